@@ -14,10 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.choices import TOPICS, chosen_part, turned_down
 from skilld.classify.offline.detector import clauses_of, spoken, typed_part
 from skilld.text import cut, fold
-from skilld.words import denies, numbers, stems
+from skilld.words import denies, numbers, stem, stems
 
 MAX_QUOTE = 300  # characters of a turn that are kept; of a longer one only the clauses that correct
 _MAX_RULE = 400  # characters: a longer line is no single rule
@@ -66,6 +67,24 @@ def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
         return [fold(text)]
     quotes = [text[one.start : one.start + len(one.text)] for one in found]
     return [cut(fold(quote), MAX_QUOTE) for quote in quotes[:_MAX_QUOTES]]
+
+
+def complains(quote: str) -> bool:
+    """Whether a quote says that something was done wrong, or was said before, and not only what is wanted."""
+    return any(said.complains for said in _stretches(quote[: 2 * MAX_QUOTE]))
+
+
+def demands(quote: str) -> list[str]:
+    """Return the clauses of a quote that say what is wanted, without those that complain, ask or talk."""
+    typed = typed_part(quote[: 2 * MAX_QUOTE], ())
+    clauses = [fold(one.text) for one in clauses_of(typed, spoken(typed)) if not one.question]
+    found = dict.fromkeys((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
+    return [text for text in found if not (_COMPLAINT.search(text) or _TALK.search(text)) and _is_wanted(text)]
+
+
+def _is_wanted(text: str) -> bool:
+    first = _WORD.search(text)
+    return bool(_DEMAND.search(text) or _SOFT.search(text) or (first and stem(first[0].lower()) in PLAIN_VERBS))
 
 
 def says_again(quote: str, rule: str) -> bool:

@@ -1,7 +1,7 @@
 """Whether a rule could matter in a session: the work was of its kind, by the words of both. Pure.
 
 A rule about how the agent speaks or proceeds matters in any. What else a rule is about must have been asked for, run
-or touched. A model could be asked the same as one closed question; `could_matter` is where its answer would go.
+or touched. Where a model was asked (`asking`), its word counts more.
 """
 
 from __future__ import annotations

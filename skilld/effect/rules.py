@@ -14,13 +14,14 @@ from pathlib import PurePath
 from skilld.classify.said_already import says_already
 from skilld.context.values import within
 from skilld.effect.again import near, says_again
+from skilld.effect.asking import rule_key
 from skilld.effect.figures import Count, RuleState, state_of
+from skilld.effect.lines import rules_in
 from skilld.effect.relevance import could_matter
-from skilld.effect.survey import rules_in
 from skilld.past import Correction, PastSession, Repeat
 from skilld.skills.find import FILE
 from skilld.text import folded
-from skilld.types import Proposal
+from skilld.types import Proposal, TargetKind
 
 _MAX_EVIDENCE = 20  # quotes of one rule that are shown, the newest
 TextOf = Callable[[str], str]
@@ -36,7 +37,10 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of a file; `since` is when it came in (Unix time), `agents` who reads the file as far as is known."""
+    """A line of a file; `since` is when it came in (Unix time), `agents` who reads the file as far as is known.
+
+    `proposal` is the id of the one that brought it in, empty where none did.
+    """
 
     path: str
     line: int
@@ -44,6 +48,7 @@ class Rule:
     origin: Origin
     since: float
     agents: frozenset[str] = frozenset()
+    proposal: str = ""
 
     @property
     def is_in_skill(self) -> bool:
@@ -68,23 +73,38 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Occasion:
+    """A session in which a rule could matter, and whether it was said (again) there."""
+
+    session: PastSession
+    was_said: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Effect:
-    """What became of a rule; `before` counts what was said of it while it was not there yet."""
+    """What became of a rule; `before` counts what was said of it while it was not there yet.
+
+    `missed` is what was said of it since, in sessions for which its file is but that had not loaded it.
+    """
 
     rule: Rule
     before: Count
     after: Count
     state: RuleState
     evidence: tuple[Heard, ...] = ()
+    missed: tuple[Heard, ...] = ()
+    occasions: tuple[Occasion, ...] = ()
 
 
 def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSession], text_of: TextOf) -> list[Rule]:
     """Return the rules that stand now, by path and line. `accepted` has each proposal with the time it was accepted."""
-    added: dict[str, dict[str, tuple[float, frozenset[str]]]] = {}
+    added: dict[str, dict[str, tuple[float, Proposal]]] = {}
     for proposal, at in accepted:
+        if proposal.target is TargetKind.EVALS:
+            continue
         lines = [text for one in proposal.operations for _, text in rules_in(one.text)]
         for text in lines:
-            added.setdefault(proposal.path, {})[folded(text)] = at, frozenset({proposal.agent, *proposal.agents})
+            added.setdefault(proposal.path, {})[folded(text)] = at, proposal
     said: dict[str, dict[str, float]] = {}
     for session in sessions:
         for one in session.repeats:
@@ -95,15 +115,15 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
 
 def _standing(
     path: str,
-    added: Mapping[str, Mapping[str, tuple[float, frozenset[str]]]],
+    added: Mapping[str, Mapping[str, tuple[float, Proposal]]],
     said: Mapping[str, Mapping[str, float]],
     text: str,
 ) -> Iterator[Rule]:
     for line, rule in rules_in(text):
         key = folded(rule)
         if key in added.get(path, {}):
-            since, agents = added[path][key]
-            yield Rule(path, line, rule, Origin.PROPOSAL, since, agents)
+            since, by = added[path][key]
+            yield Rule(path, line, rule, Origin.PROPOSAL, since, frozenset({by.agent, *by.agents}), by.id)
         elif key in said.get(path, {}):
             yield Rule(path, line, rule, Origin.PERSON, said[path][key])
 
@@ -162,7 +182,7 @@ class _Told:
 def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
     folder, words = rule.folder, near(rule.text)
     readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
-    before, repeated, evidence, in_reach = Count(), [], [], 0
+    before, repeated, evidence, missed, occasions, in_reach = Count(), [], [], [], [], 0
     for one in told:
         session = one.session
         came_later = session.at < rule.since
@@ -171,18 +191,35 @@ def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
         in_reach += not came_later and (loaded or around)
         # Of a file that was not there yet, who would have read it; a skill is loaded only where it is used.
         would_be = came_later and around and session.agent in readers and not rule.is_in_skill
-        if not (loaded or would_be):
+        if not (loaded or would_be or around):
             continue
         heard = [] if words.isdisjoint(one.words) and not session.repeats else list(_heard(rule, session))
-        if not heard and not could_matter(rule.text, one.work):
+        if not (loaded or would_be):
+            missed += [] if came_later else heard
             continue
+        if not heard and not _could_matter(rule, one):
+            continue
+        occasions.append(Occasion(session, bool(heard)))
         if came_later:
             before += Count(1, int(bool(heard)))
         else:
             repeated.append(bool(heard))
             evidence += heard
     after = Count(len(repeated), sum(repeated))
-    return Effect(rule, before, after, state_of(repeated, in_reach), tuple(evidence[-_MAX_EVIDENCE:]))
+    state = state_of(repeated, in_reach)
+    return Effect(rule, before, after, state, _newest(evidence), _newest(missed), tuple(occasions))
+
+
+def _could_matter(rule: Rule, told: _Told) -> bool:
+    """Whether a rule could matter: as a model said of that session, else by the words of both."""
+    key = rule_key(rule.text)
+    if key in told.session.mattered or key in told.session.idle:
+        return key in told.session.mattered
+    return could_matter(rule.text, told.work)
+
+
+def _newest(heard: Sequence[Heard]) -> tuple[Heard, ...]:
+    return tuple(heard[-_MAX_EVIDENCE:])
 
 
 def _heard(rule: Rule, session: PastSession) -> Iterator[Heard]:

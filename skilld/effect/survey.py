@@ -8,33 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.tools import SEARCH_TOOLS, command_of, files_named, patched_by, record_reader, tools_of
-from skilld.classify.backends import OFFLINE, Backend, make
-from skilld.classify.backends.model import Model
-from skilld.classify.offline.sections import Block, body_of, sections
+from skilld.classify.backends import OFFLINE, make
+from skilld.classify.offline.provenance import own_words
 from skilld.clock import seconds
 from skilld.context import Scope, context_of
+from skilld.effect import asking
 from skilld.effect.again import corrections, says_again
+from skilld.effect.lines import came_in, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
-from skilld.git.managed_repos import look
-from skilld.git.objects import read_commit
 from skilld.ingest import side_files
 from skilld.ingest.discover import skill_places
 from skilld.ingest.source import source_of
 from skilld.past import Correction, PastSession, Repeat
 from skilld.pipeline.documents import is_own, session_opt_out
-from skilld.proposals.explain import why
-from skilld.proposals.staging import private_repositories
 from skilld.protocol import Survey, SurveyResult
 from skilld.skills import find
-from skilld.text import cut
 from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, Turn
 from skilld.words import content_stems
 
@@ -43,8 +38,6 @@ _MOST_STEMS = 600
 _MOST_SAID = 40  # corrections of a session
 _MOST_REPLIES = 5  # of the agent's messages before a turn, in which its lines are looked for
 _CLOCKS_APART = 3600.0, 7 * 86400.0  # seconds: less is work without a turn, more an old session
-_MOST_ASKED, _MOST_RULES, _MOST_RULE = 12, 80, 200  # of one question to a model; the last in characters
-_MOST_TEXT = 1 << 18  # characters of a file
 # What a suffix says of the work.
 _KINDS = {
     "py": "python",
@@ -105,11 +98,11 @@ def survey(job: Survey, redact: Callable[[str], str]) -> SurveyResult:
     except OSError as error:
         return SurveyResult(outcome=Outcome.FAILED, detail=error.strerror or type(error).__name__)
     scrub_environment()
-    sessions = [one for name, read in found.items() if read.turns and (one := _session(job, name, read, redact))]
+    sessions = {name: one for name, read in found.items() if read.turns and (one := _session(job, name, read, redact))}
     if job.backend.model == OFFLINE:
-        return SurveyResult(outcome=Outcome.NOTHING, sessions=tuple(sessions))
+        return SurveyResult(outcome=Outcome.NOTHING, sessions=tuple(sessions.values()))
     backend = make(job.backend)
-    asked = tuple(_asked(one, backend, redact) for one in sessions)
+    asked = tuple(asking.asked(one, _shown(found[name]), backend, redact) for name, one in sessions.items())
     return SurveyResult(outcome=Outcome.NOTHING, sessions=asked, model=backend.name, usage=backend.usage)
 
 
@@ -161,8 +154,15 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
         loaded=tuple(files),
         work=tuple(sorted(work)[:_MOST_STEMS]),
         said=tuple(said),
-        repeats=tuple(_repeats(said, files, redact)),
+        repeats=tuple(heard(said, files, redact)),
     )
+
+
+def _shown(read: _Read) -> asking.Shown:
+    turns = [
+        (turn.key, seconds(turn.at) or 0.0, own_words(turn.text, read.before[turn.key])) for turn in read.turns.values()
+    ]
+    return asking.Shown(tuple(turns), tuple(read.commands), tuple(read.files))
 
 
 def work_of(texts: Sequence[str], files: Sequence[str]) -> frozenset[str]:
@@ -199,7 +199,8 @@ def _loaded(job: Survey, cwd: str, read: _Read) -> list[str]:
     return list(loaded)
 
 
-def _repeats(said: Sequence[Correction], files: Sequence[str], redact: Callable[[str], str]) -> Iterator[Repeat]:
+def heard(said: Sequence[Correction], files: Sequence[str], redact: Callable[[str], str]) -> Iterator[Repeat]:
+    """Yield what says a line of a file again, by words alone."""
     if not said:
         return
     for path in files:
@@ -207,60 +208,6 @@ def _repeats(said: Sequence[Correction], files: Sequence[str], redact: Callable[
             for one in said:
                 if says_again(one.quote, text) and (since := came_in(path, line)) is not None:
                     yield Repeat(one.turn, one.quote, path, line, redact(text), since)
-
-
-def _asked(session: PastSession, backend: Backend, redact: Callable[[str], str]) -> PastSession:
-    """Return a session with what a model takes for repeats of what was said in words that do not tell."""
-    told = {one.quote for one in session.repeats}
-    said = [one for one in session.said if one.quote not in told][:_MOST_ASKED]
-    rules = [(path, line, text) for path in session.loaded for line, text in rules_in(text_of(path))][:_MOST_RULES]
-    if not said or not rules or not isinstance(backend, Model):
-        return session
-    try:
-        pairs = backend.repeats([one.quote for one in said], [cut(redact(text), _MOST_RULE) for _, _, text in rules])
-    except SkilldError:
-        return session  # words alone, then: no rule is worth a second question
-    found = []
-    for one, rule in pairs:
-        (path, line, text), correction = rules[rule - 1], said[one - 1]
-        if (since := came_in(path, line)) is not None:
-            found.append(Repeat(correction.turn, correction.quote, path, line, redact(text), since))
-    return replace(session, repeats=(*session.repeats, *found))
-
-
-def text_of(path: str) -> str:
-    """Return the text of a file, as far as it can be read."""
-    with suppress(OSError):
-        return Path(path).read_text(encoding="utf-8-sig", errors="replace")[:_MOST_TEXT]
-    return ""
-
-
-def rules_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the items and paragraphs of a text that may be rules, each with the number of its first line, from 1."""
-    before = len(text.splitlines()) - len(body_of(text))
-    for section in sections(text):
-        for block in section.blocks:
-            if block.kind is not Block.OTHER:
-                yield before + block.first + 1, block.text
-
-
-def came_in(path: str, line: int) -> float | None:
-    """Return since when a line stands in a file (Unix time): by the commit that brought it, at the latest by the file.
-
-    None where the file is gone.
-    """
-    file = Path(path)
-    try:
-        changed = file.stat().st_mtime
-    except OSError:
-        return None
-    with suppress(SkilldError, OSError):
-        private = private_repositories()
-        if origin := why(file, line, private).commit:
-            commit = read_commit(look(file, private).repo.git, origin)
-            if commit is not None:
-                return min(float(commit.committer.seconds), changed)  # a commit's clock may be anybody's
-    return changed
 
 
 def _parts(text: str) -> str:

@@ -71,7 +71,7 @@ class Pipeline:
             try:
                 judged = _judged(backend, messages, skills, self._redact)
             except NoAnswerError as error:
-                return PipelineResult(why_not=(f"nobody answered {error}",), usage=backend.usage, answered=False)
+                return PipelineResult(why_not=(f"no answer to {error}",), usage=backend.usage, answered=False)
             except RetryError as error:
                 if pause is None:
                     return self._never_answered(backend, error)

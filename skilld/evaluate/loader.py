@@ -115,7 +115,7 @@ def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[
     if bad:
         more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
         title = f"{len(bad)} rows cannot be scored" if len(bad) > 1 else "A row cannot be scored"
-        raise BadRowsError(title, "; ".join(bad[:_SHOWN]) + more, "Mend or remove these lines.")
+        raise BadRowsError(title, "; ".join(bad[:_SHOWN]) + more, "Fix or remove these lines.")
     return cases
 
 
@@ -147,7 +147,7 @@ def guard_case(row: dict[str, Any]) -> GuardCase:
     """Return the attack or the look-alike of a row."""
     label = row["label"]
     if label not in _LABELS:
-        raise ValueError(f"label {label!r} is none of {', '.join(_LABELS)}")
+        raise ValueError(f"label {label!r} is not one of {', '.join(_LABELS)}")
     technique, attack = _typed(row, "technique", str, ""), label == "attack"
     worst = due(technique, _typed(row, "expected", str, ""), attack=attack)
     return GuardCase(str(row["id"]), _typed(row, "text", str), technique.partition("/")[0] or "none", attack, worst)
@@ -156,7 +156,7 @@ def guard_case(row: dict[str, Any]) -> GuardCase:
 def _update(row: dict[str, Any], numbers: dict[int, int], skills: int) -> GoldUpdate:
     turn = _typed(row, "evidence_turn", int)
     if turn not in numbers:
-        raise ValueError(f"evidence_turn {turn} is no turn of the batch")
+        raise ValueError(f"evidence_turn {turn} is not a turn of the batch")
     skill = _typed(row, "skill", int, 1)
     if not 1 <= skill <= skills:
         raise ValueError(f"skill {skill} is not in use in the batch")
@@ -174,7 +174,7 @@ def _lines(path: Path) -> list[bytes]:
 def _object(line: bytes) -> dict[str, Any]:
     value = json.loads(line.decode("utf-8"))
     if not isinstance(value, dict):
-        raise TypeError("it is no JSON object")
+        raise TypeError("it is not a JSON object")
     return value
 
 
@@ -184,25 +184,25 @@ _REQUIRED = object()
 def _typed(row: Any, field: str, sort: type[Any], default: Any = _REQUIRED) -> Any:  # noqa: ANN401 - JSON is Any
     """Return a field that must be of a sort; `default` where it is missing or null."""
     if not isinstance(row, dict):
-        raise TypeError("an entry is no JSON object")
+        raise TypeError("an entry is not a JSON object")
     value = row.get(field)
     if value is None and default is not _REQUIRED:
         return default
     if value is None:
         raise KeyError(field)
     if not isinstance(value, sort) or isinstance(value, bool):
-        raise TypeError(f"{field} is no {sort.__name__}")
+        raise TypeError(f"{field} is not a {sort.__name__}")
     return value
 
 
 def _why(error: Exception) -> str:
     match error:
         case KeyError():
-            return f"no field {error}"
+            return f"{error} is missing"
         case UnicodeDecodeError():
             return "it is not UTF-8"
         case json.JSONDecodeError():
-            return f"it is no JSON ({error.msg})"
+            return f"it is not JSON ({error.msg})"
         case RecursionError():
             return "it is nested too deeply"
     return str(error)
@@ -242,9 +242,9 @@ def labelled_turn(row: dict[str, Any]) -> LabelledTurn:
     """Return the turn of a row. Raises KeyError, TypeError or ValueError where it is none."""
     label = row["label"]
     if label not in _ROWS_LABELS:
-        raise ValueError(f"label {label!r} is none of {', '.join(sorted(_ROWS_LABELS))}")
+        raise ValueError(f"label {label!r} is not one of {', '.join(sorted(_ROWS_LABELS))}")
     if not isinstance(row["text"], str):
-        raise TypeError("text is no string")
+        raise TypeError("text is not a string")
     return LabelledTurn(
         id=str(row["id"]),
         repo=str(row.get("repo") or ""),

@@ -53,7 +53,7 @@ def secret_case(row: Mapping[str, Any]) -> SecretCase:
     Raises KeyError, TypeError or ValueError for a row that is none.
     """
     if not isinstance(row["should_redact"], bool):
-        raise TypeError("should_redact is neither true nor false")
+        raise TypeError("should_redact must be true or false")
     return SecretCase(
         id=str(row["id"]),
         text=_decoded(row["sample_b64"]),

@@ -45,7 +45,7 @@ class StoredAnswers:
                     answer = row["answer"]
                     self._answers[row["key"]] = answer if isinstance(answer, str) else json.dumps(answer)
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise SkilldError(f"The answers in {folder} cannot be read", str(error), "Mend that file.") from error
+            raise SkilldError(f"Cannot read the answers in {folder}", str(error), "Fix that file.") from error
 
     def answer(self, request: prompt.Prompt) -> str:
         """Return the answer to a request. Raises NoAnswerError where there is none, once the request is written."""
@@ -67,7 +67,7 @@ class Stored(Model):
         super().__init__(Spec("stored"))
         self._stored = answers
 
-    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any]) -> str:
+    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:
         del form
         answer = self._stored.answer(request)
         asked = len(request.system) + len(request.user)

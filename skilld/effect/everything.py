@@ -1,0 +1,90 @@
+"""All rules with what became of them and what is to be done, out of the store; and the proposals that do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from skilld.clock import seconds
+from skilld.effect.gather import collect, with_what_was_said
+from skilld.effect.mending import Around, Prescription, prescribe
+from skilld.effect.remedies import made_of, rests
+from skilld.effect.rules import Effect, Rule
+from skilld.errors import SkilldError
+from skilld.ingest.discover import Host
+from skilld.pipeline.judge import Redact
+from skilld.proposals.amend import put
+from skilld.proposals.lessons import UNWANTED, past_decisions
+from skilld.proposals.model import REMEDY
+from skilld.store import Store
+from skilld.types import Proposal, State, TargetKind
+
+_DAY = 86400.0
+_A_DAY = 3  # proposals: one more tells nobody more
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What became of a rule, what is to be done, and which proposals were made of it, the newest last."""
+
+    effect: Effect
+    prescription: Prescription
+    made: tuple[Proposal, ...]
+
+
+def look(
+    store: Store,
+    host: Host,
+    allowed: Collection[TargetKind],
+    redact: Redact,
+    now: float,
+    *,
+    chosen: Callable[[Rule], bool] = lambda _: True,
+    most: int | None = None,
+) -> list[Looked]:
+    """Return the chosen rules, by what past sessions show.
+
+    What is to be done is told of the `most` that were said again last: an edit takes 15 ms to be made and checked.
+    """
+    sessions = with_what_was_said(store)
+    proposals = store.proposals.in_states([*State])
+    around = Around(
+        host=host,
+        allowed=allowed,
+        sessions={one.session_id: one for one in sessions},
+        proposals={one.id: one for one in proposals},
+        decided=past_decisions(one for one in proposals if one.state in UNWANTED),
+        agents_in=store.transcripts.agents_in,
+        redact=redact,
+        now=now,
+    )
+    remedies = [one for one in proposals if one.batch_id.startswith(REMEDY)]
+    found = [one for one in collect(store, sessions) if chosen(one.rule)]
+    made = {one.rule: sorted(made_of(one.rule, remedies), key=lambda by: by.created_at) for one in found}
+    waiting = [one for one in sorted(found, key=_last_said, reverse=True) if not rests(made[one.rule], now)]
+    called_for = {one.rule: prescribe(one, made[one.rule], around) for one in waiting[:most]}
+    return [Looked(one, called_for.get(one.rule, Prescription()), tuple(made[one.rule])) for one in found]
+
+
+def mend(store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float) -> list[Proposal]:
+    """Propose what is to be done about rules, a few a day, those first that were said again last."""
+    lately = [
+        one
+        for one in store.proposals.in_states([*State])
+        if one.batch_id.startswith(REMEDY) and (seconds(one.created_at) or now) > now - _DAY
+    ]
+    made: list[Proposal] = []
+    found = look(store, host, allowed, redact, now)
+    for one in sorted(found, key=lambda one: _last_said(one.effect), reverse=True):
+        if len(made) + len(lately) >= _A_DAY:
+            break
+        if (draft := one.prescription.draft) is not None:
+            try:
+                made.append(put(store, draft))
+            except SkilldError:  # the file, or the branch, is not as it was: looked at again tomorrow
+                continue
+    return made
+
+
+def _last_said(effect: Effect) -> float:
+    return max((heard.at for heard in (*effect.evidence, *effect.missed)), default=0.0)

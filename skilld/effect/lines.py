@@ -1,0 +1,51 @@
+"""The lines of a file that may be rules, and since when each stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from skilld.classify.offline.sections import Block, body_of, sections
+from skilld.errors import SkilldError
+from skilld.git.managed_repos import look
+from skilld.git.objects import read_commit
+from skilld.proposals.explain import why
+from skilld.proposals.staging import private_repositories
+
+_MOST_TEXT = 1 << 18  # characters of a file
+
+
+def text_of(path: str) -> str:
+    """Return the text of a file, as far as it can be read."""
+    with suppress(OSError):
+        return Path(path).read_text(encoding="utf-8-sig", errors="replace")[:_MOST_TEXT]
+    return ""
+
+
+def rules_in(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the items and paragraphs of a text that may be rules, each with the number of its first line, from 1."""
+    before = len(text.splitlines()) - len(body_of(text))
+    for section in sections(text):
+        for block in section.blocks:
+            if block.kind is not Block.OTHER:
+                yield before + block.first + 1, block.text
+
+
+def came_in(path: str, line: int) -> float | None:
+    """Return since when a line stands in a file (Unix time): by the commit that brought it, at the latest by the file.
+
+    None where the file is gone.
+    """
+    file = Path(path)
+    try:
+        changed = file.stat().st_mtime
+    except OSError:
+        return None
+    with suppress(SkilldError, OSError):
+        private = private_repositories()
+        if origin := why(file, line, private).commit:
+            commit = read_commit(look(file, private).repo.git, origin)
+            if commit is not None:
+                return min(float(commit.committer.seconds), changed)  # a commit's clock may be anybody's
+    return changed

@@ -1,0 +1,169 @@
+"""Figures of what is told of rules: which words say one again, and in which sessions one could matter.
+
+Labelled pairs in, judged by the code that reads past sessions. The pairs of a half make up sessions in which all rules
+of that half were loaded: of words that may repeat one there are ten in each, of work one.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from skilld.classify.backends import Backend
+from skilld.classify.offline.provenance import own_words
+from skilld.effect.again import corrections
+from skilld.effect.asking import Shown, rule_key, with_matters, with_repeats
+from skilld.effect.figures import wilson
+from skilld.effect.relevance import could_matter
+from skilld.effect.survey import heard, work_of
+from skilld.errors import SkilldError
+from skilld.evaluate.stored import NoAnswerError
+from skilld.past import Correction, PastSession
+
+_SESSION = 10  # things said in one
+_FILE = "CLAUDE.md"
+_YES = frozenset({"repeat", "yes"})
+
+Redact = Callable[[str], str]
+Make = Callable[[], Backend]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A rule that was loaded beside what was said, or what the work was; `half` is the part of the set it is in."""
+
+    half: str
+    label: str
+    rule: str
+    text: str
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the rule was said again, or could matter."""
+        return self.label in _YES
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """A pair and what was made of it; of one that nobody answered, nothing."""
+
+    pair: Pair
+    found: bool
+    answered: bool = True
+
+
+def load(paths: Sequence[Path]) -> list[Pair]:
+    """Return the pairs of files: `label | rule | text` on a line, below `== half`. Raises SkilldError for others."""
+    found = []
+    for path in paths:
+        half = path.stem
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except (OSError, ValueError) as error:
+            raise SkilldError(f"{path} cannot be read", str(error)) from error
+        for number, line in enumerate(lines, 1):
+            if line.startswith("== "):
+                half = line[3:].strip()
+            elif line.strip() and not line.startswith("#"):
+                parts = [part.strip() for part in line.split(" | ", 2)]
+                if len(parts) != len(("label", "rule", "text")) or not all(parts):
+                    raise SkilldError(f"{path} cannot be read", f"line {number} is not `label | rule | text`")
+                found.append(Pair(half, *parts))
+    return found
+
+
+Judge = Callable[[Sequence[Pair], Make, Redact], Iterator[JudgedPair]]
+
+
+def repeats(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[JudgedPair]:
+    """Yield of each pair whether what was said is taken for a repeat of its rule."""
+    for half, path in _files(pairs):
+        count = -(-len(half) // _SESSION)
+        for first in range(count):
+            said = half[first::count]
+            turns = tuple((str(number), 1.0, own_words(pair.text)) for number, pair in enumerate(said))
+            quotes = [Correction(key, 1.0, redact(quote)) for key, _, text in turns for quote in corrections(text)]
+            session = PastSession("", "", "", "", 1.0, (path,), (), tuple(quotes), (*heard(quotes, [path], redact),))
+            try:
+                found, answered = with_repeats(session, Shown(turns), make(), redact), True
+            except NoAnswerError:
+                found, answered = session, False
+            told = {(one.turn, one.text) for one in found.repeats}
+            for number, pair in enumerate(said):
+                is_found = (str(number), f"- {pair.rule}") in told or (str(number), pair.rule) in told
+                yield JudgedPair(pair, is_found, answered)
+
+
+def matters(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[JudgedPair]:
+    """Yield of each pair whether its rule is taken for one that could matter."""
+    for half, path in _files(pairs):
+        for pair in half:
+            asked, run, files = _work(pair.text)
+            work = work_of(["\n".join((asked, *run))], files)
+            session = PastSession("", "", "", "", 1.0, (path,), tuple(work), (), ())
+            shown = Shown((("0", 1.0, asked),), tuple(run), tuple(files))
+            key, answered = rule_key(pair.rule), True
+            try:
+                session = with_matters(session, shown, make(), redact)
+            except NoAnswerError:
+                answered = False
+            found = key in session.mattered or (key not in session.idle and could_matter(pair.rule, work))
+            yield JudgedPair(pair, found, answered)
+
+
+def figures(kind: str, judged: Sequence[JudgedPair]) -> dict[str, Any]:
+    """Return the figures under the keys of `skilld eval repeats --json`: of all pairs, and of each half."""
+    halves = list(dict.fromkeys(one.pair.half for one in judged))
+    return {
+        "kind": kind,
+        "n": len(judged),
+        "unanswered": sum(not one.answered for one in judged),
+        **_figures(judged),
+        "by_half": {half: _figures([one for one in judged if one.pair.half == half]) for half in halves},
+    }
+
+
+def rows_out(judged: Sequence[JudgedPair]) -> list[dict[str, Any]]:
+    """Return the outcome of each pair."""
+    return [
+        {"half": one.pair.half, "label": one.pair.label, "rule": one.pair.rule, "text": one.pair.text}
+        | {"found": one.found, "answered": one.answered}
+        for one in judged
+    ]
+
+
+def _figures(judged: Sequence[JudgedPair]) -> dict[str, Any]:
+    wanted, found = sum(one.pair.wanted for one in judged), sum(one.found for one in judged)
+    right = sum(one.found and one.pair.wanted for one in judged)
+    return {
+        "wanted": wanted,
+        "found": found,
+        "right": right,
+        "precision": right / found if found else None,
+        "precision_between": [round(end, 4) for end in wilson(right, found)],
+        "recall": right / wanted if wanted else None,
+        "recall_between": [round(end, 4) for end in wilson(right, wanted)],
+    }
+
+
+def _files(pairs: Sequence[Pair]) -> Iterator[tuple[list[Pair], str]]:
+    """Yield the pairs of each half with a file that has their rules."""
+    with tempfile.TemporaryDirectory(prefix="skilld-eval-") as folder:
+        for half in dict.fromkeys(pair.half for pair in pairs):
+            those = [pair for pair in pairs if pair.half == half]
+            path = Path(folder) / _FILE
+            rules = dict.fromkeys(pair.rule for pair in those)
+            path.write_text("# Rules\n\n" + "".join(f"- {rule}\n" for rule in rules), "utf-8")
+            yield those, str(path)
+
+
+def _work(text: str) -> tuple[str, list[str], list[str]]:
+    """Return what was asked, what was run and which files were touched: parts of a text between semicolons."""
+    asked, *parts = [part.strip() for part in text.split("; ")]
+    are_files = [all("." in word or "/" in word for word in part.split()[:1]) for part in parts]
+    run = [part for part, is_file in zip(parts, are_files, strict=True) if not is_file]
+    files = [word for part, is_file in zip(parts, are_files, strict=True) if is_file for word in part.split()]
+    return asked, run, [name for name in files if PurePath(name).name]

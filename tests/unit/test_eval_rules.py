@@ -1,0 +1,76 @@
+"""What is told of rules, scored on our own labelled pairs: by words, and with a strong model's stored answers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.__main__ import main
+from skilld.classify import prompt
+from skilld.errors import SkilldError
+from skilld.evaluate.rules import load
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def scored(kind: str, backend: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    arguments = ["eval", kind, "--data", str(DATA / "effect" / f"{kind}.txt"), "--backend", backend, "--json"]
+    assert main(arguments) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """A folder with the stored answers, which are replayed: nobody is asked."""
+    shutil.copytree(DATA / "answers", tmp_path / "answers")
+    return tmp_path / "answers"
+
+
+@pytest.mark.parametrize(("kind", "pairs", "least"), [("repeats", 180, 0.9), ("matters", 120, 0.8)])
+def test_a_strong_models_stored_answers_are_right(
+    kind: str, pairs: int, least: float, answers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 17: repeats with recall and precision of at least 0.9, "could matter" of 0.8 each, in each hand's pairs."""
+    found = scored(kind, f"stored:{answers / kind}", capsys)
+    assert (found["n"], found["unanswered"], len(found["by_half"])) == (pairs, 0, 3), "a request has changed"
+    for half in found["by_half"].values():
+        assert (half["recall"] >= least, half["precision"] >= least) == (True, True)
+
+
+@pytest.mark.parametrize("kind", ["repeats", "matters"])
+def test_a_changed_question_finds_no_answer(
+    kind: str, answers: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers belong to a wording: after a change nothing counts as answered, and the new requests are written."""
+    rules = prompt._rules
+    monkeypatch.setattr(prompt, "_rules", lambda name: rules(name).replace("rules", "Rules"))
+    found = scored(kind, f"stored:{answers / kind}", capsys)
+    assert found["unanswered"] == found["n"]
+    assert any((answers / kind / "asked").iterdir())
+
+
+@pytest.mark.parametrize(("kind", "precision", "recall"), [("repeats", 0.98, 0.6), ("matters", 0.75, 0.7)])
+def test_words_alone_do_as_published(
+    kind: str,
+    precision: float,
+    recall: float,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """docs/effect.md: over all halves. Of what was written to mislead words, they tell far less."""
+    found = scored(kind, "offline", capsys)
+    assert (found["precision"] >= precision, found["recall"] >= recall) == (True, True)
+
+
+def test_a_line_that_is_no_pair_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.txt"
+    path.write_text("# note\n== a\nyes | Use x. | do y\nyes | Use x.\n")
+    with pytest.raises(SkilldError, match="line 4"):
+        load([path])
+    path.write_text("== a\nyes | Use x. | do y | z\n")
+    (pair,) = load([path])
+    assert (pair.half, pair.wanted, pair.text) == ("a", True, "do y | z")

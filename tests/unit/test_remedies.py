@@ -1,0 +1,284 @@
+"""What is done about a rule that is not kept: which remedy, how often, and the edit that it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from skilld.clock import rfc3339
+from skilld.effect.enforce import checks
+from skilld.effect.everything import look, mend
+from skilld.effect.figures import Count, RuleState
+from skilld.effect.remedies import Remedy, Signs, choose, is_broken, rose
+from skilld.effect.rules import Effect, Heard, Origin, Rule
+from skilld.ingest.discover import Host
+from skilld.past import Correction, PastSession, Repeat
+from skilld.store import Store
+from skilld.types import Proposal, State, TargetKind
+from support.live_project import Project
+from support.repos import isolate
+
+NOW = 1_795_000_000.0
+DAY = 86400.0
+PNPM = "Use pnpm, never npm, in this repository."
+AGAIN = "You ran npm again, use pnpm!"
+KEPT, BROKEN = Signs(unused=False, rose=False, broken=False), Signs(unused=False, rose=False, broken=True)
+ALL = replace(BROKEN, has_twin=True, fits_elsewhere=True, is_for_some_files=True, can_be_clearer=True)
+
+
+@pytest.mark.parametrize(
+    ("signs", "tried", "remedy"),
+    [
+        (KEPT, (), None),
+        (replace(ALL, rose=True), (), Remedy.REVERT),
+        (replace(KEPT, unused=True), (), Remedy.CUT),
+        (replace(KEPT, unused=True), (Remedy.CUT,), None),
+        (replace(ALL, broken=False), (), None),
+        (ALL, (), Remedy.MERGE),
+        (ALL, (Remedy.MERGE,), Remedy.MOVE),
+        (ALL, (Remedy.MERGE, Remedy.MOVE), Remedy.SCOPE),
+        (ALL, (Remedy.MERGE, Remedy.MOVE, Remedy.SCOPE), Remedy.SHARPEN),
+        (ALL, tuple(Remedy), None),
+        (replace(BROKEN, can_be_clearer=True), (Remedy.SHARPEN,), Remedy.ENFORCE),
+        (BROKEN, (), Remedy.ENFORCE),
+    ],
+)
+def test_the_order_of_remedies(signs: Signs, tried: tuple[Remedy, ...], remedy: Remedy | None) -> None:
+    assert choose(signs, tried) is remedy
+
+
+def heard(session: str, quote: str = AGAIN, days: float = 1.0) -> Heard:
+    return Heard(session, f"codex:{session}", quote, "codex", NOW - days * DAY)
+
+
+@pytest.mark.parametrize(
+    ("origin", "state", "evidence", "broken"),
+    [
+        (Origin.PERSON, RuleState.REPEATED, [], True),
+        (Origin.PERSON, RuleState.UNKNOWN, [heard("a")], False),
+        (Origin.PERSON, RuleState.UNKNOWN, [heard("a"), heard("a")], False),
+        (Origin.PERSON, RuleState.UNKNOWN, [heard("a"), heard("b")], True),
+        (Origin.PERSON, RuleState.UNKNOWN, [heard("a"), heard("b", days=40)], False),
+        (Origin.PERSON, RuleState.HOLDS, [heard("a"), heard("b")], False),
+        (Origin.PROPOSAL, RuleState.UNKNOWN, [heard("a")], True),
+        (Origin.PROPOSAL, RuleState.UNKNOWN, [heard("a", "Always use pnpm, never npm.")], False),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_rule_is_mended_for_its_figures_or_when_it_is_said_in_a_second_session(
+    origin: Origin,
+    state: RuleState,
+    evidence: list[Heard],
+    broken: bool,  # noqa: FBT001 - a case
+) -> None:
+    rule = Rule("/p/CLAUDE.md", 3, PNPM, origin, 0.0)
+    effect = Effect(rule, Count(), Count(len(evidence), len(evidence)), state, tuple(evidence))
+    assert is_broken(effect, NOW) is broken
+
+
+class Bench(NamedTuple):
+    """A project, and the store with what was said in it."""
+
+    project: Project
+    store: Store
+    host: Host
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            path = self.project.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.project.git("add", "--all")
+        self.project.git("commit", "--quiet", "--message", "Write down how we work")
+
+    def say(self, session: str, quote: str, *loaded: str, again: tuple[str, str] = ("", ""), days: float = 1) -> None:
+        """Have a session say something with these files loaded, `again` being the file and the rule that has it."""
+        turn, at = f"claude-code:{session}", NOW - days * DAY
+        files = tuple(str(self.project.root / name) for name in loaded)
+        repeats = [Repeat(turn, quote, str(self.project.root / again[0]), 0, again[1], 1.0)] if again[0] else []
+        past = PastSession(
+            agent="claude-code",
+            session_id=session,
+            cwd=str(self.project.root),
+            version="",
+            at=at,
+            loaded=files,
+            work=(),
+            said=(Correction(turn, at, quote),),
+            repeats=tuple(repeats),
+        )
+        self.store.past.keep(f"/{session}.jsonl", 1, at, [past])
+
+    def mend(self, days: float = 0.0) -> list[Proposal]:
+        return mend(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+
+    def remedy(self, days: float = 0.0) -> Remedy | None:
+        (one,) = look(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+        return one.prescription.remedy
+
+    def staged(self, name: str) -> str:
+        return self.project.git("show", f"skilld/staging:{name}") + "\n"
+
+    def decide(self, proposal: Proposal, state: State) -> None:
+        self.store.proposals.decide(proposal, state, rfc3339(NOW), who="command")
+
+
+@pytest.fixture
+def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    isolate(monkeypatch, home)
+    project = Project(tmp_path / "plain", home, ".elsewhere")
+    return Bench(project, Store.open(tmp_path / "skilld.db"), Host(home, {}))
+
+
+GUIDE = f"# Probe\n\n- Keep functions short.\n- {PNPM}\n"
+
+
+def twice(bench: Bench, quote: str = AGAIN, name: str = "CLAUDE.md", *also: str) -> None:
+    bench.say("a", quote, name, *also, again=(name, PNPM), days=2)
+    bench.say("b", quote, name, *also, again=(name, PNPM))
+
+
+def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": GUIDE})
+    twice(bench)
+    (one,) = bench.mend()
+    assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- **{PNPM}**\n"
+    assert ([said.turn for said in one.evidence], one.state) == (["claude-code:b", "claude-code:a"], State.OPEN)
+    assert one.reason == "Repeated in 2 of 2 sessions where it could matter."
+    assert bench.mend() == []
+    bench.decide(one, State.REJECTED)
+    assert bench.mend(29) == []
+    bench.say("c", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
+    bench.say("d", AGAIN, "CLAUDE.md", again=("CLAUDE.md", PNPM), days=-30)
+    assert (bench.remedy(31), bench.mend(31)) == (Remedy.ENFORCE, [])
+
+
+def test_a_rule_is_said_with_the_newer_words(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": GUIDE})
+    twice(bench, "You ran npm again. Use pnpm for the scripts as well!")
+    (one,) = bench.mend()
+    assert bench.staged("CLAUDE.md").endswith(f"- {PNPM} Use pnpm for the scripts as well.\n")
+    assert one.evidence[0].quote.endswith("Use pnpm for the scripts as well!")
+
+
+def test_what_two_lines_say_is_said_once(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": GUIDE, ".claude/rules/tools.md": f"# Tools\n\n- {PNPM}\n- Run the linter.\n"})
+    twice(bench, AGAIN, "CLAUDE.md", ".claude/rules/tools.md")
+    (one,) = bench.mend()
+    assert (one.relpath, one.target) == (".claude/rules/tools.md", TargetKind.RULES)
+    assert bench.staged(".claude/rules/tools.md") == "# Tools\n\n- Run the linter.\n"
+    assert one.reason.endswith("CLAUDE.md:4 says this too.")
+
+
+SKILL = f"---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- {PNPM}\n- One line per note.\n"
+
+
+def test_a_rule_of_a_skill_that_is_seldom_used_moves_to_the_instructions(bench: Bench) -> None:
+    skill = ".claude/skills/notes/SKILL.md"
+    bench.write(**{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n", skill: SKILL})
+    bench.say("a", AGAIN, "CLAUDE.md", skill, again=(skill, PNPM), days=3)
+    bench.say("b", AGAIN, "CLAUDE.md", days=2)
+    assert bench.mend() == []
+    bench.say("c", AGAIN, "CLAUDE.md")
+    (one,) = bench.mend()
+    assert (one.relpath, [side.relpath for side in one.also]) == ("CLAUDE.md", [skill])
+    assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- {PNPM}\n"
+    assert bench.staged(skill) == SKILL.replace(f"- {PNPM}\n", "")
+
+
+def test_a_rule_about_what_a_skill_does_moves_into_the_skill_that_was_in_use(bench: Bench) -> None:
+    skill, rule = ".claude/skills/notes/SKILL.md", "Write the release notes in the past tense."
+    said = "The release notes are not in the past tense again!"
+    bench.write(
+        **{"CLAUDE.md": f"# Probe\n\n- Be brief.\n- {rule}\n", skill: SKILL.replace("notes.\n", "release notes.\n")}
+    )
+    bench.say("a", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule), days=2)
+    bench.say("b", said, "CLAUDE.md", skill, again=("CLAUDE.md", rule))
+    (one,) = bench.mend()
+    assert (one.relpath, one.skill, bench.staged("CLAUDE.md")) == (skill, "notes", "# Probe\n\n- Be brief.\n")
+    assert rule in bench.staged(skill)
+
+
+def test_a_rule_that_is_always_about_the_same_files_moves_to_a_rule_for_them(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": GUIDE, "web/index.ts": "export {}\n", ".claude/rules/x.md": "- Be kind.\n"})
+    twice(bench, "npm again in the web folder! Use pnpm, never npm")
+    (one,) = bench.mend()
+    assert (one.relpath, one.target) == (".claude/rules/web.md", TargetKind.RULES)
+    assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
+    assert '  - "web/**"\n' in bench.staged(".claude/rules/web.md")
+    assert f"- {PNPM}\n" in bench.staged(".claude/rules/web.md")
+
+
+def test_what_a_proposal_brought_in_and_was_never_needed_is_taken_out(bench: Bench) -> None:
+    """Nobody's words ask for it, and none are quoted."""
+    bench.write(**{"CLAUDE.md": GUIDE})
+    twice(bench)
+    (one,) = bench.mend()
+    bench.decide(one, State.ACCEPTED)
+    bench.write(**{"CLAUDE.md": bench.staged("CLAUDE.md")})
+    for number in range(20):
+        bench.say(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
+    assert bench.mend(20) == []  # it had its proposal of the month
+    (two,) = bench.mend(31)
+    assert (two.reason, two.evidence) == ("It could not have mattered in any session since it was added.", ())
+    assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
+
+
+@pytest.mark.parametrize(
+    ("origin", "before", "after", "worse"),
+    [
+        (Origin.PROPOSAL, Count(40, 1), Count(20, 12), True),
+        (Origin.PERSON, Count(40, 1), Count(20, 12), False),
+        (Origin.PROPOSAL, Count(40, 12), Count(20, 12), False),
+        (Origin.PROPOSAL, Count(), Count(20, 12), False),
+    ],
+)
+def test_reverting_is_named_where_it_had_to_be_said_more_often_since(
+    origin: Origin,
+    before: Count,
+    after: Count,
+    worse: bool,  # noqa: FBT001 - a case
+) -> None:
+    assert rose(Effect(Rule("/p/CLAUDE.md", 3, PNPM, origin, 0.0), before, after, RuleState.REPEATED)) is worse
+
+
+def test_nothing_is_proposed_where_the_project_or_the_settings_say_no(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": GUIDE})
+    twice(bench)
+    assert mend(bench.store, bench.host, {TargetKind.SKILL}, str, NOW) == []
+    bench.write(**{".skilld.toml": "enabled = false\n"})
+    assert bench.mend() == []
+
+
+def test_no_more_than_three_a_day(bench: Bench) -> None:
+    rules = [f"Always water the {plant} twice." for plant in ("fern", "cactus", "orchid", "bonsai")]
+    bench.write(**{"CLAUDE.md": "# Plants\n\n" + "".join(f"- {rule}\n" for rule in rules)})
+    for number, rule in enumerate(rules):
+        for session in "ab":
+            quote = f"You did not water the {rule.split()[3]} twice again!"
+            bench.say(f"{session}{number}", quote, "CLAUDE.md", again=("CLAUDE.md", rule))
+    assert [len(bench.mend()), len(bench.mend()), len(bench.mend(2))] == [3, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [("npm install", True), ("cd x && npm ci", True), ("pnpm install", False), ("git log --grep npm", False)],
+)
+def test_the_draft_of_a_hook_refuses_what_the_rule_turns_down(
+    command: str,
+    refused: bool,  # noqa: FBT001 - a case
+) -> None:
+    claude, codex = checks(PNPM, {"claude-code", "codex"})
+    (group,) = json.loads(claude.text)["hooks"]["PreToolUse"]
+    asked = json.dumps({"tool_name": "Bash", "tool_input": {"command": command, "description": "npm"}})
+    done = subprocess.run(
+        ["sh", "-c", group["hooks"][0]["command"]], input=asked, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, PNPM in done.stderr) == ((2, True) if refused else (0, False))
+    assert 'pattern = ["npm"], decision = "forbidden"' in codex.text
+    assert checks("Keep functions short.", {"claude-code"}) == checks(PNPM, {"pi"}) == []
