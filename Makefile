@@ -3,8 +3,11 @@ PYTHON ?= python3
 ARGS ?=
 MINUTES ?= 20
 CLIENTS ?=
+TAG ?=
 LIVE ?= tests/live
 BIN := .venv/bin
+# Rules of the code, which are no less quick to check than its types.
+CHECKED := tests/unit/test_imports.py tests/unit/test_modules.py tests/security/test_linear_patterns.py
 
 # Does nothing where the lock, pyproject.toml, the place and the Python are those of the last time.
 define install
@@ -14,17 +17,17 @@ define install
 @$(PYTHON) tools/install.py
 endef
 
-.PHONY: help run demo test test-quick test-faults test-live soak check bench docs pictures lock clean
+.PHONY: help run demo test test-quick test-faults test-live test-packages soak check bench docs pictures lock release clean
 .NOTPARALLEL:
 
 help:
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 run: ## the daemon on your own transcripts (ARGS="--once --backfill 7")
 	$(install) run
 	@$(BIN)/skilld run $(ARGS)
 
-demo: ## a bundled session in a throw-away home, offline, ending in a proposal
+demo: ## a bundled session in a temporary home, offline, ending in a proposal
 	$(install) run
 	@$(BIN)/skilld demo $(ARGS)
 
@@ -47,6 +50,10 @@ test-live: ## real agent clients in a terminal, a real desktop, a real service m
 	if [ "$${code:-0}" -eq 77 ]; then exit 0; elif [ "$${code:-0}" -ne 0 ]; then exit "$$code"; fi; \
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m live $(LIVE) $(ARGS)
 
+test-packages: ## wheel, pipx, uv and the Debian package, built and installed; needs the package index
+	$(install) test
+	@$(BIN)/python -m pytest -q tests/packages $(ARGS)
+
 soak: ## kills, random files, damaged bytes for MINUTES=20; says how far it came, as text and JSON
 	$(install) test
 	@PYTHONPATH=.:tests $(BIN)/python -m tools.soak --minutes $(MINUTES) $(ARGS)
@@ -55,24 +62,27 @@ check: ## format, lint, strict types, import rule, patterns, docs
 	$(install) dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -q tests/unit/test_imports.py tests/unit/test_modules.py tests/security/test_linear_patterns.py
 	@$(BIN)/python -m tools.docs check
+	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest -q $(CHECKED); code=$$?; wait $$types && exit $$code
 
 bench: ## measurements, as JSON
 	$(install) test
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
-docs: ## write the generated parts of README.md and docs/agents.md
+docs: ## write the generated parts of docs/, and build/messages.txt: every text that a person may see
 	$(install) run
 	@$(BIN)/python -m tools.docs write
 
-pictures: ## draw docs/pictures from a throw-away home
+pictures: ## draw docs/pictures from a temporary home
 	$(install) test
 	@PYTHONPATH=.:tests $(BIN)/python -m tools.pictures
 
 lock: ## write requirements/*.txt from pyproject.toml (ARGS=--upgrade for newer versions); needs uv
 	@$(PYTHON) tools/lock.py $(ARGS)
+
+release: ## make everything a release consists of into dist (TAG=v1.2.3); docs/releasing.md
+	$(install) test
+	@$(BIN)/python -m tools.release $(TAG) $(ARGS)
 
 clean: ## remove everything that make and the tools made
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

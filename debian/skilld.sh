@@ -1,0 +1,2 @@
+#!/bin/sh
+exec /usr/lib/skilld/bin/python3 -P -m skilld "$@"
