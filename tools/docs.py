@@ -1,7 +1,7 @@
 """Checks the project's pages, and writes the parts that are generated: `python -m tools.docs check|write`.
 
 In: the files that git tracks or would track, the parser of the command line, the adapters' data records. Out: one line
-per finding and exit code 1, or docs/commands.md and docs/agents.md with current tables.
+per finding and exit code 1, or the generated pages and tables, current.
 """
 
 from __future__ import annotations
@@ -17,10 +17,16 @@ from skilld.agents import ADAPTERS
 from skilld.cli.parser import build_parser
 from tools import pages
 from tools.agents_table import tables
+from tools.json_documents import page as json_page
+from tools.json_documents import schemas
+from tools.manual import manual
 from tools.measure_matching import report
+from tools.messages import collect, listing
 from tools.reference import reference
 
 ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = ROOT / "docs/json.schema.json"
+MESSAGES = ROOT / "build/messages.txt"  # for review; 2,500 lines are no page
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +40,36 @@ class Generated:
 
     def put_into(self, text: str) -> str:
         """Return the page's text with a current part. Raises ValueError where it has no place for one."""
-        place = re.compile(rf"(?<=<!-- {self.name}:start -->\n).*?(?=<!-- {self.name}:end -->)", re.DOTALL)
+        place = re.compile(rf"(?<=<!-- {self.name}:start -->\n).*?(?=\S* ?<!-- {self.name}:end -->)", re.DOTALL)
         if not place.search(text):
             raise ValueError(
                 f"no `<!-- {self.name}:start -->` and `<!-- {self.name}:end -->`, each on a line of its own"
             )
         made = self.make()
-        return place.sub(lambda _: made, text)
+        return place.sub(lambda _: made, text, count=1)
 
 
 PARTS = (
     Generated("docs/commands.md", "commands", "command reference", lambda: reference(build_parser())),
+    Generated("docs/skilld.1", "manual", "man page", lambda: manual(build_parser())),
     Generated("docs/agents.md", "agents", "table of agents", lambda: tables(it.INFO for it in ADAPTERS.values())),
+    Generated("docs/json.md", "json", "list of JSON documents", json_page),
     Generated("docs/quality.md", "matching", "figures of matching", lambda: "\n".join([*report(), ""])),
 )
 
 
 def texts() -> dict[str, str]:
-    """Return the texts of all files of the project by path; what is no UTF-8 is no text."""
+    """Return the texts of all files of the project by path; what is no UTF-8 has none."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
     found: dict[str, str] = {}
     for name in filter(None, names):
         try:
             found[name] = (ROOT / name).read_text(encoding="utf-8")
-        except (UnicodeDecodeError, FileNotFoundError):
-            continue  # a picture, or deleted and not yet committed
+        except UnicodeDecodeError:
+            found[name] = ""  # a picture
+        except FileNotFoundError:
+            continue  # deleted and not yet committed
     return found
 
 
@@ -85,6 +95,8 @@ def findings() -> list[str]:
     found += pages.named(today, files.keys())
     found += pages.places(files, [str(ROOT), str(ROOT.parent / "shared")])
     found += [finding for part in PARTS for finding in generated(part, files)]
+    if files.get("docs/json.schema.json") != schemas():
+        found.append("docs/json.schema.json:1: the schema is out of date; run: make docs")
     return found
 
 
@@ -94,6 +106,9 @@ def main(action: str) -> int:
         for part in PARTS:
             page = ROOT / part.page
             page.write_text(part.put_into(page.read_text(encoding="utf-8")), encoding="utf-8")
+        SCHEMA.write_text(schemas(), encoding="utf-8")
+        MESSAGES.parent.mkdir(exist_ok=True)
+        MESSAGES.write_text(listing(collect()), encoding="utf-8")
         return 0
     found = findings()
     print("\n".join(found) or "docs: links, lengths, decisions and generated parts are right")

@@ -78,8 +78,13 @@ def create() -> None:
 
 
 def succeeds(command: list[str]) -> bool:
-    """Run an installer and return whether it succeeded; what went wrong it says itself."""
-    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode == 0
+    """Run an installer and return whether it succeeded; what went wrong it says itself, on standard error."""
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode == 0
+
+
+def tell(text: str) -> None:
+    """Say how it goes, on standard error: standard output is for what is installed for, such as `make bench`."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def install(level: str) -> None:
@@ -90,7 +95,7 @@ def install(level: str) -> None:
         into = [UV, "pip", "install", "--quiet", "--python", str(PYTHON)]
         if succeeds([*into, "--compile-bytecode", *locked]) and succeeds([*into, *project]):
             return
-        print("uv did not manage; trying pip", flush=True)
+        tell("uv did not manage; trying pip")
     into = [str(PYTHON), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--progress-bar=off"]
     if not (succeeds([*into, *locked]) and succeeds([*into, *project])):
         raise InstallError("The packages could not be installed; the reason stands above.")
@@ -103,15 +108,15 @@ def main(level: str) -> int:
         if PYTHON.exists() and any(record.get(name) == digest(name) for name in LEVELS[LEVELS.index(level) :]):
             return 0
         start = time.monotonic()
-        print(f"installing into {VENV.name}: about a minute, again only when a lock changes", flush=True)
+        tell(f"installing into {VENV.name}: about a minute, again only when a lock changes")
         if not usable():
             create()
         STAMP.unlink(missing_ok=True)
         install(level)
         STAMP.write_text(json.dumps({"place": str(ROOT), level: digest(level)}), encoding="utf-8")
-        print(f"installed in {time.monotonic() - start:.0f} s", flush=True)
+        tell(f"installed in {time.monotonic() - start:.0f} s")
     except InstallError as error:
-        print(error, file=sys.stderr)
+        tell(str(error))
         return 1
     return 0
 

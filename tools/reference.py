@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 Entry = tuple[str, str]  # what to type, what it does
+_USUAL = 10  # verbs: what means the same in more of them is said once, whatever it means in others
 
 
 def commands(parser: argparse.ArgumentParser) -> Iterator[tuple[argparse.ArgumentParser, str]]:
@@ -63,10 +64,10 @@ def reference(parser: argparse.ArgumentParser) -> str:
     verbs = list(commands(parser))
     times = Counter(entry for verb, _ in verbs for entry in explained(verb))
     meanings = Counter(name for name, _ in times)
-    alike = [(name, text) for (name, text), number in times.items() if number > 1 and meanings[name] == 1]
+    alike = [one for one, number in times.items() if number > (1 if meanings[one[0]] == 1 else _USUAL)]
     lines = []
     for verb, purpose in verbs:
         lines.append(f"- `{synopsis(verb)}`: {purpose}".rstrip(": "))
         lines += [f"  - `{name}`: {text}" for name, text in explained(verb) if (name, text) not in alike]
-    lines += [f"- `{name}` wherever it stands: {text}" for name, text in alike]
+    lines += [f"- `{name}` where nothing else is said of it: {text}" for name, text in alike]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""A long test: kill -9 everywhere, lost databases, random files, damaged bytes, forged content, one huge transcript.
+"""A long test: kills, lost databases, random files, damaged bytes, properties, forged content, a huge transcript.
 
     make soak MINUTES=20 [ARGS="--seed 7 --only kills --out FILE"]
     make soak ARGS="--only files --again '0/17'"
@@ -31,6 +31,7 @@ from tools import (
     soak_guided,
     soak_kills,
     soak_large,
+    soak_properties,
     soak_wrappers,
 )
 from tools.soak_report import Part, as_json, as_text
@@ -51,6 +52,7 @@ PARTS = {
     "files": _Kind(0.2, soak_files.run, soak_files.again),
     "fuzz": _Kind(0.1, soak_fuzz.run, soak_fuzz.again),
     "guided": _Kind(0.1, soak_guided.run, soak_guided.again),
+    "properties": _Kind(0.1, soak_properties.run, soak_properties.again),
     "growth": _Kind(0.05, soak_growth.run, soak_growth.again),
     "wrappers": _Kind(0.05, soak_wrappers.run, soak_wrappers.again),
     "large": _Kind(0.05, soak_large.run, soak_large.again),

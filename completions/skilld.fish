@@ -1,0 +1,2 @@
+# Completes skilld in fish, which reads it when Tab is first pressed behind `skilld`.
+skilld completion fish | source

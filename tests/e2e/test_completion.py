@@ -1,0 +1,90 @@
+"""What Tab gives in real shells: commands, ids of proposals with what they say, settings and their values."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skilld import paths
+from skilld.paths import private_dir
+from skilld.store import Store
+from support.proposals import COMMITTED, a_proposal
+
+SHELLS = {
+    "bash": """eval "$(skilld completion bash)"
+COMP_LINE="$LINE" COMP_POINT=${#LINE} COMP_TYPE=9 COMP_WORDS=($LINE) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_python_argcomplete skilld; printf '%s\\n' "${COMPREPLY[@]}" """,
+    "fish": 'skilld completion fish | source; complete -C "$LINE"',
+    # Its completion works in an interactive shell only: one that is given a pseudo-terminal, and Tab.
+    "zsh": """zmodload zsh/zpty; zpty shell zsh -f -i
+w() { zpty -w shell "$1"; }
+w 'PS1=; autoload -Uz compinit; compinit -u; eval "$(skilld completion zsh)"; stty -echo; zle_bracketed_paste=()'
+w 'zstyle ":completion:*" list-prompt ""; LISTMAX=9999; bindkey "^I" list-choices; echo re''ady'
+while zpty -r shell line; do [[ $line == *ready* ]] && break; done
+zpty -w -n shell "$LINE"$'\\t'; sleep 2; zpty -w -n shell $'\\C-u'; w 'echo do''ne'
+while zpty -r shell line; do print -r -- "$line"; [[ $line == *done* ]] && break; done""",
+}
+
+
+@pytest.fixture
+def shell_home(home: Path) -> Path:
+    private_dir(paths.places().database.parent)
+    store = Store.open(paths.places().database)
+    store.proposals.add(a_proposal(**COMMITTED))
+    store.close()
+    return home
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("skilld accept ", ["PROPOSAL"]),
+        ("skilld config set batch.", ["batch.turns", "batch.idle_minutes"]),
+    ],
+)
+def test_tab_completes(shell_home: Path, shell: str, line: str, expected: list[str]) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    done = _in_a_shell(program, SHELLS[shell], shell_home, line)
+    proposal = a_proposal(**COMMITTED).id
+    for word in expected:
+        assert word.replace("PROPOSAL", proposal) in done.stdout, done.stderr
+
+
+# A package puts its file where the shell looks for it at the first Tab.
+INSTALLED = {
+    "bash": SHELLS["bash"].replace('eval "$(skilld completion bash)"', 'source "$FILES/skilld.bash"'),
+    "fish": 'source "$FILES/skilld.fish"; complete -C "$LINE"',
+    "zsh": SHELLS["zsh"]
+    .replace("autoload -Uz", "fpath=($FILES $fpath); autoload -Uz")
+    .replace('; eval "$(skilld completion zsh)"', ""),
+}
+
+
+@pytest.mark.parametrize("shell", INSTALLED)
+def test_18_8_the_files_that_packages_install_complete(shell_home: Path, shell: str) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    done = _in_a_shell(program, INSTALLED[shell], shell_home, "skilld show ")
+    assert a_proposal(**COMMITTED).id in done.stdout, done.stderr
+
+
+def _in_a_shell(program: str, script: str, home: Path, line: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "TERM": "xterm",
+        "FILES": str(Path(__file__).parents[2] / "completions"),
+        "LINE": line,
+    }
+    return subprocess.run(
+        [program, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )

@@ -1,0 +1,101 @@
+"""What completes each argument, without a shell; tests/e2e/test_completion.py has the shells."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from skilld import paths
+from skilld.__main__ import main
+from skilld.cli import completion
+from skilld.cli.parser import build_parser
+from skilld.paths import private_dir
+from skilld.settings import choices, keys
+from skilld.store import Store
+from skilld.types import State
+from support.proposals import COMMITTED, a_proposal
+
+
+def _completers() -> dict[tuple[str, str], object]:
+    found: dict[tuple[str, str], object] = {}
+
+    def walk(parser: argparse.ArgumentParser) -> None:
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for below in action.choices.values():
+                    walk(below)
+            elif hasattr(action, "completer"):
+                found[parser.prog.removeprefix("skilld "), str(action.metavar)] = action.completer
+
+    parser = build_parser()
+    completion._complete(parser)
+    walk(parser)
+    return found
+
+
+COMPLETERS = _completers()
+
+
+def _completed(place: str, metavar: str, **given: str) -> list[str]:
+    completer = COMPLETERS[place, metavar]
+    assert callable(completer)
+    return list(completer(prefix="", parsed_args=argparse.Namespace(**given)))
+
+
+@pytest.fixture
+def proposals(home: Path) -> dict[State, str]:
+    del home
+    private_dir(paths.places().database.parent)
+    store = Store.open(paths.places().database)
+    made = {}
+    for number, state in enumerate(State):
+        proposal = a_proposal(**COMMITTED, id=f"{number:08x}", state=state)
+        store.proposals.add(proposal)
+        made[state] = proposal.id
+    store.close()
+    return made
+
+
+def test_ids_are_those_that_the_command_can_do_something_with(proposals: dict[State, str]) -> None:
+    for verb in ("accept", "reject", "review"):
+        assert _completed(verb, "ID") == [proposals[State.OPEN]]
+    assert _completed("revert", "ID") == [proposals[State.ACCEPTED]]
+    assert _completed("restore", "ID") == [proposals[State.DROPPED]]
+    assert sorted(_completed("show", "ID")) == sorted(proposals.values())
+
+
+@pytest.mark.usefixtures("home")
+def test_before_anything_was_proposed_there_is_nothing_and_no_database_is_made() -> None:
+    assert _completed("accept", "ID") == _completed("learnings", "ID") == []
+    assert not paths.places().database.exists()
+
+
+@pytest.mark.usefixtures("home")
+def test_settings_and_their_values() -> None:
+    assert _completed("config set", "KEY") == list(keys())
+    assert _completed("config set", "VALUE", key="apply") == ["stage", "auto"]
+    assert _completed("config set", "VALUE", key="notify.enabled") == ["true", "false"]
+    assert "skill" in _completed("config set", "VALUE", key="targets")
+    assert "agent" in _completed("config set", "VALUE", key="model")
+    assert all(isinstance(choices(key), list) for key in [*keys(), "no.such", "no"])
+
+
+def test_what_fails_completes_nothing(home: Path) -> None:
+    folder = home / ".config/skilld"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("not toml")
+    assert _completed("skills show", "NAME") == []
+
+
+def test_every_argument_that_names_a_skill_or_a_proposal_completes() -> None:
+    named = {(place, metavar) for place, metavar in COMPLETERS if metavar in {"ID", "NAME", "SKILL"}}
+    assert {(f"skills {verb}", "NAME") for verb in ("show", "test", "archive", "delete")} <= named
+    assert {("sync", "SKILL"), ("feedback", "SKILL")} <= named
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_each_shell_has_its_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "skilld" in capsys.readouterr().out
