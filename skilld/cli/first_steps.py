@@ -1,0 +1,247 @@
+"""The steps of `skilld setup` around its one question: what is here, the service, the last days, what came of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common, terminal
+from skilld.errors import SkilldError
+from skilld.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skilld.mining.sessions import Transcript
+    from skilld.settings import Settings
+
+DAYS = 7.0  # looked back at, unless told otherwise
+_MONTH = 30
+_DAY = 86400.0
+_MOST_FILES = 5
+_MOST_REASONS = 3
+_TOKENS_PER_CALL = 4700  # as setup.A_DAY counts a day: 140,000 tokens in 30 calls
+_STARTS = 10.0  # seconds that a daemon which was stopped may take to let go of its lock
+
+
+def tell_found() -> None:
+    """Say which agents were used here lately, how many skills there are, and which instructions are loaded."""
+    from skilld.agents import ADAPTERS
+    from skilld.cli import inventory
+
+    used = Counter(one.agent for one in _sessions(_MONTH))
+    agents = [f"{ADAPTERS[name].INFO.title} ({counted(number, 'session file')})" for name, number in used.most_common()]
+    console.line(console.paint("Found here", "bold"))
+    console.line(f"  agents        {', '.join(agents) or 'none used'} in the last {_MONTH} days")
+    console.line(f"  skills        {len(inventory.all_skills([_folder()]))}")
+    rows = list(dict.fromkeys(_instructions()))
+    for number, row in enumerate(rows[:_MOST_FILES]):
+        console.line(f"  {'' if number else 'instructions':12}  {row}")
+    if len(rows) > _MOST_FILES:
+        console.line(f"  {'':12}  and {len(rows) - _MOST_FILES} more: skilld context")
+    if not rows:
+        console.line("  instructions  no CLAUDE.md, AGENTS.md or similar file is loaded in this folder")
+
+
+def _sessions(days: float) -> list[Transcript]:
+    """Return the transcripts of the last days."""
+    from skilld.ingest.discover import Host
+    from skilld.mining.sessions import past
+
+    return past(Host(common.home(), os.environ, roots=common.settings().roots), time.time() - days * _DAY)
+
+
+def _instructions() -> Iterator[str]:
+    """Yield each instruction file that an agent loads here, with its tokens."""
+    from skilld.context import Scope
+    from skilld.context.here import contexts
+    from skilld.context.tokenizer import ESTIMATE
+
+    home = common.home()
+    for context in contexts(_folder(), home, os.environ):
+        for file in context.files:
+            path = Path(file.path)
+            if file.scope not in {Scope.SKILL, Scope.MEMORY}:
+                shown = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+                yield f"{console.plain(shown)}, about {ESTIMATE.count(file.text):,} tokens"
+
+
+def _folder() -> Path:
+    """Return the folder in which this runs; the home where that is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return common.home()
+
+
+def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:
+    """Have skilld run whenever the person is logged in, if they want that; returns what was done, if anything."""
+    from skilld.cli import service
+    from skilld.daemon.lock import holder, is_held
+
+    if answer == "no" or (answer is None and not asks):
+        return ""
+    manager = service.the_manager()
+    lock = common.places().lock
+    console.line()
+    if manager.state().running:
+        console.line("skilld already runs whenever you are logged in.")
+        return ""
+    if is_held(lock):
+        who = holder(lock) or "unknown"
+        console.line(f"skilld is already running: process {who}. To run it as a service, stop it first, then:")
+        console.line("  skilld service install")
+        return ""
+    if answer is None and not _wanted("Run skilld whenever you are logged in?"):
+        console.line("No service was installed. Later: skilld service install")
+        return ""
+    try:
+        service.put_in_place(manager, environment)
+    except SkilldError as error:
+        _tell(error)
+        return ""
+    return "the service is installed"
+
+
+def offer_look_back(days: float | None, *, asks: bool) -> str:
+    """Judge what was said in the last days, if the person wants that; returns what was done, if anything."""
+    if days == 0 or (days is None and not asks):
+        return ""
+    wanted = DAYS if days is None else days
+    found = _sessions(wanted)
+    last = "day" if wanted == 1 else f"{wanted:g} days"
+    console.line()
+    if not found:
+        console.line(f"No agent was used here in the last {last}, so there are no past sessions to read.")
+        return ""
+    if (who := _in_the_way()) is not None:
+        console.line(f"skilld is already running: process {who}. To process the last {last}, stop it first, then:")
+        console.line(f"  skilld run --once --backfill {wanted:g}")
+        return ""
+    console.line(f"The last {last}: {counted(len(found), 'session file')}. Judging them now {_cost(found)}.")
+    if days is None and not _wanted("Process them now?"):
+        console.line(f"Not now. Later: skilld run --once --backfill {wanted:g}")
+        return ""
+    try:
+        _look_back(wanted)
+    except SkilldError as error:
+        _tell(error)
+        return ""
+    return f"the last {last} were processed"
+
+
+def _in_the_way() -> str | None:
+    """Return the process of a `run` that somebody has up, which cannot be stopped and started as the service can."""
+    from skilld.cli import service
+    from skilld.daemon.lock import holder, is_held
+
+    lock = common.places().lock
+    if not is_held(lock) or service.the_manager().state().running:
+        return None
+    return str(holder(lock) or "unknown")
+
+
+def _cost(found: list[Transcript]) -> str:
+    """Return what judging these sessions takes. Reads them where a model is asked."""
+    from skilld.classify.backends import OFFLINE
+    from skilld.mining.candidates import counted as shown
+    from skilld.mining.questions import windows
+    from skilld.mining.sessions import SessionFilter, read
+    from skilld.settings import choice_of
+
+    settings = common.settings()
+    model = choice_of(settings, os.environ).name
+    if model == OFFLINE:
+        return "does not call a model or send anything"
+    progress = common.Progress("Reading sessions")
+    told = shown(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
+    sessions = read(told, SessionFilter(limit=len(found)), common.redactor(), lambda _: None).sessions
+    progress.clear()
+    calls = sum(len(windows(session, model)) for session in sessions)
+    if not calls:
+        return "calls no model: nothing in them sounds like a lasting instruction"
+    return (
+        f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{_limit(calls, settings)}"
+    )
+
+
+def _limit(calls: int, settings: Settings) -> str:
+    most = settings.budget.calls
+    return f"; at most {most} calls a day (budget.calls), the rest later" if most and calls > most else ""
+
+
+def _look_back(days: float) -> None:
+    """Judge what was said in the last days, the service out of the way meanwhile: one process reads at a time."""
+    from skilld.cli import run, service
+    from skilld.daemon.lock import is_held
+
+    manager = service.the_manager()
+    again = manager.state().running
+    if again:
+        manager.stop()
+        end = time.monotonic() + _STARTS
+        while is_held(common.places().lock) and time.monotonic() < end:
+            time.sleep(0.05)
+    umask = os.umask(0o077)  # which a run sets for all that it does
+    try:
+        run.run(argparse.Namespace(once=True, backfill=days, brief=True))
+    finally:
+        os.umask(umask)
+        if again:
+            manager.start()
+
+
+def tell_outcome() -> None:
+    """Say what was learned, or why nothing was yet, and what comes next."""
+    from skilld.daemon.lock import is_held
+
+    where = common.places()
+    console.line()
+    if not where.database.exists():
+        console.line("Nothing yet, because no sessions were read. skilld learns from what you say from now on.")
+    else:
+        _tell_learned()
+    if not is_held(where.lock):
+        console.line("skilld is not running. Start it: skilld run, or skilld service install")
+
+
+def _tell_learned() -> None:
+    from skilld.health import checks
+    from skilld.health.gather import counts
+    from skilld.notify.notice import about_waiting
+    from skilld.types import State
+
+    with closing(common.store()) as store:
+        proposals = store.proposals.in_states([State.OPEN])
+        homeless = store.learnings.homeless()
+        known, paused = counts(store, common.settings()), store.meta.paused(time.time())
+    for one in proposals[:_MOST_FILES]:
+        console.line(f"{one.id}  {console.plain(one.skill)}: {console.plain(one.summary)}")
+    if proposals:
+        number = counted(len(proposals), "open proposal")
+        console.line(console.paint(f"{number}. Decide: skilld review", "bold"))
+    if homeless:
+        console.line(about_waiting(homeless))
+    if not proposals and not homeless:
+        reasons = checks.why_nothing(known, "until you resume it: skilld resume" if paused else "")
+        console.line("Nothing yet, because:" if reasons else "No proposals are open. What you decided: skilld report")
+        for reason in reasons[:_MOST_REASONS]:
+            console.line(f"  {console.plain(reason)}")
+
+
+def _wanted(question: str) -> bool:
+    """Ask: Enter is a yes, the end of the input a no."""
+    said = terminal.ask(f"{question} [Y/n] ")
+    return said is not None and said.strip().lower() in {"", "y", "yes"}
+
+
+def _tell(error: SkilldError) -> None:
+    console.line(f"{console.plain(error.title)}: {console.plain(error.cause)}.")
+    if error.remedy:
+        console.line(f"  {console.plain(error.remedy)}")

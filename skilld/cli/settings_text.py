@@ -1,0 +1,149 @@
+"""The text of the settings file: one setting put in or taken out, and all of them explained in comments. Pure.
+
+All other lines stay as the person wrote them. Python reads TOML and does not write it. Where a statement ends is found
+by trying to read it, so no value is taken for a header or a key, however it is written; whether the whole says what it
+should is for the caller to check.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+_HINT = "# To change a setting, remove the # at the start of its line. The values shown are the defaults."
+_MAX_LINES = 100  # of one setting
+_PLACE = '"<>"'  # a value that no setting has
+_HEADER = re.compile(r"\s*\[([^\[\]]*)\]\s*(#.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """Lines `start` to `end` (after the last) of a file, which set `key` (dotted, with its table)."""
+
+    start: int
+    end: int
+    table: str
+    key: str
+
+
+def with_setting(text: str, key: str, literal: str) -> str:
+    """Return `text` with `key` (dotted, one table deep) set to `literal`, which is TOML, in the place where it was."""
+    lines = text.split("\n")
+    statements = list(_statements(lines))
+    found = next((one for one in statements if one.key == key), None)
+    if found is not None:
+        old = "\n".join(lines[found.start : found.end])
+        lines[found.start : found.end] = [old[: _value_at(old)] + literal + _remark(old)]
+        return "\n".join(lines)
+    table, _, name = key.rpartition(".")
+    headers = {_named(line): number for number, line in _outside(lines, statements) if _named(line)}
+    beside = [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]
+    if beside:
+        name = key if table and not beside[-1].table else name
+        lines.insert(beside[-1].end, f"{name} = {literal}")
+    elif table in headers:
+        lines.insert(headers[table] + 1, f"{name} = {literal}")
+    elif table:
+        return f"{text.rstrip()}\n\n[{table}]\n{name} = {literal}\n".lstrip("\n")
+    else:
+        return f"{name} = {literal}\n" + (f"\n{text}" if text.strip() else "")
+    return "\n".join(lines)
+
+
+def without_setting(text: str, key: str) -> str:
+    """Return `text` without the lines that set `key`; the header of a table stays."""
+    lines = text.split("\n")
+    for one in reversed(list(_statements(lines))):
+        if one.key == key:
+            del lines[one.start : one.end]
+    return "\n".join(lines)
+
+
+def explained(text: str, settings: Mapping[str, tuple[str, str]]) -> str:
+    """Return `text` with a comment for each of `settings` (key: default as TOML, meaning) that it does not set.
+
+    Taking the mark off such a line sets it. Those that an earlier call put there are not put there twice.
+    """
+    text = "\n".join(line for line in text.split("\n") if line != _HINT and not _is_note(line, settings)).lstrip("\n")
+    present = {one.key for one in _statements(text.split("\n"))}
+    tables: dict[str, list[str]] = {}
+    for key in settings:
+        tables.setdefault(key.rpartition(".")[0], []).insert(0, key)  # each is put in above the one after it
+    for key in chain.from_iterable(tables.values()):
+        if key not in present:
+            lines = with_setting(text, key, _PLACE).split("\n")
+            at = next(at for at, line in enumerate(lines) if line.endswith(f" = {_PLACE}"))
+            lines[at] = _note(lines[at].partition(" ")[0], *settings[key])
+            text = "\n".join(lines)
+    return f"{_HINT}\n\n{text}"
+
+
+def _note(name: str, default: str, meaning: str) -> str:
+    return f"# {name} = {default}  # {meaning}"
+
+
+def _is_note(line: str, settings: Mapping[str, tuple[str, str]]) -> bool:
+    name = line.removeprefix("# ").partition(" = ")[0]
+    return any(line == _note(name, *known) for key, known in settings.items() if f".{key}".endswith(f".{name}"))
+
+
+def _statements(lines: list[str]) -> Iterator[_Statement]:
+    table, number = "", 0
+    while number < len(lines):
+        line = lines[number]
+        end = number + 1
+        header = _named(line)
+        if header or not line.strip() or line.lstrip().startswith("#"):
+            table = header or table
+        else:
+            end, key = _read(lines, number)
+            yield _Statement(number, end, table, f"{table}.{key}" if table else key)
+        number = end
+
+
+def _named(line: str) -> str:
+    """Return the name of the table that a line begins; empty where it begins none."""
+    header = _HEADER.fullmatch(line)
+    return header[1].strip().strip("\"'") if header else ""
+
+
+def _outside(lines: list[str], statements: list[_Statement]) -> Iterator[tuple[int, str]]:
+    taken = {number for one in statements for number in range(one.start, one.end)}
+    return ((number, line) for number, line in enumerate(lines) if number not in taken)
+
+
+def _read(lines: list[str], start: int) -> tuple[int, str]:
+    """Return after which line the statement that begins at `start` ends, and its key.
+
+    What cannot be read takes all lines that follow: it is no TOML, or longer than any setting.
+    """
+    for end in range(start + 1, min(len(lines), start + _MAX_LINES) + 1):
+        try:
+            value: object = tomllib.loads("\n".join(lines[start:end]))
+        except tomllib.TOMLDecodeError:
+            continue
+        names = []
+        for _ in range(1 + lines[start].partition("=")[0].count(".")):
+            ((name, value),) = value.items() if isinstance(value, dict) else (("", value),)
+            names.append(name)
+        return end, ".".join(names)
+    return len(lines), ""
+
+
+def _value_at(statement: str) -> int:
+    equals = statement.index("=") + 1
+    return equals + len(statement[equals:]) - len(statement[equals:].lstrip(" \t"))
+
+
+def _remark(statement: str) -> str:
+    """Return the comment behind the value, with the blanks before it."""
+    for mark in re.finditer(r"(?<![ \t])[ \t]*+#", statement):
+        try:
+            tomllib.loads(statement[: mark.start()])
+        except tomllib.TOMLDecodeError:
+            continue
+        return statement[mark.start() :]
+    return ""

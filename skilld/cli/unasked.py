@@ -1,0 +1,38 @@
+"""A verb as a job of the daemon: one line of JSON at the end, as a worker's, and no longer than the daemon itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from skilld.cli import common
+from skilld.errors import SkilldError
+
+
+def as_job(what: str, work: Callable[[], object]) -> int:
+    """Do the work, which returns something true where something was proposed; what goes wrong is the last error."""
+    from skilld import codec
+    from skilld.clock import rfc3339
+    from skilld.protocol import JobEnd, Result
+    from skilld.store.meta import LAST_ERROR
+    from skilld.types import Outcome
+
+    threading.Thread(target=_end_with_the_daemon, daemon=True).start()
+    try:
+        result = Result(outcome=Outcome.PROPOSED if work() else Outcome.NOTHING)
+    except SkilldError as error:
+        result = Result(outcome=Outcome.FAILED, detail=str(error))
+        message = {"at": rfc3339(time.time()), "message": f"{what}: {error}"}
+        common.store().meta.set(LAST_ERROR, message)
+    sys.stdout.write(codec.encode(JobEnd(result, stays=False, asked_models=False)) + "\n")
+    return 0
+
+
+def _end_with_the_daemon() -> None:
+    """End this process and its workers when the daemon that started it is gone: its end of our stdin closes then."""
+    sys.stdin.buffer.read()
+    os.killpg(0, signal.SIGKILL)

@@ -1,0 +1,134 @@
+"""Issue 18, 4: leaving `skilld setup` at any question keeps what was decided, and the look back gets its turn."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.cli import first_steps, run, service, terminal
+from skilld.cli.parser import build_parser
+from skilld.errors import Exit
+from skilld.mining.sessions import Transcript
+from skilld.service.values import ServiceState
+
+
+class Manager:
+    """A service manager that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.running = False
+
+    def state(self) -> ServiceState:
+        return ServiceState("systemd", Path("/unit"), installed=self.running, running=self.running)
+
+    def start(self) -> None:
+        self.asked.append("start")
+
+    def stop(self) -> None:
+        self.asked.append("stop")
+
+    def look_back(self, given: argparse.Namespace) -> int:
+        """Stand in for `skilld run`."""
+        self.asked.append(f"look back {given.backfill:g}")
+        return 0
+
+
+class Typing(io.StringIO):
+    """Somebody at a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def manager(home: Path, monkeypatch: pytest.MonkeyPatch) -> Manager:
+    """Return the service manager of a machine with one session and nothing decided."""
+    assert home
+    manager = Manager()
+    monkeypatch.delenv("SKILLD_MODEL", raising=False)
+    monkeypatch.setattr(service, "the_manager", lambda: manager)
+    monkeypatch.setattr(service, "put_in_place", lambda *_: manager.asked.append("install"))
+    monkeypatch.setattr(first_steps, "_sessions", lambda _: [Transcript("claude-code", Path("/s.jsonl"), 0.0)])
+    monkeypatch.setattr(run, "run", manager.look_back)
+    monkeypatch.setattr(sys, "stdin", Typing())
+    return manager
+
+
+def _setup(monkeypatch: pytest.MonkeyPatch, *answers: str | type[BaseException] | None, given: str = "") -> int:
+    left: Iterator[str | type[BaseException] | None] = iter(answers)
+
+    def ask(question: str) -> str | None:
+        assert question
+        answer = next(left)
+        if isinstance(answer, type):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(terminal, "ask", ask)
+    arguments = build_parser("setup").parse_args(["setup", *given.split()])
+    return int(arguments.run(arguments))
+
+
+STOP = KeyboardInterrupt
+Left = tuple[tuple[str | type[BaseException], ...], str, str, list[str]]
+EVERY: list[Left] = [
+    ((STOP,), "Stopped at who judges. Kept: nothing was changed.", "who judges, the service, looking back", []),
+    (("offline", STOP), "Stopped at the service. Kept: offline judges.", "the service, looking back", []),
+    (
+        ("offline", "y", STOP),
+        "Stopped at looking back. Kept: offline judges; the service is installed.",
+        "looking back",
+        ["install"],
+    ),
+]
+
+
+@pytest.mark.parametrize("left", EVERY)
+def test_an_interrupt_at_a_question_keeps_what_was_decided_and_says_so(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], left: Left
+) -> None:
+    answers, kept, undecided, asked = left
+    assert _setup(monkeypatch, *answers) == Exit.INTERRUPTED
+    said = capsys.readouterr().out
+    assert kept in said
+    assert f"Not decided: {undecided}. To continue: skilld setup" in said
+    assert manager.asked == asked
+    assert Path.home().joinpath(".config/skilld/config.toml").exists() is (len(answers) > 1)
+
+
+def test_the_end_of_the_input_leaves_too_and_is_a_no_later(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _setup(monkeypatch, None) == Exit.FAILURE
+    assert "Nothing was chosen. To choose later: skilld setup" in capsys.readouterr().out
+    assert _setup(monkeypatch, "", None, None) == Exit.OK
+    assert "Not now. Later: skilld run --once --backfill 7" in capsys.readouterr().out
+    assert manager.asked == []
+
+
+def test_the_service_makes_room_for_the_look_back_and_starts_again(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager.running = True
+    assert _setup(monkeypatch, given="offline --service yes --look-back 3") == Exit.OK
+    assert manager.asked == ["stop", "look back 3", "start"]
+
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "run", interrupted)
+    manager.asked.clear()
+    assert _setup(monkeypatch, given="offline --service yes --look-back 3") == Exit.INTERRUPTED
+    assert manager.asked == ["stop", "start"]
+
+
+@pytest.mark.parametrize("days", ["-1", "nan", "week"])
+def test_a_number_of_days_is_one(days: str) -> None:
+    with pytest.raises(SystemExit):
+        build_parser("setup").parse_args(["setup", "--look-back", days])
