@@ -114,5 +114,5 @@ def _lines(path: Path) -> list[str]:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return []
     except OSError as error:
-        raise RepoRefusedError("The repository's attributes are unknown", f"{path}: {error.strerror}") from error
+        raise RepoRefusedError("Cannot read the repository's attributes", f"{path}: {error.strerror}") from error
     return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]

@@ -101,5 +101,7 @@ def git_program() -> str:
     folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(folder).is_absolute()]
     program = shutil.which("git", path=os.pathsep.join(folders))
     if program is None:
-        raise GitMissingError("There is no git", "no absolute folder of PATH holds it", "install git 2.36 or newer")
+        raise GitMissingError(
+            "Cannot find git", "not found in any absolute folder on PATH", "Install git 2.36 or newer."
+        )
     return program

@@ -37,7 +37,7 @@ class RepoUnreadableError(RetryError):
     """A file of a repository is there and cannot be read now: it may be the next moment."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__("The repository cannot be read", f"{path}: {why}", "See who may read it, and its disk.")
+        super().__init__("Cannot read the repository", f"{path}: {why}", "Check its permissions and its disk.")
 
 
 class RepoRefusedError(RefusedError):

@@ -136,8 +136,9 @@ def holds(text: bytes, old: bytes, new: bytes) -> bool:
     removed, added = signature(old, new)
     if not removed and not added:
         return False
-    present = {line.strip() for line in split(text)}
-    kept = {line.strip() for line in split(new)}
+    present, kept = _counted(text), _counted(new)
+    if not added and all(line in kept for line in removed):  # lines that stood there twice
+        return all(present[line] <= kept[line] for line in removed)
     return all(line in present for line in added) and not any(line in present for line in removed if line not in kept)
 
 
@@ -150,11 +151,16 @@ def gone(text: bytes, old: bytes, new: bytes) -> bool:
     removed, added = signature(old, new)
     before = {line.strip() for line in split(old)}
     fresh = [line for line in added if line not in before]
-    present = dict.fromkeys(line.strip() for line in split(text) if line.strip())
+    present, kept = _counted(text), _counted(new)
     if fresh:
         strangers = [line for line in present if line not in before]
         return not any(line in present or _reworded(line, strangers) for line in fresh)
-    return bool(removed) and all(line in present for line in removed)
+    return bool(removed) and all(present[line] > kept[line] for line in removed)
+
+
+def _counted(data: bytes) -> Counter[str]:
+    """Return how often each line stands in a text, in its order; blank ones and outer white space dropped."""
+    return Counter(line.strip() for line in split(data) if line.strip())
 
 
 def _reworded(line: str, others: list[str]) -> bool:
@@ -269,7 +275,7 @@ def _put_back(text: list[bytes], hunk: Hunk) -> None:
     if not words:
         return  # a blank line more or less is nobody's loss
     if hunk.removed or any(plain.count(line) != 1 for line in words):
-        raise NotThereError("The change is not there any more", f"not found exactly once: {words[0].strip()}")
+        raise NotThereError("The change is no longer there", f"expected exactly one match: {words[0].strip()}")
     for line in words:
         del text[_plain(text).index(line)]
 
@@ -289,7 +295,9 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
         at = _across(hunk.start, codes)
         over = shared[at - 1] if at else ""
         if hunk.removed or not over.strip() or plain.count(over) != 1:
-            raise NotThereError("The place is not there", f"not found exactly once: {over.strip() or 'its line'}")
+            raise NotThereError(
+                "Cannot find the place to edit", f"expected exactly one match: {over.strip() or 'its line'}"
+            )
         below = plain.index(over) + 1
         _place(text, below, hunk.added)
         plain[below:below] = hunk.added
@@ -324,7 +332,7 @@ def _across(gap: int, codes: Sequence[Opcode]) -> int:
     for tag, i, j, k, m in codes:
         if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i
-    raise NotThereError("The place is not there any more", "the lines around it were rewritten")
+    raise NotThereError("The place to edit is gone", "the lines around it were rewritten")
 
 
 def _plain(text: list[bytes]) -> list[str]:

@@ -129,8 +129,11 @@ _ATTRIBUTES = "* -text -ident !eol !filter !diff !merge !working-tree-encoding\n
 def root_of(path: Path) -> Path:
     """Return the root of a file that git does not track: its own folder.
 
-    That of a SKILL.md is the nearest folder named `skills` above its own, else the one above it.
+    That of a SKILL.md is the nearest folder named `skills` above its own, else the one above it; that of a skill's
+    `evals/evals.json` is the same.
     """
+    if path.parts[-2:] == ("evals", "evals.json"):
+        path = path.parents[1] / "SKILL.md"
     if path.name.casefold() != "skill.md":
         return path.parent
     above = path.parents[1:]
@@ -160,7 +163,7 @@ def open_any(address: Path, folder: Path | None) -> Repo:
         return open_repo(address)
     root = _work_tree(address)
     if root is None or git_dir_of(root, folder) != address or not _has_root(root, address):
-        raise NotTrackedError("no-repository", f"{address} is no repository of skilld's any more")
+        raise NotTrackedError("no-repository", f"{address} is no longer one of skilld's repositories")
     return _as_found(_place(root, address), None)
 
 
@@ -203,13 +206,13 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     A `new` one may be absent, and its root with it.
     """
     if path.resolve() != path:
-        raise RepoRefusedError("The skill is refused", f"{path} is reached through a link")
+        raise RepoRefusedError("Cannot edit this skill", f"{path} is behind a symbolic link")
     root = root_of(path)
     relpath = path.relative_to(root).as_posix()
     tree.check_relpath(relpath)
     git_dir = git_dir_of(root, folder)
     if not new and not root.is_dir():
-        raise NotTrackedError("no-repository", f"{root} is not there")
+        raise NotTrackedError("no-repository", f"{root} does not exist")
     if not (git_dir / "HEAD").is_file():
         _make(root, git_dir)
     repo = _as_found(_place(root, git_dir), relpath, start=new)
@@ -217,10 +220,10 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     if entry is None and new:
         refuse_occupied(path)
     elif entry is None and not path.is_file():
-        raise NotTrackedError("no-repository", f"{path} is not there")
+        raise NotTrackedError("no-repository", f"{path} does not exist")
     elif entry is None:
         busy = state.in_progress(repo.git_dir) or "another branch"
-        raise RepoRefusedError("The skill is refused", f"{busy} in skilld's repository of {root} keeps {relpath} out")
+        raise RepoRefusedError("Cannot edit this skill", f"{busy} in skilld's repository for {root} excludes {relpath}")
     return Tracked(repo, relpath, entry)
 
 
@@ -298,4 +301,6 @@ def _make(root: Path, git_dir: Path) -> None:
             new.rename(git_dir)
     except OSError as error:
         if not (git_dir / "HEAD").is_file():  # else another process was first
-            raise RepoRefusedError("skilld's own repository was not made", f"{git_dir}: {error.strerror}") from error
+            raise RepoRefusedError(
+                "Could not create skilld's own repository", f"{git_dir}: {error.strerror}"
+            ) from error

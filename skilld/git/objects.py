@@ -81,7 +81,7 @@ class Commit:
 def read(git: Git, names: Sequence[str]) -> list[Object | None]:
     """Return the objects of these names in order, None where there is none."""
     if any("\n" in name or "\0" in name for name in names):
-        raise RepoRefusedError("The repository cannot be read", "a path has a line break in its name")
+        raise RepoRefusedError("Cannot read the repository", "a path contains a line break")
     found = git.objects([name.encode("utf-8", "surrogateescape") for name in names]) if names else []
     return [Object(*item) if item is not None else None for item in found]
 
@@ -141,7 +141,7 @@ def _parse(item: Object) -> Commit:
         author, committer = _ident(fields["author"][0]), _ident(fields["committer"][0])
         return Commit(item.oid, fields["tree"][0], tuple(fields.get("parent", ())), author, committer, message)
     except (KeyError, ValueError) as error:
-        raise RepoRefusedError("The repository cannot be read", f"commit {item.oid} is malformed") from error
+        raise RepoRefusedError("Cannot read the repository", f"commit {item.oid} is malformed") from error
 
 
 def _ident(value: str) -> Ident:

@@ -35,7 +35,7 @@ class Change:
 def proposal_ref(proposal: str) -> str:
     """Return the ref on which an open proposal hangs; raises ValueError for an id that could be anything else."""
     if not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}", proposal):
-        raise ValueError(f"{proposal!r} is no id of a proposal")
+        raise ValueError(f"{proposal!r} is not a proposal ID")
     return PROPOSALS + proposal
 
 
@@ -62,7 +62,7 @@ def check_plain(common_dir: Path, names: Iterable[str]) -> None:
             _refuse_link(path)
         if _kind(path) == stat.S_IFREG and path.read_bytes()[:4] == b"ref:":
             raise RepoRefusedError(
-                "The repository is refused",
+                "Cannot use this repository",
                 f"{name} points at another ref, so writing it would move that one",
                 f"git symbolic-ref --delete {name}",
             )
@@ -86,17 +86,17 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
         if ".lock': File exists" not in result.err:
             break
         if wait is None:
-            raise RefLockedError("The proposal was not written", "another program holds a lock", after=60)
+            raise RefLockedError("Could not write the proposal", "another program holds a lock", after=60)
         time.sleep(wait)
     if any(word in result.err for word in _MOVED):
-        raise LostRaceError("The staging branch moved meanwhile", result.err)
+        raise LostRaceError("The staging branch moved while this was running", result.err)
     if "exists; cannot create" in result.err or "Is a directory" in result.err or "Not a directory" in result.err:
         raise RepoRefusedError(
-            "The staging branch cannot be made",
-            f"a branch stands in the way of {STAGING_BRANCH}",
-            f"rename the branch named skilld, or those below {STAGING_BRANCH}: git branch --move skilld NEWNAME",
+            "Cannot create the staging branch",
+            f"a branch is in the way: {STAGING_BRANCH}",
+            f"Rename the branch skilld, or those below {STAGING_BRANCH}: git branch --move skilld NEWNAME",
         )
-    raise GitFailedError("The refs were not moved", result.status, result.err)
+    raise GitFailedError("Could not move the refs", result.status, result.err)
 
 
 def mend(git: Git, common_dir: Path) -> None:
@@ -157,7 +157,7 @@ def _kind(path: Path) -> int:
 def _refuse_link(path: Path) -> None:
     if _kind(path) == stat.S_IFLNK:
         raise RepoRefusedError(
-            "The repository is refused",
+            "Cannot use this repository",
             f"{path} is a symbolic link, so git would write outside the repository",
-            f"put a folder in the place of {path}",
+            f"Replace {path} with a folder.",
         )

@@ -59,7 +59,7 @@ def clone(
     with _files_limited(most):
         result = execute(argv, into.parent, person_variables(removed) | _PROTOCOLS, None, seconds)
     if result.status != 0:
-        raise GitFailedError("The repository was not cloned", result.status, result.err)
+        raise GitFailedError("Could not clone the repository", result.status, result.err)
     return Git(into, git_dir=into)
 
 
@@ -81,7 +81,7 @@ def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
     own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
     result = execute(argv, repo.toplevel, person_variables(removed) | _PROTOCOLS | own, None, PERSON_SECONDS)
     if result.status != 0:
-        raise GitFailedError("The branch was not pushed", result.status, result.err)
+        raise GitFailedError("Could not push the branch", result.status, result.err)
 
 
 def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:

@@ -107,7 +107,7 @@ def find(path: Path) -> Tracked:
     """
     found = find_in(path.parent, path)
     if found.entry is None:
-        raise NotTrackedError("untracked", f"{found.relpath} is not in the newest commit of {found.repo.toplevel}")
+        raise NotTrackedError("untracked", f"{found.relpath} is not in the latest commit of {found.repo.toplevel}")
     return found
 
 
@@ -117,7 +117,7 @@ def find_in(folder: Path, path: Path) -> Tracked:
     Raises as `find`, but for a file that HEAD does not hold.
     """
     if path.resolve() != path:
-        raise RepoRefusedError("The skill is refused", f"{path} is reached through a link")
+        raise RepoRefusedError("Cannot edit this skill", f"{path} is behind a symbolic link")
     place = locate(folder)
     relpath = path.relative_to(place.toplevel).as_posix()
     tree.check_relpath(relpath)
@@ -125,9 +125,9 @@ def find_in(folder: Path, path: Path) -> Tracked:
     repo = _open(place, settings)
     found = tree.entry(repo.git, repo.head, relpath)
     if found is not None and found.mode not in tree.FILE_MODES:
-        raise RepoRefusedError("The skill is refused", f"{relpath} is no plain file in {place.toplevel}")
+        raise RepoRefusedError("Cannot edit this skill", f"{relpath} is not a regular file in {place.toplevel}")
     if filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
-        raise NotTrackedError("filtered", f"git stores {relpath} through a filter, not as it is")
+        raise NotTrackedError("filtered", f"git stores {relpath} through a filter, not as is")
     return Tracked(repo, relpath, found)
 
 
@@ -142,12 +142,12 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
     )
     if unknown:
         # Said in full: nothing but the person knows whether another program needs it.
-        remedy = f"if nothing needs it: git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
-        raise RepoRefusedError("The repository is refused", f"{place.toplevel} uses {', '.join(unknown)}", remedy)
+        remedy = f"If nothing needs it: git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
+        raise RepoRefusedError("Cannot use this repository", f"{place.toplevel} uses {', '.join(unknown)}", remedy)
     head = objects.read(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
-        raise NotTrackedError("no-commit", f"{place.toplevel} has no commit yet")
+        raise NotTrackedError("no-commit", f"{place.toplevel} has no commits yet")
     return Repo(
         git=place.git,
         toplevel=place.toplevel,
@@ -168,7 +168,7 @@ def _settings(git: Git) -> dict[str, str]:
 def _read_settings(git: Git) -> dict[str, str]:
     result = git.call("config", "--null", "--get-regexp", _SETTINGS)
     if result.status not in (0, 1):  # 1: nothing matches
-        raise GitFailedError("The repository's configuration cannot be read", result.status, result.err)
+        raise GitFailedError("Cannot read the repository's configuration", result.status, result.err)
     items = result.out.decode("utf-8", "surrogateescape").split("\0")
     return {key.lower(): value for key, _, value in (item.partition("\n") for item in items if item)}
 
@@ -247,8 +247,8 @@ def locate(folder: Path) -> Place:
     top = _top(folder)
     place = once(("place", top), lambda: _locate(folder)) if top is not None else _locate(folder)
     if not folder.is_relative_to(place.toplevel):
-        cause = f"its work tree is set to {place.toplevel}, away from {folder}"
-        raise RepoRefusedError("The repository is refused", cause)
+        cause = f"its work tree is {place.toplevel}, not {folder}"
+        raise RepoRefusedError("Cannot use this repository", cause)
     return place
 
 
@@ -290,20 +290,22 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
     sentence = fold(err).removeprefix("fatal: ")
     if sentence.startswith("not a git repository (or any"):
         require_absent(folder)
-        return NotTrackedError("no-repository", f"{folder} is in no git repository")
+        return NotTrackedError("no-repository", f"{folder} is not in a git repository")
     if "dubious ownership" in err:
         return RepoRefusedError(
-            "The repository is refused",
+            "Cannot use this repository",
             f"git says that {folder} belongs to another user",
-            f"if you trust it: git config --global --add safe.directory {in_shell(_named(err) or folder)}",
+            f"If you trust it: git config --global --add safe.directory {in_shell(_named(err) or folder)}",
         )
     if bare or "cannot use bare repository" in err or "must be run in a work tree" in err:
         return RepoRefusedError(
-            "The repository is refused", f"{folder} is in a bare repository, which has no work tree"
+            "Cannot use this repository", f"{folder} is in a bare repository, which has no work tree"
         )
     if is_passing(sentence):
         return RepoUnreadableError(str(folder), sentence)
-    return RepoRefusedError("The repository is refused", sentence or f"git cannot say where {folder} belongs")
+    return RepoRefusedError(
+        "Cannot use this repository", sentence or f"git cannot tell which repository {folder} is in"
+    )
 
 
 def _named(err: str) -> Path | None:
@@ -315,7 +317,7 @@ def _named(err: str) -> Path | None:
 def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
     dot_git = toplevel / ".git"
     if dot_git.is_symlink():
-        raise RepoRefusedError("The repository is refused", f"{dot_git} is a symbolic link")
+        raise RepoRefusedError("Cannot use this repository", f"{dot_git} is a symbolic link")
     if dot_git.is_dir():
         honest = git_dir == common_dir == dot_git
     else:
@@ -324,9 +326,9 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
         )
     if not honest:
         raise RepoRefusedError(
-            "The repository is refused",
-            f"{toplevel} and {git_dir} do not belong to each other",
-            f"if they do: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
+            "Cannot use this repository",
+            f"{toplevel} and {git_dir} do not belong together",
+            f"If they do: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
         )
 
 
@@ -384,10 +386,10 @@ def standing_above(path: Path) -> Path:
 def refuse_occupied(path: Path) -> None:
     """Raise RepoRefusedError where something stands at `path`, or something that is no folder above it."""
     if os.path.lexists(path):
-        raise _refused(f"{path} stands there, and git does not hold it")
+        raise _refused(f"{path} exists, but git does not track it")
     above = next(part for part in path.parents if os.path.lexists(part))
     if not above.is_dir():
-        raise _refused(f"{above} stands there, and is no folder")
+        raise _refused(f"{above} exists and is not a folder")
 
 
 def _check_names(repo: Repo, relpath: str) -> None:
@@ -396,7 +398,7 @@ def _check_names(repo: Repo, relpath: str) -> None:
     for part in relpath.split("/"):
         stored = tree.names(repo.git, repo.head, above.rstrip("/"))
         if part in stored and stored[part].mode != tree.TREE_MODE:
-            raise _refused(f"{above}{part} is no folder in the newest commit of {repo.toplevel}")
+            raise _refused(f"{above}{part} is not a folder in the latest commit of {repo.toplevel}")
         twin = next(_twins(part, (*stored, *_on_disk(folder))), None)
         if twin is not None:
             raise _refused(f"{above}{part} differs from {twin} only by case")
@@ -419,4 +421,4 @@ def _on_disk(folder: Path) -> list[str]:
 
 
 def _refused(cause: str) -> RepoRefusedError:
-    return RepoRefusedError("The new skill is refused", cause)
+    return RepoRefusedError("Cannot create the new skill", cause)

@@ -128,7 +128,7 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "version": (),
 }
 _PERSON_LOOKS = frozenset({"diff-index", "ls-files", "rev-parse", "status"})
-_PERSON_ALLOWED = _PERSON_LOOKS | {"cherry-pick", "commit", "revert"}
+_PERSON_ALLOWED = _PERSON_LOOKS | {"cherry-pick", "commit", "read-tree", "revert"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,9 @@ class Git:
             err = reader.stderr.read().decode("utf-8", "replace")
             status = reader.proc.wait() if reader.proc is not None else 0
             if time.monotonic() >= deadline:
-                raise GitTimeoutError("Git did not answer", f"no end after {seconds:g} s in {self.folder}") from error
+                raise GitTimeoutError(
+                    "Git did not respond", f"still running after {seconds:g} s in {self.folder}"
+                ) from error
             raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
         finally:
             watchdog.cancel()
@@ -306,7 +308,7 @@ class PersonGit:
     def call(self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS) -> Result:
         """Run one of the few subcommands that accept and revert need, and return its result."""
         if args[0] not in _PERSON_ALLOWED:
-            raise ValueError(f"git {args[0]} is not a command for the person's environment")
+            raise ValueError(f"git {args[0]} is not allowed with the user's environment")
         settings = ["-c", "rerere.enabled=false", "-c", "advice.detachedHead=false", "-c", "revert.reference=false"]
         if args[0] in _PERSON_LOOKS:  # a look needs no program that a repository names
             settings += ["-c", "core.fsmonitor=false"]
@@ -355,7 +357,7 @@ def _started(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.Au
     """Start a process that ends with the value returned, or with this process."""
     process = Runner(str(folder)).execute(argv, istream=PIPE, as_process=True, env=env)
     if not isinstance(process, Runner.AutoInterrupt):
-        raise TypeError("the runner gave no process")
+        raise TypeError("the runner returned no process")
     return process
 
 
@@ -404,9 +406,9 @@ def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes 
             env=env,
         )
     if not isinstance(answer, tuple):
-        raise TypeError("the runner gave no status")
+        raise TypeError("the runner returned no exit status")
     status, out, err = answer
     # -9 with the runner's own sentence: https://github.com/gitpython-developers/GitPython git/cmd.py, execute()
     if status < 0 and err.startswith("Timeout: the command"):
-        raise GitTimeoutError("Git did not answer", f"no end after {seconds:g} s in {os.fspath(folder)}")
+        raise GitTimeoutError("Git did not respond", f"still running after {seconds:g} s in {os.fspath(folder)}")
     return Result(status, out if isinstance(out, bytes) else b"", safe_text(err.strip(), newlines=True))

@@ -26,7 +26,7 @@ _ABSENT = (FileNotFoundError, NotADirectoryError)
 _FILES = ("HEAD", "config")
 _FOLDERS = ("objects", "refs")
 _PASSING = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
-_BROKEN = "see what git says: git status"
+_BROKEN = "Ask git: git status"
 _LIMIT = 16 << 20  # bytes of a file of git's that are read
 
 
@@ -54,7 +54,7 @@ def _require_none(dot_git: Path) -> None:
     try:
         if not dot_git.is_dir():
             dot_git.read_bytes()
-            raise RepoRefusedError("The repository is refused", f"{dot_git} leads to no repository", _BROKEN)
+            raise RepoRefusedError("Cannot use this repository", f"{dot_git} does not point to a repository", _BROKEN)
         if not set(os.listdir(dot_git)) & {*_FILES, *_FOLDERS}:  # noqa: PTH208 - names, not paths
             return  # a folder that only has the name
         for name in _FILES:
@@ -67,13 +67,13 @@ def _require_none(dot_git: Path) -> None:
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(dot_git / name))
     except OSError as error:
         raise _unreadable(dot_git, error) from error
-    raise RepoRefusedError("The repository is refused", f"git finds no repository in {dot_git}", _BROKEN)
+    raise RepoRefusedError("Cannot use this repository", f"git finds no repository in {dot_git}", _BROKEN)
 
 
 def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     """Raise RepoUnreadableError unless HEAD is on a branch that has no commit yet."""
     if branch is None:
-        raise RepoUnreadableError(str(git_dir / "HEAD"), "the commit that it names cannot be read")
+        raise RepoUnreadableError(str(git_dir / "HEAD"), "the commit it refers to cannot be read")
     if (common_dir / "reftable").is_dir():
         return  # git alone can tell
     try:
@@ -83,7 +83,7 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     except OSError as error:
         raise _unreadable(common_dir / branch, error) from error
     else:
-        raise RepoUnreadableError(str(common_dir / branch), "the commit that it names cannot be read")
+        raise RepoUnreadableError(str(common_dir / branch), "the commit it refers to cannot be read")
     try:
         with (common_dir / "packed-refs").open("rb") as file:
             packed = file.read(_LIMIT)
@@ -222,6 +222,12 @@ def holder(common_dir: Path, ref: str) -> str | None:
     return None
 
 
+def other_heads(common_dir: Path, git_dir: Path) -> list[tuple[Path, str]]:
+    """Return the other work trees of a repository, each with the full name of its branch, or its commit."""
+    others = [pair for pair in _work_trees(common_dir) if pair[0] != git_dir]
+    return [(place, head_branch(other) or _read(other / "HEAD").strip()) for other, place in others]
+
+
 def _work_trees(common_dir: Path) -> Iterator[tuple[Path, Path]]:
     yield common_dir, common_dir.parent
     linked = common_dir / "worktrees"
@@ -241,7 +247,7 @@ def _read(path: Path) -> str:
         return ""
     except OSError as error:
         raise RepoRefusedError(
-            "The repository's state is unknown", f"{path} cannot be read: {error.strerror}"
+            "Cannot tell what state the repository is in", f"{path} cannot be read: {error.strerror}"
         ) from error
 
 

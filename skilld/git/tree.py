@@ -38,7 +38,7 @@ def check_relpath(relpath: str) -> None:
         folded = "".join(c for c in unicodedata.normalize("NFC", part).casefold() if unicodedata.category(c) != "Cf")
         bad = folded.rstrip(". ") in {"", ".git"} or folded.startswith("git~") or "\\" in part
         if bad or any(unicodedata.category(char) in {"Cc", "Cs"} for char in part):
-            raise RepoRefusedError("The skill's path is refused", f"{relpath!r} is no plain path")
+            raise RepoRefusedError("Cannot use this skill's path", f"{relpath!r} is not a plain path")
 
 
 def entry(git: Git, commit: str, relpath: str) -> Entry | None:
@@ -127,7 +127,9 @@ def _set(tree: _Tree, name: bytes, new: Entry | None) -> None:
         return
     old = tree.get(name)
     if old is not None and (old.mode == TREE_MODE) != (new.mode == TREE_MODE):
-        raise RepoRefusedError("The tree was not written", f"{name!r} is a file in one version, a folder in the other")
+        raise RepoRefusedError(
+            "Could not write the tree", f"{name!r} is a file in one version and a folder in the other"
+        )
     tree[name] = new
 
 
@@ -139,7 +141,7 @@ def _read_folders(git: Git, root: str, folders: list[str]) -> dict[str, _Tree]:
 
 def _parse(item: objects.Object | None) -> _Tree:
     if item is None or item.kind != "tree":
-        raise RepoRefusedError("The repository cannot be read", "a folder of the skill's path is missing or no folder")
+        raise RepoRefusedError("Cannot read the repository", "a folder on the skill's path is missing or not a folder")
     size, data, position = len(item.oid) // 2, item.data, 0
     tree: _Tree = {}
     while position < len(data):
@@ -191,7 +193,7 @@ def stage(git: Git, changes: Mapping[str, Entry | None]) -> None:
         "update-index", "-z", "--index-info", stdin=orders.encode("utf-8", "surrogateescape"), env=_without_filters(git)
     )
     if "index.lock': File exists" in result.err:
-        raise RefLockedError("The index was not written", "another program holds its lock", after=60)
+        raise RefLockedError("Could not write the index", "another program holds its lock", after=60)
     if result.status != 0:
         raise GitFailedError("git update-index failed", result.status, result.err)
 

@@ -13,19 +13,19 @@ from dataclasses import replace
 
 from skilld.clock import rfc3339
 from skilld.edit.from_file import operations_between
-from skilld.edit.operations import apply
+from skilld.edit.operations import apply, created
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import one_command
 from skilld.proposals.decide import Told, accepting, decide, rebuild_branch
 from skilld.proposals.explain import only, versions
 from skilld.proposals.observe import EDITED
-from skilld.proposals.results import by_code, follow
+from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import Staged
 from skilld.store import Store
 from skilld.text import cut, fold, sentences
-from skilld.types import Proposal, State
+from skilld.types import Op, Operation, Proposal, State, TargetKind
 
 # A proposal that is in no store yet, put on the branch and kept: mined, imported, merged, or a part of one.
 #
@@ -53,7 +53,7 @@ def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tu
     """
     others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
-    staged = Staged(by_code=by_code(store))
+    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
     if not stage(proposal, others, staged, closed, restored=restored):
         raise SkilldError("Not proposed", "the skill or an open proposal already says this")
     (made,) = staged.made
@@ -152,9 +152,13 @@ def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
 
 
 def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
-    operations = operations_between(None if proposal.creates else before, text)
     if proposal.creates:
-        return replace(proposal, operations=tuple(operations), note=EDITED, updates=())
+        anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
+        created(b"", text, skill=not anchor)
+        return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),), note=EDITED, updates=())
+    operations = operations_between(before, text)
+    if proposal.target is TargetKind.EVALS:
+        return replace(proposal, operations=tuple(operations), note=EDITED)
     _, added = line_diff.signature(before, apply(before, operations))
     said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in added])), _SUMMARY)
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED, updates=())
@@ -174,7 +178,7 @@ def _rest_id(proposal: Proposal, chosen: Collection[int]) -> str:
 def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
     """Take an open proposal off the staging branch and put it there with other operations."""
     others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
-    staged = Staged(by_code=by_code(store))
+    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
     held = restage(proposal.repo, others, staged, [*store.proposals.closed_ids(), proposal.id])
     with store.transaction():
         follow(store, staged.changes(), time.time())

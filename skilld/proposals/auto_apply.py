@@ -47,7 +47,7 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     """
     tracked = tracked_by(proposal, private)
     if proposal.creates or tracked.entry is None:
-        raise RefusedError(_TITLE, "a new skill is for you to accept")
+        raise RefusedError(_TITLE, "new skills always wait for you")
     repo, path = tracked.repo, Path(proposal.path)
     source = own_commit(repo, proposal.id, proposal.commit)
     if source is None:

@@ -220,19 +220,17 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
     result = repo.git.call("rev-list", *limits, tip, *(f"^{oid}" for oid in present))
     if result.status < 0:  # killed: that says nothing of the branch
-        raise GitFailedError("The staging branch was not read", result.status, result.err)
+        raise GitFailedError("Could not read the staging branch", result.status, result.err)
     if result.status != 0:
         remedy = shlex.join(["git", "-C", str(repo.address), "update-ref", "-d", STAGING])
-        raise RepoRefusedError(
-            "The staging branch cannot be read", f"{STAGING_BRANCH} is damaged: {result.err}", remedy
-        )
+        raise RepoRefusedError("Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", remedy)
     out = result.out.decode().split()
     if len(out) == _LIMIT:
-        raise HeldError(f"more than {_LIMIT} commits stand on the branch alone")
+        raise HeldError(f"more than {_LIMIT} commits are on that branch only")
     commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
     merged = next((commit for commit in commits if len(commit.parents) != 1), None)
     if merged is not None:
-        raise HeldError(f"it holds a merge or root commit of yours: {merged.subject}")
+        raise HeldError(f"it contains a merge or root commit of yours: {merged.subject}")
     return commits
 
 
@@ -278,7 +276,7 @@ def _again(repo: Repo, commit: Commit, proposal: Standing | None, rebuilt: Rebui
             return carry_over(repo, commit, rebuilt.tip)
         except line_diff.MergeConflictError as error:
             if proposal is None:
-                raise HeldError(f"your commit does not fit any more: {commit.subject}") from error
+                raise HeldError(f"your commit no longer applies: {commit.subject}") from error
     assert proposal is not None  # noqa: S101 - for the type checker: not ours and no proposal raised above
     return _from_operations(repo, commit, proposal, rebuilt)
 

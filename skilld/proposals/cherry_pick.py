@@ -75,7 +75,7 @@ def _abort(desk: Desk, command: str) -> None:
     left = state.in_progress(desk.repo.git_dir)
     if left is not None or head(desk) != desk.repo.head:
         undo = by_hand(desk.repo, command, "--abort")
-        raise SkilldError(desk.title, f"git {command} stopped half-way and could not be aborted", undo)
+        raise SkilldError(desk.title, f"git {command} stopped halfway and could not be aborted", undo)
 
 
 def _put_back(desk: Desk, relpath: str, path: Path, before: bytes | None) -> None:
@@ -179,7 +179,7 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) 
             _write_out(desk, after)
             return done
     else:  # a cherry-pick by hand would conflict, or give a step the number that another one has
-        desk = replace(desk, remedy=lambda: f"Write it into {proposal.relpath} yourself: skilld show {proposal.id}")
+        desk = replace(desk, remedy=lambda: f"Edit {proposal.relpath} yourself: skilld show {proposal.id}")
 
     def change(current: bytes) -> bytes:
         if edited is not None:
@@ -299,7 +299,7 @@ def _take_out(desk: Desk, proposal: Proposal) -> Landed:
         if desk.tracked.entry is None:
             return Landed(desk.repo.head, Way.NOTHING)
         if objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath) != after:
-            raise desk.refused(f"{desk.tracked.relpath} was changed since it was made")
+            raise desk.refused(f"{desk.tracked.relpath} has changed since it was created")
     if landing is not None and would_merge(desk, after, before) and _sides_merge(desk, landing, back=True):
         done = run_command(desk, "revert", "--no-edit", landing.oid)
         if done is not None:

@@ -16,7 +16,7 @@ from skilld.git.repo import Tracked, find, find_absent
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, Proposal, SideEdit, SkillRef
 
-SAYS_OTHERWISE = "Says otherwise: "
+SAYS_OTHERWISE = "Contradicts it: "
 _QUOTED = 120  # characters of a line in a message
 
 

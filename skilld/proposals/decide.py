@@ -21,7 +21,7 @@ from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import being_made_anew, waiting_with
-from skilld.proposals.results import by_code, follow
+from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.staging_result import Staged
 from skilld.store import Store
@@ -90,7 +90,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
     """
     after = decision.after
     if proposal.state is after and not (after is State.ACCEPTED and _is_gone(proposal)):
-        return _and_rebuilt(store, proposal, f"{proposal.id} was {after.value} already.")
+        return _and_rebuilt(store, proposal, f"{proposal.id} was already {after.value}.")
     if proposal.state not in {*decision.allowed, after}:
         raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
     try:
@@ -109,7 +109,9 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         now = rfc3339(time.time())
         store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
     told = _and_rebuilt(store, proposal, f"{proposal.id} {after.value}: {proposal.summary}")
-    waits = tuple(f"{other.id} waits because it changes {other.path} too" for other in waiting_with(store, proposal))
+    waits = tuple(
+        f"{other.id} is on hold because it also changes {other.path}" for other in waiting_with(store, proposal)
+    )
     return Told((*told.lines, *waits), told.warnings)
 
 
@@ -145,12 +147,12 @@ def _is_gone(proposal: Proposal) -> bool:
 
 def rebuild_branch(store: Store, repo: str) -> Told:
     """Make the staging branch of a repository again from what is still open."""
-    staged = Staged(by_code=by_code(store))
+    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
     try:
         held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
     except SkilldError as error:
         return Told(warnings=(f"the staging branch was not updated: {error}",))
     with store.transaction():
         follow(store, staged.changes(), time.time())
-    lines = [f"{one.proposal} is {one.after} now: {one.note}" for one in staged.decisions]
+    lines = [f"{one.proposal} is now {one.after}: {one.note}" for one in staged.decisions]
     return Told((*lines, *([f"The staging branch was not updated: {held}"] if held else [])))

@@ -165,7 +165,7 @@ class Looking:
             Edit(proposal).certain(before, after, current)
         except SkilldError as error:
             cause = error.cause or error.title
-            return Here(picks, whole, f"accepting it on this branch would be refused: {cause}")
+            return Here(picks, whole, f"accepting it on this branch would fail: {cause}")
         return Here(picks, whole)
 
     def _open(self, address: str) -> Repo | None:
@@ -235,7 +235,7 @@ def uncommitted(path: Path, line: int) -> Origin:
     """Return line `line` of a file without asking git. Raises UsageError for a line the file does not have."""
     now = path.read_bytes().splitlines()
     if not 1 <= line <= len(now):
-        raise UsageError("There is no such line", f"{path} has {len(now)} lines")
+        raise UsageError("No such line", f"{path} has {len(now)} lines")
     return Origin(now[line - 1].decode("utf-8", "replace"), "", (), {})
 
 

@@ -10,6 +10,22 @@ from skilld.types import Proposal, State, Update
 
 # Has this been proposed or decided before? Pure.
 
+UNWANTED = (State.REJECTED, State.REVERTED, State.DROPPED)
+
+
+def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
+    """Return what proposals that the person did not want would have written, and by which words."""
+    return tuple(
+        PastDecision(
+            path=proposal.path,
+            state=proposal.state,
+            changes=tuple(operation.text for operation in proposal.operations),
+            quotes=tuple(folded(evidence.quote) for evidence in proposal.evidence),
+            session=proposal.session_id,
+        )
+        for proposal in unwanted
+    )
+
 
 def why_known(
     update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[PastDecision]
@@ -20,7 +36,7 @@ def why_known(
     other words.
     """
     if (proposal := said_by(update, path, standing)) is not None:
-        return f"the open proposal {proposal.id} says it already"
+        return f"the open proposal {proposal.id} already says this"
     for decision in decided:
         if decision.path == path and _says(update.change, decision.changes):
             anew = decision.session != session_id and folded(update.quote) not in decision.quotes

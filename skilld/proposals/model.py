@@ -13,6 +13,9 @@ from skilld.clock import seconds
 from skilld.text import counted, cut, one_line
 from skilld.types import Kind, Proposal, State
 
+REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
+EVALS = "evals-"  # what the batch of a proposal begins with that brings cases to test a skill with
+
 Apply = Callable[[bytes], bytes]
 """Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
 
@@ -54,8 +57,8 @@ class Request:
     that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
     has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
     such a skill is refused. `creates` says that the edit makes the skill, of b"". `restored` says that the person took
-    it off the branch and wants it back: that its ref still holds it is no reason to leave it where it is. `refit` and
-    `also` are as in `Standing`. `remark` is a sentence for the message.
+    it off the branch, or out of theirs, and wants it back: that its ref or their history still holds it is no reason to
+    leave it where it is. `refit` and `also` are as in `Standing`. `remark` is a sentence for the message.
     """
 
     id: str
@@ -86,7 +89,7 @@ class Request:
         """The batch's time in seconds since 1970."""
         moment = seconds(self.at)
         if moment is None:
-            raise ValueError(f"{self.at!r} is no time")
+            raise ValueError(f"{self.at!r} is not a time")
         return int(moment)
 
 
@@ -109,7 +112,7 @@ class Rest:
         """A sentence when merging the branch would bring in more than the proposals, else the empty string."""
         if not self.ahead:
             return ""
-        return f"rests on {self.branch or 'a detached HEAD'} ({counted(self.ahead, 'commit')} not on {self.default})"
+        return f"is based on {self.branch or 'a detached HEAD'} ({counted(self.ahead, 'commit')} not on {self.default})"
 
 
 @dataclass(frozen=True, slots=True)

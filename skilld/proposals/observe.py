@@ -69,7 +69,8 @@ class View:
 class Subject:
     """The proposal that is judged: its own commit, what that did to the skill, and where it is known to have landed.
 
-    `creates` says that it made the skill, which was b"" before: without the file, nothing of it is left.
+    `creates` says that it made the skill, which was b"" before: without the file, nothing of it is left. `reopened`:
+    it came in by `landed` and was taken out again, and the person wants it open all the same.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Subject:
     before: bytes | None
     after: bytes | None
     creates: bool = False
+    reopened: bool = False
 
     @property
     def signature(self) -> Signature:
@@ -126,7 +128,7 @@ def _by_commits(subject: Subject, view: View) -> Observation:
     if view.reaches:
         verdict = Observation(subject.id, Seen.LANDED, subject.commit, "merged")
     landings, takings = {subject.commit} if view.reaches else set[str](), set[str]()
-    for sighting in view.sightings:
+    for sighting in _news(subject, view):
         how = "restored" if sighting.reverts & takings else _landing(subject, sighting)
         if how:
             landings.add(sighting.oid)
@@ -136,6 +138,12 @@ def _by_commits(subject: Subject, view: View) -> Observation:
             takings.add(sighting.oid)
             verdict = Observation(subject.id, Seen.REVERTED, sighting.oid, "reverted")
     return verdict
+
+
+def _news(subject: Subject, view: View) -> tuple[Sighting, ...]:
+    """Return the commits that say something: of one that was reopened, those after the commit that took it out."""
+    undone = [number for number, one in enumerate(view.sightings, 1) if subject.landed in one.reverts]
+    return view.sightings[undone[-1] :] if subject.reopened and undone else view.sightings
 
 
 def _landing(subject: Subject, sighting: Sighting) -> str:
@@ -290,7 +298,10 @@ def _open(address: Path, private: Path | None) -> Repo | None:
 
 def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[View], since: int | None) -> Observation:
     commit = change.own.oid if change.own else proposal.commit
-    subject = Subject(proposal.id, commit, proposal.landed, change.before, change.after, creates=proposal.creates)
+    reopened = bool(proposal.landed) and _undecided(proposal)
+    subject = Subject(
+        proposal.id, commit, proposal.landed, change.before, change.after, creates=proposal.creates, reopened=reopened
+    )
     found = judge(subject, views)
     if found.seen is Seen.NOTHING and not proposal.creates:
         # Where the skill's folder was renamed, what git picks goes to its new place.
@@ -298,7 +309,7 @@ def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[Vi
         if proposal.id in (naming := _naming(repo, away, since)):
             return Observation(proposal.id, Seen.LANDED, naming[proposal.id], "named")
     if change.own is None and found.seen is Seen.NOTHING:
-        return Observation(proposal.id, Seen.GONE, note="its commit is not in the repository any more")
+        return Observation(proposal.id, Seen.GONE, note="its commit is no longer in the repository")
     return found
 
 
@@ -366,29 +377,29 @@ def _with_dropped(
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
         is_ours = proposal.state is State.OPEN and refs.proposal_ref(found.id) not in hung
-        if is_ours and (why := _why_no_place(repo, proposal)):
+        if is_ours and (why := _misfit(repo, proposal)):
             return replace(found, seen=Seen.ENDED, note=why)
         return replace(found, seen=Seen.DROPPED)
 
     return [look(found) for found in seen]
 
 
-def _why_no_place(repo: Repo, proposal: Proposal) -> str:
-    """Return why an edit cannot be made on the staging branch as it is, or on HEAD without one; empty: it can be."""
+def _misfit(repo: Repo, proposal: Proposal) -> str | None:
+    """Return why an edit cannot be made on the staging branch as it is, or on HEAD without one; None if it can."""
     change = _change(repo, proposal)
     before, after = change.before, change.after
     tip = refs.tip(repo.git, STAGING) or repo.head
     current = objects.read_blob(repo.git, tip, proposal.relpath)
     current = b"" if current is None and proposal.creates else current
     if before is None or after is None:
-        return ""
+        return None
     if current is None:
         return f"{proposal.relpath} is gone"
     try:
         Edit(proposal).anew(before, after, current)
     except SkilldError as error:
         return str(error)
-    return ""
+    return None
 
 
 def _undecided(proposal: Proposal) -> bool:

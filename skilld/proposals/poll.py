@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from skilld.clock import rfc3339, seconds
 from skilld.git.staging_branch import STAGING
 from skilld.proposals.model import is_away
-from skilld.proposals.results import by_code, follow
+from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.protocol import GitResult, Observe
 from skilld.store import Store
 from skilld.store.meta import HOMES, LOOKED_AT
@@ -69,6 +69,7 @@ def observation(store: Store, proposals: list[Proposal], now: float, *, alone: b
         homes=store.meta.get(HOMES, {}),
         alone=alone,
         by_code=by_code(store),
+        most_tokens=most_tokens(store),
     )
 
 

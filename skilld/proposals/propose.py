@@ -62,7 +62,7 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
     commit = objects.read_commit(repo.git, oid) if oid else None
     if commit is None:
         commit = next((item for item in branch.line or () if _is_same(repo, request, item, relpath)), None)
-    if commit is None:
+    if commit is None and not request.restored:
         commit = _merged_already(repo, request, relpath)
     if commit is None:
         return None
@@ -108,7 +108,7 @@ def propose(request: Request) -> ProposeOutcome:
             return _propose(request)
         except LostRaceError:
             continue
-    raise LostRaceError("The proposal was not written", f"the staging branch moved {_TRIES} times meanwhile")
+    raise LostRaceError("Could not write the proposal", f"the staging branch moved {_TRIES} times in the meantime")
 
 
 @one_command()
@@ -129,7 +129,7 @@ def rebuild(
                 return _rebuild(repo, standing, dropped)
         except LostRaceError:
             continue
-    raise LostRaceError("The staging branch was not rebuilt", f"it moved {_TRIES} times meanwhile")
+    raise LostRaceError("The staging branch was not rebuilt", f"it moved {_TRIES} times in the meantime")
 
 
 def _propose(request: Request) -> ProposeOutcome:
@@ -150,9 +150,9 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     holder = state.staging_holder(repo.common_dir)
     if holder is not None:
         raise StagingBusyError(
-            "The proposal waits",
+            "The proposal is on hold",
             f"{STAGING_BRANCH} is {holder}",
-            "switch to another branch, or end what is in progress",
+            "Switch to another branch, or finish what is in progress.",
         )
     misfit = _misfit(request, tracked)
     if misfit is not None:
@@ -168,7 +168,7 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     except SkilldError as error:
         return EditConflict(_opponents(request, repo, rebuilt, rest, relpath), str(error))
     if before is None or after is None:  # the branch cannot be made again now, and rests on a commit without the skill
-        return Waiting(f"waits: {held or f'{relpath} is not on {STAGING_BRANCH}'}")
+        return Waiting(f"on hold: {held or f'{relpath} is not on {STAGING_BRANCH}'}")
     if after == before:
         return Unchanged()
     ident = skilld_ident(request.epoch)
@@ -314,7 +314,7 @@ def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged 
         request.apply(request.path.read_bytes())
     except (SkilldError, OSError):
         return Misfit(reason)
-    return Waiting(f"waits for your edit of {tracked.relpath} to be committed")
+    return Waiting(f"on hold until you commit your edit of {tracked.relpath}")
 
 
 def _opponents(request: Request, repo: Repo, rebuilt: Rebuilt, rest: Rest, relpath: str) -> tuple[str, ...]:
@@ -392,11 +392,11 @@ def _tips(repo: Repo) -> dict[str, str]:
 
 def _plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> Withdrawal:
     branches = [name for name in tips if name == STAGING or name.startswith(SHARES)]
-    kept = {name: why for name in branches if (why := _why_kept(repo, name, tips[name], shared))}
+    kept = {name: why for name in branches if (why := _reason_to_keep(repo, name, tips[name], shared))}
     return Withdrawal(tuple(name for name in tips if name not in kept), kept)
 
 
-def _why_kept(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str:
+def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str | None:
     holder = state.holder(repo.common_dir, ref)
     if holder is not None:
         return f"it is {holder}"
@@ -406,8 +406,8 @@ def _why_kept(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str:
     newest = [tip] if ref != STAGING else []  # staging can rest on a commit of the person's, with nothing on it
     for commit in objects.read_commits(repo.git, [*newest, *alone]):
         if commit is None or not _is_ours(commit, shared):
-            return f"it has a commit of yours: {commit.subject if commit is not None else 'unreadable'}"
-    return ""
+            return f"it contains a commit of yours: {commit.subject if commit is not None else 'unreadable'}"
+    return None
 
 
 def _is_ours(commit: Commit, shared: Collection[str]) -> bool:

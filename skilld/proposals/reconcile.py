@@ -118,7 +118,7 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
         still_open = _rebuild(repo, still_open, closed, found, job)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
-            staged = Staged(by_code=job.by_code)
+            staged = Staged(by_code=job.by_code, most_tokens=job.most_tokens)
             still_open += _try_again(waiting, still_open, closed, found, staged, alone=job.alone)
 
 
@@ -130,7 +130,7 @@ def _rebuild(
         unlock(repo)
     if not job.rebuild:
         return still_open
-    staged = Staged(by_code=job.by_code)
+    staged = Staged(by_code=job.by_code, most_tokens=job.most_tokens)
     restage(repo, still_open, staged, dropped)
     found.take_in(staged)
     ended = {one.proposal for one in staged.decisions}

@@ -27,7 +27,7 @@ from skilld.skills.find import FILE
 from skilld.text import fold
 from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, SideEdit, State, TargetKind
 
-FLAG = "found again in git after the database was damaged"
+FLAG = "recovered from git after the database was damaged"
 _HISTORY = 500  # commits of a skill that are looked through for accepted proposals
 _LONGEST_LINE = 50  # proposals on the staging branch, when its base is looked for
 _BULLET = "-*+.0123456789 "
@@ -131,9 +131,13 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         flags=(FLAG,),
         landed=commit.oid if state is State.ACCEPTED else "",
         decided_at=at if state is State.ACCEPTED else "",
-        target=TargetKind.SKILL if is_skill else TargetKind.INSTRUCTIONS,
+        target=TargetKind.SKILL if is_skill else _kind(changed[0]),
         also=also,
     )
+
+
+def _kind(path: str) -> TargetKind:
+    return TargetKind.EVALS if path.endswith("evals/evals.json") else TargetKind.INSTRUCTIONS
 
 
 def _side(repo: Repo, commit: Commit, path: str) -> SideEdit:

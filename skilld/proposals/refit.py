@@ -10,8 +10,8 @@ from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
 from skilld.types import BODY_OPS, Operation, Proposal
 
-ANEW = "placed anew: the lines around its place were edited, so it stands at the end of its section"
-REMADE = "made anew after your edit: the lines that it was made for were changed"
+ANEW = "moved to the end of its section, because the lines around it were edited"
+REMADE = "regenerated after your edit, because the lines it was based on changed"
 
 
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:

@@ -19,12 +19,13 @@ from skilld.paths import places
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import check
 from skilld.pipeline.judge import Judge
+from skilld.proposals.model import REMEDY
 from skilld.proposals.refit import REMADE
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, State, Update
 
-_TITLE = "The edit was not made anew"
+_TITLE = "Could not regenerate the edit"
 
 
 def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend: Backend | None = None) -> Proposal:
@@ -35,8 +36,8 @@ def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend:
     updates must be in the edit. Raises SkilldError where no edit passes the checks, RetryError for passing trouble.
     """
     updates = _updates(proposal)
-    if not updates or proposal.creates:
-        raise SkilldError(_TITLE, "which words justify it was not kept")
+    if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY):
+        raise SkilldError(_TITLE, "the messages it was based on were not kept")
     judge_by = backend or make(Spec(OFFLINE))
     try:
         is_one = len(updates) == len(proposal.evidence) == 1
@@ -45,9 +46,9 @@ def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend:
     except UnicodeDecodeError as error:
         raise SkilldError(_TITLE, "the skill is not UTF-8") from error
     if not operations:
-        raise SkilldError(_TITLE, "the skill says it already")
+        raise SkilldError(_TITLE, "the skill already says this")
     if backend is None and not set(flags) <= set(proposal.flags):
-        raise SkilldError(_TITLE, "it has flags that you were never shown")  # accepting may be the next step
+        raise SkilldError(_TITLE, "it has warnings that you have not seen")  # accepting may be the next step
     flags = tuple(dict.fromkeys((*proposal.flags, *flags)))
     made = replace(proposal, operations=operations, flags=flags, model=judge_by.name)
     return replace(made, state=State.OPEN, commit="", base="", note=REMADE)
@@ -103,7 +104,7 @@ def _edit(
     """Return the operations of the whole edit and what is to be flagged. Raises SkilldError where a check fails."""
     missing = [update for update in updates if not placed.has(update)]
     if placed.lost and not missing:
-        raise SkilldError(_TITLE, "it changes something that none of its words account for")
+        raise SkilldError(_TITLE, "it changes something that your words do not cover")
     redact = Redactor(load_key(places().redaction_key)).redact
     said: dict[int, list[str]] = {}
     for update in updates:
@@ -116,7 +117,7 @@ def _edit(
         judge = Judge(backend, messages, [loaded], "", redact)
         composed = judge.edit(loaded, [Checked(update) for update in missing])
         if composed.left_out:
-            raise SkilldError(_TITLE, "a part of it could not be made")
+            raise SkilldError(_TITLE, "part of it could not be generated")
         operations, flags = (*operations, *composed.operations), composed.flags
     typed = "\n".join(message.text for message in messages)
     whole = check(operations, [Checked(update) for update in updates], _loaded(proposal, current), typed, redact)

@@ -95,7 +95,7 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
     for applied in changes.applied:
         proposal = store.proposals.get(applied.proposal)
         if proposal is not None and proposal.state is State.OPEN:
-            note = f"applied unasked; undo: skilld revert {proposal.id}"
+            note = f"applied automatically; undo: skilld revert {proposal.id}"
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=applied.commit, note=note)
     _follow_remade(store, changes.remade)
     for moved in changes.moved:
@@ -112,6 +112,11 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
 def by_code(store: Store) -> bool:
     """Whether no model is to be asked: the settings that the daemon follows say so, or none ever ran."""
     return bool((store.meta.get(IN_FORCE) or {}).get("model", OFFLINE) == OFFLINE)
+
+
+def most_tokens(store: Store) -> int:
+    """Return the limit of a file's tokens in the settings that the daemon follows; 0 where there is none."""
+    return int((store.meta.get(IN_FORCE) or {}).get("most_tokens", 0))
 
 
 def _have_made_anew(store: Store, proposal: Proposal, now: float) -> None:

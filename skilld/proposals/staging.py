@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from skilld.context.ceilings import ceilings, passed_by
 from skilld.edit.from_file import operations_between
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs
@@ -131,14 +133,45 @@ def _stage(
         return False
     proposal = anew
     edits = {other.id: Edit(other) for other in open_here}
+    if why := _too_large(proposal, tracked, open_here, staged.most_tokens):
+        waits = Waiting(f"on hold: {why}; to find what can be removed: skilld trim")
+        return _take(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
         request = replace(_request(proposal, dropped, private), restored=restored, remark=sentence(proposal, tracked))
         outcome = propose(replace(request, standing=tuple(standing_of(other, edits[other.id]) for other in open_here)))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
-        outcome = Waiting(f"waits: {busy.cause}")
+        outcome = Waiting(f"on hold: {busy.cause}")
     return _take(outcome, proposal, repo, staged, edits)
+
+
+def _too_large(proposal: Proposal, tracked: Tracked, others: Sequence[Proposal], most_tokens: int) -> str:
+    """Return which ceiling of its file an edit would pass, after the open ones of that file; empty where none."""
+    if proposal.target is TargetKind.EVALS:  # no agent loads it
+        return ""
+    limits = ceilings(
+        (proposal.agent, *proposal.agents), is_skill=proposal.target is TargetKind.SKILL, tokens=most_tokens
+    )
+    data = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) if tracked.repo.head else None
+    if data is None and not proposal.creates:
+        return ""
+    before = data or b""
+    for other in others:
+        if other.path == proposal.path:
+            with suppress(SkilldError):
+                before = Edit(other)(before)
+    try:
+        after = Edit(proposal)(before)
+    except SkilldError:
+        return ""
+    return passed_by(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), limits, _count)
+
+
+def _count(text: str) -> int:
+    from skilld.context.tokenizer import tokenizer  # half a second, and only near a limit
+
+    return tokenizer().count(text)
 
 
 def _request(proposal: Proposal, dropped: Collection[str], private: Path) -> Request:
@@ -191,7 +224,9 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:
-            raise RefusedError(_TITLE, f"{maker.id}, which is open, makes that {_what(proposal)}: decide on it first")
+            raise RefusedError(
+                _TITLE, (f"the open proposal {maker.id} already creates that {_what(proposal)}: decide on it first")
+            )
         return proposal
     path = Path(proposal.path)
     if proposal.target is not TargetKind.SKILL:
@@ -200,7 +235,7 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
         return proposal
     wrong = [fault for operation in proposal.operations for fault in faults(operation.text, path.parent.name)]
     if path.name != FILE or wrong:
-        raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file is called {FILE}")
+        raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file must be called {FILE}")
     if why := opt_out(path, proposal.skill, proposal.target):
         raise RefusedError(_TITLE, why)
     said = proposal.summary if proposal.summary.startswith(NEW) else NEW + proposal.summary

@@ -18,7 +18,7 @@ class Staged:
     """What came of staging so far: `made` are the proposals that are new, most of the rest is as in `Changes`.
 
     With `by_code` an edit that lost its place is made anew by code at once where that can be; without, it is left to a
-    job that asks a model.
+    job that asks a model. `most_tokens` is the person's own limit of a file, 0 for none.
     """
 
     made: list[Proposal] = field(default_factory=list)
@@ -30,6 +30,7 @@ class Staged:
     rests: dict[str, str] = field(default_factory=dict)
     homes: dict[str, str] = field(default_factory=dict)
     by_code: bool = True
+    most_tokens: int = 0
 
     def follow(self, repo: str, line: Line, edits: Mapping[str, Edit]) -> None:
         """Take in what became of the open proposals, and their edits, when the staging branch was written."""
@@ -47,7 +48,7 @@ class Staged:
         for name, why in line.stale.items():
             self._end(name, State.STALE, why)
         for name in line.present:
-            self._end(name, State.ACCEPTED, "the skill says it by now")
+            self._end(name, State.ACCEPTED, "the skill now says it")
         for name in line.doubled:
             self._end(name, State.SUPERSEDED, "another proposal says it")
 

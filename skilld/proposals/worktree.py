@@ -37,10 +37,10 @@ def read(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise RefusedError("The skill was not changed", f"{path} cannot be read: {error.strerror}") from error
+        raise RefusedError("Could not change the skill", f"{path} cannot be read: {error.strerror}") from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise RefusedError("The skill was not changed", f"{path} is not a regular file")
+            raise RefusedError("Could not change the skill", f"{path} is not a regular file")
         return file.read()
 
 
@@ -52,12 +52,12 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
 
     def unchanged() -> None:
         if read(path) != old:
-            raise RefusedError("The skill was not changed", f"something else changed {path} in the meantime")
+            raise RefusedError("Could not change the skill", f"something else changed {path} in the meantime")
 
     try:
         write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
     except OSError as error:
-        raise RefusedError("The skill was not changed", f"{path} cannot be written: {error.strerror}") from error
+        raise RefusedError("Could not change the skill", f"{path} cannot be written: {error.strerror}") from error
 
 
 def make(path: Path, data: bytes) -> None:
@@ -66,11 +66,11 @@ def make(path: Path, data: bytes) -> None:
     Raises RefusedError, and leaves no folder behind, where something stands there or a link is on the way.
     """
     if path.resolve() != path:
-        raise RefusedError("The skill was not created", f"{path} is reached through a link")
+        raise RefusedError("Could not create the skill", f"{path} is behind a symbolic link")
 
     def free() -> None:
         if os.path.lexists(path):
-            raise RefusedError("The skill was not created", f"{path} already exists")
+            raise RefusedError("Could not create the skill", f"{path} already exists")
 
     missing = [folder for folder in path.parents if not folder.exists()]
     try:
@@ -79,7 +79,7 @@ def make(path: Path, data: bytes) -> None:
         write_whole(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
     except OSError as error:
         _remove_empty(missing)
-        raise RefusedError("The skill was not created", f"{path} cannot be written: {error.strerror}") from error
+        raise RefusedError("Could not create the skill", f"{path} cannot be written: {error.strerror}") from error
     except RefusedError:
         _remove_empty(missing)
         raise
@@ -88,11 +88,11 @@ def make(path: Path, data: bytes) -> None:
 def remove(path: Path, data: bytes, top: Path) -> None:
     """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
     if read(path) != data:
-        raise RefusedError("The skill was not removed", f"something else changed {path} in the meantime")
+        raise RefusedError("Could not remove the skill", f"something else changed {path} in the meantime")
     try:
         path.unlink()
     except OSError as error:
-        raise RefusedError("The skill was not removed", f"{path} cannot be removed: {error.strerror}") from error
+        raise RefusedError("Could not remove the skill", f"{path} cannot be removed: {error.strerror}") from error
     _remove_empty(folder for folder in path.parents if folder != top and folder.is_relative_to(top))
 
 
@@ -167,7 +167,7 @@ def at_desk(
     address = Path(proposal.repo)
     if address.parent != private and not proposal.creates and not os.path.lexists(proposal.path):
         if not address.is_dir():
-            raise RefusedError(title, f"{address} is not there")
+            raise RefusedError(title, f"{address} does not exist")
         cause = f"{proposal.relpath} is not in the work tree"
         repo = open_repo(address)
         raise RefusedError(title, cause, _remedy(repo, proposal, command))
@@ -242,7 +242,7 @@ def _version(desk: Desk, commit: str, relpath: str) -> bytes:
             return found or b""
     except GitFailedError:  # a partial clone that has not fetched it
         pass
-    cause = f"{relpath} of commit {commit[:10]} cannot be read"
+    cause = f"{relpath} in commit {commit[:10]} cannot be read"
     raise RefusedError(desk.title, cause, f"{by_hand(desk.repo, 'fsck')} lists what is damaged or missing")
 
 
@@ -325,7 +325,7 @@ def _first(err: str) -> str:
     if "identity unknown" in err:
         return "git config --global user.name NAME; git config --global user.email ADDRESS"
     if lock := _LOCK.search(err):
-        return f"If no other git is at work there: rm {shlex.quote(lock[1])}"
+        return f"If no other git process is running there: rm {shlex.quote(lock[1])}"
     return ""
 
 
@@ -338,7 +338,7 @@ def _put_back(desk: Desk, old: bytes, new: bytes) -> list[str]:
 
 def kept_as_object(desk: Desk, found: bytes) -> list[str]:
     """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
-    return [f"What {desk.tracked.relpath} held then is in object {objects.write_blob(desk.repo.git, found)}"]
+    return [(f"The previous content of {desk.tracked.relpath} is in object {objects.write_blob(desk.repo.git, found)}")]
 
 
 def head(desk: Desk) -> str:

@@ -1,4 +1,4 @@
-"""The review on a screen: four tabs over one sitting. Follows the terminal's own colours.
+"""The review on a screen: five tabs over one sitting. Follows the terminal's own colours.
 
 Whatever reads git, transcripts or the disk runs on threads; the screen only shows what comes back.
 """
@@ -10,17 +10,19 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
-from textual import work
-from textual.app import App, ComposeResult
+from textual import on, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Footer, TabbedContent, TabPane
+from textual.containers import VerticalScroll
+from textual.widgets import Footer, Static, TabbedContent, TabPane
 
 from skilld.review import draw
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import Pane, Rows
+from skilld.review.dialogs import KeysApp, Pane, Rows
 from skilld.review.generating import Generation
 from skilld.review.proposals_pane import ProposalsPane
+from skilld.review.report_pane import ReportPane
 from skilld.review.skills_pane import SkillsPane
 from skilld.review.waiting_pane import WaitingPane
 from skilld.store.overview import LiveSession
@@ -37,10 +39,13 @@ class SessionsPane(Pane):
         super().__init__()
         self._sitting = sitting
         self._turns = turns
+        self._found: list[LiveSession] = []
 
     def compose(self) -> ComposeResult:
         """Put the list on the screen."""
         yield Rows("sessions-list")
+        with VerticalScroll(classes="detail", can_focus=False):
+            yield Static(id="session-detail")
 
     def on_mount(self) -> None:
         """Read the sessions, and again every few seconds."""
@@ -55,16 +60,26 @@ class SessionsPane(Pane):
 
     def _fill(self, found: list[LiveSession]) -> None:
         row, now = self.rows.cursor_row, time.time()
+        self._found = found
         self.rows.clear()
         for session in found:
             self.rows.add_row(*draw.session_cells(session, self._turns, now))
         self.rows.move_cursor(row=max(0, min(row, len(found) - 1)))
+        self._show()
+
+    @on(Rows.RowHighlighted, "#sessions-list")
+    def _show(self) -> None:
+        row, detail = self.rows.cursor_row, self.query_one("#session-detail", Static)
+        known = 0 <= row < len(self._found)
+        detail.update(
+            draw.session_detail(self._found[row], self._sitting.home) if known else "No session in the last day."
+        )
 
 
 Editor = Callable[[str, Callable[[], AbstractContextManager[object]]], str]
 
 
-class ReviewApp(App[None]):
+class ReviewApp(KeysApp[None]):
     """The whole review.
 
     `turns` is the size of a batch; `editor` opens a text in the person's editor; `generating` begins the three steps.
@@ -77,14 +92,16 @@ class ReviewApp(App[None]):
     TabPane {{ padding: 0; }}
     Rows {{ overflow-x: hidden; height: 1fr; }}
     #detail {{ height: 1fr; border-top: solid ansi_bright_black; }}
-    #search, #search:focus {{ border: none; padding: 0; height: 1; background: ansi_default; }}
+    .detail {{ height: auto; max-height: 6; border-top: solid ansi_bright_black; }}
+    .search, .search:focus {{ border: none; padding: 0; height: 1; background: ansi_default; }}
     {DIALOGS}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "tab('proposals')", "Proposals", show=False),
-        Binding("2", "tab('skills')", "Skills", show=False),
-        Binding("3", "tab('sessions')", "Sessions", show=False),
-        Binding("4", "tab('waiting')", "Waiting", show=False),
+        Binding("1", "tab('proposals')", "Tab", show=False),
+        Binding("2", "tab('skills')", "Tab", show=False),
+        Binding("3", "tab('sessions')", "Tab", show=False),
+        Binding("4", "tab('waiting')", "Tab", show=False),
+        Binding("5", "tab('report')", "Tab", show=False),
         Binding("q", "quit", "Quit"),
     ]
 
@@ -115,12 +132,21 @@ class ReviewApp(App[None]):
                 yield SessionsPane(self.sitting, self._turns)
             with TabPane("4 Waiting", id="waiting"):
                 yield WaitingPane(self.sitting)
+            with TabPane("5 Report", id="report"):
+                yield ReportPane(self.sitting)
         yield Footer(compact=True)
 
     def action_tab(self, name: str) -> None:
         """Show a tab, the keys going to it."""
         self.query_one("#tabs", TabbedContent).active = name
         self.query_one(f"#{name}").query(Pane).first(Pane).enter()
+
+    @on(TabbedContent.TabActivated)
+    def _clicked(self, event: TabbedContent.TabActivated) -> None:
+        """Give the keys to a tab that was chosen with the mouse, too."""
+        pane = event.pane.query(Pane).first(Pane)
+        if not pane.has_focus_within:
+            pane.enter()
 
     def edit_outside(self, text: str) -> str:
         """Return a text as the person's own editor leaves it; the screen is theirs meanwhile."""

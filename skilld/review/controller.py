@@ -17,18 +17,22 @@ from pathlib import Path
 from skilld.daemon.jobs import where_they_are
 from skilld.edit.from_file import compare
 from skilld.errors import SkilldError
+from skilld.evals.results import told
 from skilld.ingest.discover import Host
 from skilld.jobs import waiting
 from skilld.library.archive import put_aside
 from skilld.library.rows import LibraryRow, collect, disabled, switch
 from skilld.pipeline import messages
-from skilld.proposals import amend, refresh
-from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting, reverting
+from skilld.proposals import amend, refresh, worktree
+from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting
 from skilld.proposals.explain import Looking, Part, parts, versions
 from skilld.proposals.poll import record
 from skilld.proposals.remarks import doubts, otherwise, standing
+from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
+from skilld.report.gather import gather
+from skilld.report.values import Report
 from skilld.skills import Skill
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -115,6 +119,7 @@ def _words(line: str, other: str) -> tuple[Segment, ...]:
 
 # A quote in its context: the messages around it. Pure: redacted messages in, what is shown out; nothing is kept.
 
+_MAX_WORDS = 20  # of a search
 _MAX_CONTEXT = 400  # characters of a message around the quote
 _BESIDE = 240  # and of one before or after it
 
@@ -184,12 +189,20 @@ class Look:
     text: str  # the whole skill as proposed; empty where it cannot be told
 
 
+def has_words(proposal: Proposal, words: str) -> bool:
+    """Whether a proposal has all these words: in what it says, in its file's path, or in the person's own."""
+    quotes = (evidence.quote for evidence in proposal.evidence)
+    text = "\n".join((proposal.id, proposal.skill, proposal.path, proposal.summary, *quotes)).casefold()
+    return all(word in text for word in words.casefold().split()[:_MAX_WORDS])
+
+
 class ReviewSession:
     """A person and their open proposals."""
 
     def __init__(self, around: ReviewContext) -> None:
         self._around = around
         self._one_at_a_time = threading.Lock()
+        self._undoing = threading.Lock()
         self._done: list[tuple[State, str]] = []
 
     def _redact(self, text: str) -> str:
@@ -224,7 +237,7 @@ class ReviewSession:
         found = versions(proposal)
         said, gone = self._said(proposal)
         with self._store() as store:
-            wheres = (standing(store, proposal, time.time()), *otherwise(store, proposal))
+            wheres = (standing(store, proposal, time.time()), *otherwise(store, proposal), *told(store, proposal))
         unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
         remarks = tuple(remark for remark in (proposal.note, *wheres, unfit, *proposal.flags, gone) if remark)
         if found is None:
@@ -258,6 +271,17 @@ class ReviewSession:
         """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow."""
         return self._decide(proposal_id, accepting(self._around.removed))
 
+    def accept_all(self, ids: Sequence[str]) -> Told:
+        """Accept these in order. Where one is refused the others before it stay accepted, and it is said why."""
+        lines: list[str] = []
+        for one in ids:
+            try:
+                told = self.accept(one)
+            except SkilldError as error:
+                return Told(tuple(lines), (f"{one} was refused, so the rest were not tried: {error} {error.remedy}",))
+            lines += (*told.lines, *told.warnings)
+        return Told(tuple(lines))
+
     def reject(self, proposal_id: str, why: str) -> Told:
         """Reject, with a reason or none; what is kept of it holds no secret."""
         return self._decide(proposal_id, rejecting(self._redact(why)))
@@ -277,17 +301,18 @@ class ReviewSession:
         return told
 
     def undo(self) -> Told:
-        """Undo the last decision of this sitting: what was rejected is open again, what was accepted is reverted."""
-        if not self._done:
-            return Told(("There is nothing to undo.",))
-        after, proposal_id = self._done[-1]
-        with self._deciding(proposal_id) as (store, proposal):
-            if after is State.REJECTED:
-                told = amend.reopen(store, proposal)
-            else:
-                told = decide(store, proposal, reverting(self._around.removed))
-        self._done.pop()
-        return told
+        """Undo the last decision of this sitting; the commit of one that was accepted is taken back or reverted."""
+        with self._undoing:  # of two quick presses the second means the decision before
+            if not self._done:
+                return Told(("There is nothing to undo.",))
+            after, proposal_id = self._done[-1]
+            with self._deciding(proposal_id) as (store, proposal):
+                if after is State.REJECTED:
+                    told = amend.reopen(store, proposal)
+                else:
+                    told = undo_accept(store, proposal, self._around.removed)
+            self._done.pop()
+            return told
 
     def waiting(self) -> list[list[Learning]]:
         """Return what was said and waits for a place, each ask with all the times it was said, the newest first."""
@@ -319,6 +344,17 @@ class ReviewSession:
             switch(store, [skill.path], on=on)
         return on
 
+    def edit_skill(self, skill: LibraryRow, editor: Callable[[str], str]) -> bool:
+        """Open a skill in an editor; it is the person's file, so it is written as they leave it. Whether it changed."""
+        try:
+            before = skill.path.read_bytes().decode("utf-8")
+        except (OSError, UnicodeError) as error:
+            raise SkilldError("The skill was not opened", str(error)) from error
+        after = editor(before)
+        if after != before:
+            worktree.replace(skill.path, before.encode("utf-8"), after.encode("utf-8"))
+        return after != before
+
     def delete_skill(self, skill: LibraryRow) -> Path:
         """Move a skill's folder to the trash and return where it is now."""
         return put_aside(skill.skill, self._around.trash)
@@ -327,6 +363,11 @@ class ReviewSession:
         """Return the sessions of the last day, newest first."""
         with self._store() as store:
             return store.overview.sessions_since(time.time() - _LIVE)
+
+    def report(self) -> Report:
+        """Return what was taught, where it went and what came of it, without words. Reads the disk, and git."""
+        with self._store() as store:
+            return gather(store, time.time())
 
     def _decide(self, proposal_id: str, decision: Decision) -> Told:
         with self._deciding(proposal_id) as (store, proposal):

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import DataTable, Footer, Input, Label, OptionList, TextArea
+from textual.screen import ModalScreen, Screen
+from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static, TextArea
 
 from skilld.proposals.explain import Part
 from skilld.review.controller import Row
@@ -19,16 +19,26 @@ from skilld.text import safe_text
 
 _CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
 T = TypeVar("T")
+R = TypeVar("R")
+_EVERYWHERE = ("ctrl+", "super+", "tab", "shift+tab")  # keys of every screen of Textual's
 
 CSS = """
 Dialog { align: center middle; }
 Dialog > Vertical { width: 90%; max-width: 100; height: auto; max-height: 90%; }
 Dialog > Vertical { border: round ansi_cyan; padding: 0 1; }
+Dialog Label { width: 1fr; }
 Dialog Input, Dialog Input:focus { border: none; padding: 0; height: 1; background: ansi_default; }
+Dialog VerticalScroll { height: auto; max-height: 100%; }
 Dialog OptionList, Dialog OptionList:focus { border: none; padding: 0; height: auto; max-height: 14; }
 Dialog.-large > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0; }
 Dialog TextArea, Dialog TextArea:focus { height: 1fr; border: none; padding: 0; }
 """
+
+
+class Field(Input):
+    """A line to type in. Its key line says how to be done with it: other letters are typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Done")]
 
 
 class Dialog(ModalScreen[T | None]):
@@ -52,7 +62,8 @@ class ReasonDialog(Dialog[str]):
         """Put the question on the screen."""
         with Vertical():
             yield Label(f"Reject: {safe_text(self._summary)}", markup=False)
-            yield Input(placeholder="reason (Enter: none, Esc: do not reject)", id="why")
+            yield Field(placeholder="reason (Enter: none, Esc: do not reject)", id="why")
+        yield Footer(compact=True)
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -166,7 +177,8 @@ class NameDialog(Dialog[str]):
         """Put the question on the screen."""
         with Vertical():
             yield Label("The name of the new skill:", id="about-name")
-            yield Input(self._name, id="new-name")
+            yield Field(self._name, id="new-name")
+        yield Footer(compact=True)
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -189,11 +201,41 @@ class ConfirmDialog(Dialog[bool]):
         """Put the question on the screen."""
         with Vertical():
             yield Label(safe_text(self._question, newlines=True), markup=False)
-            yield Input(placeholder=f"type {safe_text(self._word)}", id="word")
+            yield Field(placeholder=f"type {safe_text(self._word)}", id="word")
+        yield Footer(compact=True)
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
         self.dismiss(True if event.value.strip() == self._word else None)
+
+
+class KeysDialog(Dialog[None]):
+    """Shows what each key does where it was asked for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,q", "cancel", "Close", priority=True, key_display="esc"),
+        Binding("down,j", "down", "Scroll", show=False),
+        Binding("up,k", "up", show=False),
+    ]
+
+    def __init__(self, keys: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        """Put the keys on the screen."""
+        width = max(len(key) for key, _ in self._keys)
+        with Vertical(), VerticalScroll():
+            yield Static(Content("\n".join(f"{key:>{width}}  {what}" for key, what in self._keys)))
+        yield Footer(compact=True)
+
+    def action_down(self) -> None:
+        """Show what is further down."""
+        self.query_one(VerticalScroll).scroll_down(animate=False)
+
+    def action_up(self) -> None:
+        """Show what is further up."""
+        self.query_one(VerticalScroll).scroll_up(animate=False)
 
 
 # What the tabs of the review share: a list of rows, and the focus on it.
@@ -226,6 +268,14 @@ class Rows(DataTable[Content]):
 class Pane(Vertical):
     """One tab: what takes the keys when it is shown is its list."""
 
+    # First in the key line, which a narrow screen cuts at its end.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "app.keys", "Keys", key_display="?"),
+        Binding("space", "page(1)", "Scroll", show=False),
+        Binding("b", "page(-1)", "Scroll", show=False),
+        Binding("escape", "leave", "Exit the search", show=False),
+    ]
+
     @property
     def rows(self) -> Rows:
         """Its list."""
@@ -234,3 +284,52 @@ class Pane(Vertical):
     def enter(self) -> None:
         """Take the keys."""
         self.rows.focus()
+
+    def action_page(self, direction: int) -> None:
+        """Turn a page of what stands below the list."""
+        shown = self.query(VerticalScroll).first(VerticalScroll)
+        if direction > 0:
+            shown.scroll_page_down(animate=False)
+        else:
+            shown.scroll_page_up(animate=False)
+
+    def action_leave(self) -> None:
+        """Exit the search, and show all again."""
+        for field in self.query(Field):
+            field.value = ""
+        self.enter()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """Say which keys there are: a search can be begun where none is typed, and left where one is."""
+        del parameters
+        fields = self.query(Field)
+        match action:
+            case "search":
+                return not any(field.has_focus for field in fields)
+            case "leave":
+                return any(field.has_focus or field.value for field in fields)
+        return True
+
+
+class SearchField(Field):
+    """What a list is searched by."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Show all")]
+
+    def action_leave(self) -> None:
+        """Leave it, and show all again."""
+        next(one for one in self.ancestors if isinstance(one, Pane)).action_leave()
+
+
+class KeysApp(App[R]):
+    """An app that shows what each key does: a key line has not all of them, and a narrow screen cuts it."""
+
+    def action_keys(self) -> None:
+        """Show every key there is now."""
+        named: dict[str, list[str]] = {"Move": ["\u2191", "\u2193", "j", "k", "g", "G"]}
+        for one in self.screen.active_bindings.values():
+            binding = one.binding
+            here = isinstance(one.node, Pane | Screen | App) and one.enabled
+            if here and binding.description and not binding.key.startswith(_EVERYWHERE):
+                named.setdefault(binding.description, []).append(self.get_key_display(binding))
+        self.push_screen(KeysDialog([(" ".join(keys), what) for what, keys in named.items()]))

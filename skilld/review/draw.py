@@ -64,8 +64,21 @@ def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
         Content(rate),
         Content("" if skill.uses.success is None else f"{skill.uses.success:.0%}"),
         Content(age(skill.edited_at or None, now)),
-        Content.styled(safe(", ".join((*marks, _place(skill.path, home)))), "dim"),
+        Content.styled(safe(", ".join((*marks, place(skill.path, home)))), "dim"),
     ]
+
+
+def skill_detail(skill: LibraryRow, home: Path) -> Content:
+    """Return what a row of a skill has no room for."""
+    marks = f" ({', '.join(skill.marks)})" if skill.marks else ""
+    return Content.assemble((safe(skill.name), "bold"), safe(marks), "\n", (safe(place(skill.path, home)), "dim"))
+
+
+def session_detail(session: LiveSession, home: Path) -> Content:
+    """Return what a row of a session has no room for."""
+    skills = ", ".join(reversed(session.skills)) or "no skill in use"
+    folder = safe(place(Path(session.cwd or ""), home))
+    return Content.assemble(safe(skills), "\n", (folder, "dim"))
 
 
 def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]:
@@ -94,6 +107,12 @@ def waiting_detail(ask: Sequence[Learning]) -> Content:
     return Content("\n").join(lines)
 
 
+def report(lines: Sequence[str]) -> Content:
+    """Return the lines of the report, and how to have more of it."""
+    more = Content.styled("\nTo see all of it as a page: skilld report --html FILE", "dim")
+    return Content("\n").join([*(Content(safe(line)) for line in lines), more])
+
+
 def age(at: float | None, now: float) -> str:
     """Return how long ago a Unix time was in a few letters; empty where there is none."""
     if at is None:
@@ -104,8 +123,8 @@ def age(at: float | None, now: float) -> str:
 
 def detail(proposal: Proposal, look: Look | None, home: Path) -> Content:
     """Return all there is to see of a proposal; without a `look`, what the store knows. `home` is the person's."""
-    place = _place(Path(proposal.path), home)
-    lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(place), "dim")]
+    path = place(Path(proposal.path), home)
+    lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(path), "dim")]
     remarks = look.remarks if look else proposal.flags
     lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
     lines.append(Content(""))
@@ -116,12 +135,12 @@ def detail(proposal: Proposal, look: Look | None, home: Path) -> Content:
         lines += [*_said(said)] if said else [_person("", evidence.quote, "")]
     if proposal.reason:
         lines.append(Content(f"why:   {safe(proposal.reason)}"))
-    facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"sure {proposal.confidence:.2f}")
+    facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"certainty {proposal.confidence:.2f}")
     lines.append(Content.styled(safe("  ".join(facts)), "dim"))
     return Content("\n").join(lines)
 
 
-def _place(path: Path, home: Path) -> str:
+def place(path: Path, home: Path) -> str:
     """Return a path with the home folder as the person writes it."""
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
@@ -232,7 +251,11 @@ def _evidence(one: CandidateResult, text: str) -> Iterator[Content]:
 
 # What the three steps of generating share on a screen: look, keys, and that the end of one ends those before it.
 
-KEYS = [Binding("escape", "leave", "Leave"), Binding("q", "leave", show=False)]
+KEYS = [
+    Binding("escape", "leave", "Leave"),
+    Binding("q", "leave", show=False),
+    Binding("question_mark", "app.keys", "Keys", key_display="?"),
+]
 BACK = Binding("b", "back", "Back")
 
 

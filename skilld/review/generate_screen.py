@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 from typing import ClassVar, ParamSpec
 
 from textual import on, work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -24,7 +24,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import AgreeDialog, EditDialog, NameDialog, Rows
+from skilld.review.dialogs import AgreeDialog, EditDialog, KeysApp, NameDialog, Rows
 from skilld.review.draw import BACK, KEYS, Step, can_show, safe
 from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem
 from skilld.text import counted
@@ -53,7 +53,7 @@ class SaveStep(Step):
 
     def compose(self) -> ComposeResult:
         """Put the list on the screen."""
-        yield Static(Content.styled("3 of 3: names, and propose them", "bold"))
+        yield Static(Content.styled("3 of 3: name and propose them", "bold"))
         yield Rows("kept")
         yield Static(id="status")
         yield Footer(compact=True)
@@ -72,7 +72,7 @@ class SaveStep(Step):
             rows.add_row(*draw.name_cells(one, self._missed[number] if self._missed else None))
         rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
         edits = sum(not one.candidate.creates for one in self._left)
-        asked = f" {safe(self._generating.model)} is asked for {edits} edits of existing skills."
+        asked = f" {safe(self._generating.model)} will be asked for {edits} edits to existing skills."
         self._say(("Nothing takes effect yet; you decide in skilld review.") + (asked if self._asks(edits) else ""))
 
     def _asks(self, edits: int) -> bool:
@@ -138,7 +138,7 @@ class ReviewStep(Step):
     """Step 2: what the sessions came to, with its evidence; all of it is kept until it is put aside."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "choose", "Keep or not"),
+        Binding("space", "choose", "Keep or drop"),
         Binding("e", "edit", "Edit"),
         Binding("pagedown", "page(1)", "Scroll", priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
@@ -156,7 +156,7 @@ class ReviewStep(Step):
 
     def compose(self) -> ComposeResult:
         """Put list and evidence on the screen."""
-        yield Static(Content.styled("2 of 3: what they came to", "bold"))
+        yield Static(Content.styled("2 of 3: what they teach", "bold"))
         yield Rows("candidates")
         with VerticalScroll(id="evidence", can_focus=False):
             yield Static(id="said")
@@ -199,7 +199,7 @@ class ReviewStep(Step):
         row = self.query_one(Rows).cursor_row
         text = self._keeps[row].text or self._result.previews[row].text
         if not text or not can_show(text):
-            self.notify("You can edit only new skills here; changes to existing ones come as proposals.")
+            self.notify("You can only edit new skills here; changes to existing ones become proposals.")
             return
 
         def edited(own: str | None) -> None:
@@ -282,7 +282,7 @@ class SessionsStep(Step):
     def progress(self, what: str, done: int, total: int) -> None:
         """Show how far it has come; to be called on a thread, which ends here once the person has left."""
         if get_current_worker().is_cancelled:
-            raise SkilldError("Nothing more was asked", "you left")
+            raise SkilldError("No more questions were asked", "you left")
         if (now := time.monotonic()) - self._told >= _PROGRESS_SECONDS or done == total:
             self._told = now
             self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
@@ -347,17 +347,17 @@ class SessionsStep(Step):
         if self._soon is not None:
             self._soon.stop()
         if self._chosen:
-            self.say(f"{len(self._chosen)} chosen; looking through them ...")
+            self.say(f"{len(self._chosen)} selected; looking through them ...")
             self._soon = self.set_timer(_PAUSE, self._expect)
         else:
-            self.say(f"{counted(len(self._all), 'session')}, none chosen")
+            self.say(f"{counted(len(self._all), 'session')}, none selected")
 
     @work(thread=True, exclusive=True, group="expect")
     def _expect(self) -> None:
         chosen = self.chosen
         number = len(self._generating.expected(chosen).candidates)
         if not self._busy:
-            self._back(self.say, f"{len(chosen)} chosen; estimated patterns, by rules alone: {number}")
+            self._back(self.say, f"{len(chosen)} selected; estimated patterns, by rules alone: {number}")
 
     def action_go_on(self) -> None:
         """Leave the filter; from the list, go on with what is chosen."""
@@ -389,7 +389,7 @@ class SessionsStep(Step):
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         """Ask the person, from a thread; a screen that is closed meanwhile is a no."""
         answers: SimpleQueue[bool | None] = SimpleQueue()
-        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: use only what rules find."
+        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: use only what the rules find."
         worker = get_current_worker()
         self.app.call_from_thread(self.app.push_screen, AgreeDialog(question), answers.put)
         while not worker.is_cancelled and self.app.is_running:
@@ -410,7 +410,7 @@ class SessionsStep(Step):
         self._busy = False
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
-            self.say(f"Nothing in them makes a skill ({missed} candidates left out: skilld mine --dry-run).")
+            self.say(f"Nothing in them is enough for a skill ({missed} candidates left out: skilld mine --dry-run).")
             return
         self._tell()
         self.app.push_screen(ReviewStep(self._generating, result), self.over)
@@ -426,7 +426,7 @@ class SessionsStep(Step):
 # The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed.
 
 
-class GenerateApp(App[list[CandidateResult]]):
+class GenerateApp(KeysApp[list[CandidateResult]]):
     """The three steps alone."""
 
     TITLE = "skilld mine"

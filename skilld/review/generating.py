@@ -134,7 +134,7 @@ class Generation:
 def name_problem(name: str, others: Collection[str]) -> str | None:
     """Return why a new skill cannot be called this beside the `others` that are kept; None where it can."""
     if not NAME.fullmatch(name):
-        return "use lowercase letters, digits and single hyphens"
+        return "must be lowercase letters, digits and single hyphens"
     return "another skill has that name" if name in others else None
 
 

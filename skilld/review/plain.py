@@ -1,48 +1,66 @@
-"""The review, and the steps of generating, by questions and answers: for screen readers and plain terminals."""
+"""The review by questions and answers, for screen readers and plain terminals: all that the screen can do.
+
+`ask` returns None at the end of the input, which ends the review, as `q` does at every question.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from skilld.classify.backends import OFFLINE
 from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
-from skilld.mining.proposing import CandidateResult
-from skilld.mining.questions import Estimate
 from skilld.proposals.decide import Told
 from skilld.proposals.explain import Part
-from skilld.review.controller import Look, ReviewSession
-from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem, quotes
-from skilld.text import counted, cut, safe_text
-from skilld.types import Proposal
+from skilld.review.controller import Look, ReviewSession, has_words
+from skilld.review.plain_tabs import NAMES, PlainTabs
+from skilld.text import counted, safe_text
+from skilld.types import Proposal, State
 
 Say = Callable[[str], None]
 Ask = Callable[[str], str | None]
 Edit = Callable[[str], str]
 
-_QUESTION = "accept, reject, edit, parts, skip, undo, quit? [a/r/e/p/s/u/q] "
-_WAITING = "propose, forget, skip, quit? [p/f/s/q] "
+_QUESTION = "accept, reject, edit, parts, skip, undo, quit, ? for more [a/r/e/p/s/u/q/?] "
+_AT_END = "undo, skills, sessions, waiting, report, quit? [u/2/3/4/5/q] "
+_MORE = (
+    "a  accept it                     A  accept everything open for its file",
+    "r  reject it, with a reason      e  edit it in your editor, then accept it",
+    "p  accept some parts of it       s  skip it",
+    "u  undo your last decision       q  quit",
+    "/words  only proposals that contain these words; / alone shows all again",
+    *(f"{number}  {name}" for number, name in NAMES.items()),
+)
 _GO_ON = "go on"
 _KINDS = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 
 
 class Plain:
-    """A review in plain lines."""
+    """A review in plain lines. `generate` goes through the steps from past sessions to new skills."""
 
-    def __init__(self, sitting: ReviewSession, say: Say, ask: Ask, edit: Edit) -> None:
+    def __init__(self, sitting: ReviewSession, say: Say, ask: Ask, edit: Edit, tabs: PlainTabs) -> None:
         self._sitting = sitting
         self._line = say
         self._ask = ask
         self._edit = edit
+        self._tabs = tabs
+        self._words = ""
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through what is open (or the proposals with these ids) until it is decided or the person ends it."""
         for doubt in self._sitting.doubts():
-            self._say(f"look: {doubt}")
+            self._say(f"check: {doubt}")
         seen: set[str] = set()
+        while True:
+            if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_waiting() is False):
+                return
+            self._say("No more open proposals." if seen else "No open proposals.")
+            if not self._ended(seen):
+                return
+
+    def _go_through(self, ids: Collection[str], seen: set[str]) -> bool:
+        """Ask about one proposal after the other; returns whether the person wants to go on when none is left."""
         while proposal := self._next(ids, seen):
             seen.add(proposal.id)
             look = self._sitting.look(proposal)
@@ -51,64 +69,92 @@ class Plain:
             while answer == _GO_ON:
                 answer = self._answer(proposal, look, seen)
             if answer == "q":
-                return
-        if not ids and self._go_through_waiting():
-            return
-        self._say("No more open proposals." if seen else "No open proposals.")
+                return False
+        return True
 
-    def _go_through_waiting(self) -> bool:
-        """Go through what waits for a place; returns whether the person ended the review there."""
-        for ask in self._sitting.waiting():
-            self._say("")
-            self._say(f"fits no file yet: {ask[0].change}")
-            self._say(f"  not proposed: {ask[0].why_kept}")
-            for one in ask:
-                self._say(f"  you: \u201c{one.quote}\u201d")
-            given = self._ask(_WAITING)
-            answer = "q" if given is None else given.strip().lower()[:1]
+    def _ended(self, seen: set[str]) -> bool:
+        """Ask what else there is to do; returns whether to begin again, with what an undo has opened."""
+        while (given := self._asked(_AT_END)) not in {"", "q"}:
             try:
-                match answer:
-                    case "p":
-                        made = self._sitting.propose(ask)
-                        self._say(f"{made.id} is open, for {made.skill}: {made.summary}")
-                    case "f":
-                        self._sitting.forget(ask)
-                        self._say("Forgotten.")
-                    case "q":
+                if given == "u":
+                    if self._undo(seen):
                         return True
+                elif not self._tabs.show(given):
+                    self._say("Type one of these letters.")
             except SkilldError as error:
                 self._refused(error)
         return False
 
     def _next(self, ids: Collection[str], seen: Collection[str]) -> Proposal | None:
         waiting = [proposal for proposal in self._sitting.proposals() if not ids or proposal.id in ids]
-        return next((proposal for proposal in waiting if proposal.id not in seen), None)
+        found = (one for one in waiting if one.id not in seen and has_words(one, self._words))
+        return next(found, None)
 
     def _answer(self, proposal: Proposal, look: Look, seen: set[str]) -> str:
         """Ask once and do it; returns what is to happen next."""
-        given = self._ask(_QUESTION)
-        answer = "q" if given is None else given.strip().lower()[:1]
+        given = self._asked(_QUESTION)
+        if (letter := given.lower()[:1]) in {"s", "n", "q"}:
+            return letter
         try:
-            match answer:
-                case "a":
-                    self._tell(self._sitting.accept(proposal.id))
-                case "r":
-                    self._tell(self._sitting.reject(proposal.id, self._ask("reason (Enter for none)? ") or ""))
-                case "e":
-                    return self._edited(proposal, look)
-                case "p":
-                    return self._parts(proposal, look.parts)
-                case "u":
-                    self._tell(self._sitting.undo())
-                    seen -= {item.id for item in self._sitting.proposals()} - {proposal.id}
-                    return _GO_ON
-                case "s" | "q":
-                    return answer
-                case _:
-                    return _GO_ON
+            if given.startswith("/"):
+                return self._searched(given[1:].strip(), seen)
+            return self._decided(given, proposal, look) or self._other(given, seen)
         except SkilldError as error:
             self._refused(error)
             return _GO_ON
+
+    def _decided(self, given: str, proposal: Proposal, look: Look) -> str:
+        """Decide as the person says; returns what is to happen next, nothing where that was no decision."""
+        match given.lower()[:1]:
+            case "a" if given == "A":
+                return self._accept_file(proposal)
+            case "a":
+                self._tell(self._sitting.accept(proposal.id))
+            case "r":
+                self._tell(self._sitting.reject(proposal.id, self._ask("reason (Enter for none)? ") or ""))
+            case "e":
+                return self._edited(proposal, look)
+            case "p":
+                return self._parts(proposal, look.parts)
+            case _:
+                return ""
+        return "done"
+
+    def _other(self, given: str, seen: set[str]) -> str:
+        if given.lower().startswith("u"):
+            self._undo(seen)
+        elif given == "?":
+            for line in _MORE:
+                self._say(line)
+        else:
+            self._tabs.show(given)
+        return _GO_ON
+
+    def _undo(self, seen: set[str]) -> bool:
+        """Undo the last decision; returns whether there is something to ask about again."""
+        before = {item.id for item in self._sitting.proposals()}
+        self._tell(self._sitting.undo())
+        opened = {item.id for item in self._sitting.proposals()} - before
+        seen -= opened
+        return bool(opened)
+
+    def _searched(self, words: str, seen: set[str]) -> str:
+        """Go on with the proposals that have these words, from the first; with no words, with all."""
+        found = [one for one in self._sitting.proposals() if has_words(one, words)]
+        if not found:
+            self._say("No open proposal contains these words.")
+            return _GO_ON
+        self._words = words
+        self._say(f"Found {counted(len(found), 'proposal')}.")
+        seen.clear()
+        return "s"
+
+    def _accept_file(self, proposal: Proposal) -> str:
+        those = [one.id for one in self._sitting.proposals() if one.path == proposal.path and one.state is State.OPEN]
+        question = f"Accept {counted(len(those), 'proposal')} for {proposal.path}? [y/N] "
+        if not self._asked(question).lower().startswith("y"):
+            return _GO_ON
+        self._tell(self._sitting.accept_all(those[::-1]))
         return "done"
 
     def _edited(self, proposal: Proposal, look: Look) -> str:
@@ -132,7 +178,7 @@ class Plain:
         given = self._ask("accept which parts (such as 1,3; the others stay open)? ") or ""
         numbers = {int(word) - 1 for word in given.replace(",", " ").split() if word.isascii() and word.isdigit()}
         if not numbers or not numbers <= set(range(len(parts))):
-            self._say("Those are not parts of this proposal; nothing was decided.")
+            self._say("No such part in this proposal; nothing changed.")
             return _GO_ON
         self._tell(self._sitting.accept_parts(proposal.id, numbers))
         return "done"
@@ -154,7 +200,7 @@ class Plain:
                 quote = f"[[{message.quote}]]" if message.quote else ""
                 self._say(f"  {who}: {message.before}{quote}{message.after}")
         for remark in look.remarks:
-            self._say(f"  look: {remark}")
+            self._say(f"  check: {remark}")
         for row in look.rows:
             self._say(f"  {_KINDS[row.kind]}{row.text}".rstrip())
 
@@ -170,173 +216,7 @@ class Plain:
         if error.remedy:
             self._say(f"  {error.remedy}")
 
-
-# The three steps of generating by questions and answers: for screen readers, terminals without a cursor, pipes.
-#
-# `ask` returns None at the end of the input, which leaves with nothing proposed, as `q` does at every question.
-
-_TITLE = 100
-_WHICH = "which sessions (such as 1,3-5 or all; /words to filter; q to quit)? "
-_KEEP = "keep, edit, drop, quit? [k/e/d/q] "
-
-
-class _LeftError(Exception):
-    """The person left."""
-
-
-class PlainGenerate:
-    """The three steps in plain lines."""
-
-    def __init__(self, generating: Generation, say: Say, ask: Ask, edit: Edit) -> None:
-        self._generating = generating
-        self._line = say
-        self._asked = ask
-        self._edit = edit
-
-    def run(self) -> list[CandidateResult]:
-        """Go through the steps; returns what became of what was kept, nothing where the person left."""
-        try:
-            choices = self._generating.choices(_silently)
-            if not choices:
-                self._say("No sessions to learn from. To look further back: --since DAYS")
-                return []
-            chosen = self._choose(choices)
-            kept, result = self._review(chosen)
-            return self._save(self._named(kept), result) if kept else []
-        except _LeftError:
-            self._say("You quit; nothing was proposed.")
-            return []
-
-    def _choose(self, choices: Sequence[Choice]) -> list[Choice]:
-        self._say(f"Step 1 of 3: which of {counted(len(choices), 'session')} to learn from.")
-        shown = list(enumerate(choices, 1))
-        self._list(shown)
-        while True:
-            answer = self._ask(_WHICH)
-            if answer.startswith("/"):
-                shown = [(number, one) for number, one in enumerate(choices, 1) if one.has(answer[1:])]
-                self._list(shown)
-                continue
-            numbers = {number for number, _ in shown} if answer == "all" else _numbers(answer, len(choices))
-            chosen = [one for number, one in enumerate(choices, 1) if number in numbers]
-            if not chosen:
-                self._say("Those are not sessions on the list.")
-                continue
-            number = len(self._generating.expected(chosen).candidates)
-            self._say(f"{len(chosen)} chosen; estimated patterns, by rules alone: {number}")
-            if self._ask("continue? [y/n/q] ").startswith("y"):
-                return chosen
-
-    def _list(self, shown: Sequence[tuple[int, Choice]]) -> None:
-        for number, one in shown:
-            cost = self._generating.cost(one)
-            facts = [f"{number}. {one.day}", one.session.agent, one.project, counted(len(one.session.turns), "turn")]
-            facts += [] if cost is None else [f"${cost:.2f}"]
-            self._say(f"{', '.join(facts)}: {cut(one.title, _TITLE)}")
-
-    def _review(self, chosen: Sequence[Choice]) -> tuple[list[Keep], Preview]:
-        result = self._generating.find(chosen, self._agree, _silently)
-        found = len(result.previews)
-        self._say(f"Step 2 of 3: {found} to keep or to drop." if found else "Nothing in them makes a skill.")
-        kept = [self._kept(number, one) for number, one in enumerate(result.previews, 1)]
-        return [one for one in kept if one is not None], result
-
-    def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
-        self._say(f"Ask {self._generating.model} {about(expected, dollars())}?")
-        return self._ask("n: use only what rules find [y/n/q] ").startswith("y")
-
-    def _kept(self, number: int, one: CandidateResult) -> Keep | None:
-        candidate, text = one.candidate, one.text
-        self._say("")
-        self._say(f"{number}. {candidate.action} {candidate.name}: it is {', '.join(candidate.dimensions)}")
-        for said, words in quotes(candidate):
-            self._say(f"  it would say: {said}")
-            for line in words:
-                self._say(f"    {line}")
-        if one.why_not:
-            self._say(f"  It cannot be proposed: {one.why_not}")
-            return None
-        self._text(text)
-        own = ""
-        while True:
-            match self._ask(_KEEP)[:1]:
-                case "k":
-                    return Keep(candidate, candidate.name, own)
-                case "d":
-                    return None
-                case "e" if text:
-                    edited = self._edit(own or text)
-                    own = edited if edited != text else ""
-                    self._text(own or text)
-                case _:
-                    self._say("You can edit only new skills here." if not text else "Type one of these letters.")
-
-    def _text(self, text: str) -> None:
-        for line in text.splitlines():
-            self._say(f"  | {line}".rstrip())
-
-    def _named(self, kept: Sequence[Keep]) -> list[Keep]:
-        self._say(f"Step 3 of 3: names for {len(kept)}, and propose them.")
-        named: list[Keep] = []
-        for one in kept:
-            name = self._name(one.name, {other.name for other in named}) if one.candidate.creates else one.name
-            named.append(replace(one, name=name))
-        edits = sum(not one.candidate.creates for one in named)
-        if edits and self._generating.model != OFFLINE:
-            self._say(f"{self._generating.model} is asked for {edits} edits of existing skills.")
-        if not self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ").startswith("y"):
-            raise _LeftError
-        return named
-
-    def _name(self, name: str, others: set[str]) -> str:
-        while True:
-            given = self._ask(f"name (Enter for {name})? ", quits=False) or name
-            why = name_problem(given, others)
-            if not why:
-                return given
-            self._say(f"Not {given}: {why}.")
-
-    def _save(self, kept: Sequence[Keep], result: Preview) -> list[CandidateResult]:
-        """Propose what is kept; a new skill that cannot be may get another name, as long as the person gives one."""
-        became: list[CandidateResult] = []
-        while kept:
-            again: list[Keep] = []
-            for keep, one in zip(kept, self._generating.save(kept, result, _silently), strict=True):
-                name = self._other_name(one) if one.why_not and one.candidate.creates else ""
-                again += [replace(keep, name=name)] if name else []
-                became += [] if name else [one]
-            kept = again
-        return became
-
-    def _other_name(self, one: CandidateResult) -> str:
-        """Ask for another name for what was not proposed; empty where there is to be none."""
-        self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
-        while True:
-            given = (self._asked("another name (Enter to skip it)? ") or "").strip()
-            why = name_problem(given, [one.candidate.name]) if given else ""
-            if not why:
-                return given
-            self._say(f"Not {given}: {why}.")
-
-    def _ask(self, question: str, *, quits: bool = True) -> str:
-        answer = self._asked(safe_text(question))
-        if answer is None or (quits and answer.strip().lower() == "q"):
-            raise _LeftError
-        return answer.strip()
-
-    def _say(self, text: str) -> None:
-        self._line(safe_text(text))
-
-
-def _numbers(given: str, highest: int) -> set[int]:
-    """Return the numbers from 1 that `1, 3-5` names, as far as there are such sessions."""
-    numbers: set[int] = set()
-    for word in given.replace(",", " ").split():
-        first, _, last = word.partition("-")
-        if first.isdecimal() and (last or first).isdecimal():
-            numbers |= set(range(int(first), min(int(last or first), highest) + 1))
-    return numbers
-
-
-def _silently(what: str, done: int, total: int) -> None:
-    del what, done, total
+    def _asked(self, question: str) -> str:
+        """Ask; the end of the input is a q."""
+        given = self._ask(safe_text(question))
+        return "q" if given is None else given.strip()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on, work
@@ -12,15 +13,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
 from skilld.proposals.decide import Told
 from skilld.review import draw
-from skilld.review.controller import Look, ReviewSession
-from skilld.review.dialogs import EditDialog, Pane, PartsDialog, ReasonDialog, Rows
-from skilld.types import Proposal
+from skilld.review.controller import Look, ReviewSession, has_words
+from skilld.review.dialogs import AgreeDialog, EditDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
+from skilld.text import counted
+from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
     from skilld.review.app import ReviewApp
@@ -37,13 +39,14 @@ class ProposalsPane(Pane):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "accept", "Accept"),
+        Binding("A", "accept_file", "All of file", show=False),
         Binding("r", "reject", "Reject"),
         Binding("e", "edit", "Edit"),
         Binding("p", "parts", "Parts"),
         Binding("s,n", "skip", "Skip"),
         Binding("u", "undo", "Undo"),
         Binding("o", "outside", "$EDITOR"),
-        Binding("space", "page", "Scroll", show=False),
+        Binding("slash", "search", "Search"),
     ]
     app: ReviewApp
 
@@ -58,12 +61,14 @@ class ProposalsPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Put list and detail on the screen."""
+        yield SearchField(placeholder="search (Enter: go to list, Esc: show all)", id="find", classes="search")
         yield Rows("list")
         with VerticalScroll(id="detail", can_focus=False):
             yield Static(id="change")
 
     def on_mount(self) -> None:
         """Show what the store has, then what git has done since."""
+        self.query_one("#find").display = False
         self.rows.take_columns(draw.PROPOSAL_COLUMNS)
         self.fill()
         self.enter()
@@ -80,9 +85,12 @@ class ProposalsPane(Pane):
         row = self.rows.cursor_row
         return self._items[keys[row]] if 0 <= row < len(keys) else None
 
+    @on(Input.Changed, "#find")
     def fill(self) -> None:
         """Bring the list up to date; the cursor stays on its row."""
-        found = {item.id: item for item in self._sitting.proposals() if not self._ids or item.id in self._ids}
+        known = [item for item in self._sitting.proposals() if not self._ids or item.id in self._ids]
+        words = self.query_one("#find", Input).value
+        found = {item.id: item for item in known if has_words(item, words)}
         table, now = self.rows, time.time()
         gone = [name for name in self._items if name not in found]
         if gone and [*found] == [name for name in self._items if name not in gone]:
@@ -106,7 +114,8 @@ class ProposalsPane(Pane):
         proposal = self.chosen
         change = self.query_one("#change", Static)
         if proposal is None:
-            change.update("No open proposals.")
+            found = self.query_one("#find", Input).value
+            change.update("No open proposal contains these words." if found else "No open proposals.")
             return
         look = self._looks.get(proposal.id)
         change.update(draw.detail(proposal, look, self._sitting.home))
@@ -153,6 +162,34 @@ class ProposalsPane(Pane):
         if proposal := self.chosen:
             self._decide(partial(self._sitting.accept, proposal.id))
 
+    def action_accept_file(self) -> None:
+        """Ask, and accept every open proposal for the file of the chosen one, the oldest first."""
+        if (proposal := self.chosen) is None:
+            return
+        path = proposal.path
+        those = [one.id for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
+        file = draw.place(Path(path), self._sitting.home)
+        question = f"Accept {counted(len(those), 'proposal')} for {file}?"
+        self.app.push_screen(AgreeDialog(question), lambda sure: self._accept_all(those) if sure else None)
+
+    def _accept_all(self, those: Sequence[str]) -> None:
+        self._decide(partial(self._sitting.accept_all, those))
+
+    def action_search(self) -> None:
+        """Take the keys to the search."""
+        field = self.query_one("#find", Input)
+        field.display = True
+        field.focus()
+
+    @on(Input.Submitted, "#find")
+    def _found(self) -> None:
+        self.rows.focus()
+
+    def action_leave(self) -> None:
+        """Exit the search, and show all again."""
+        super().action_leave()
+        self.query_one("#find").display = False
+
     def action_reject(self) -> None:
         """Ask for a reason and reject the chosen one."""
         if proposal := self.chosen:
@@ -186,10 +223,6 @@ class ProposalsPane(Pane):
         """Undo the last decision."""
         self._decide(self._sitting.undo)
 
-    def action_page(self) -> None:
-        """Scroll the change down by a page."""
-        self.query_one("#detail").scroll_page_down(animate=False)
-
     def _look(self) -> Look | None:
         proposal = self.chosen
         look = self._looks.get(proposal.id) if proposal else None
@@ -206,7 +239,7 @@ class ProposalsPane(Pane):
             return
         text = editor(look.text)
         if not draw.can_show(text):
-            self.notify("The file has characters that cannot be shown here: edit it by hand.", severity="warning")
+            self.notify("The file contains characters that cannot be shown here: edit it by hand.", severity="warning")
             return
         decided = partial(self._given, lambda answer: self._sitting.accept_edited(proposal.id, answer))
         self.app.push_screen(EditDialog(text, look.rows), decided)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
+from textual.containers import VerticalScroll
+from textual.widgets import Input, Static
 
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches
 from skilld.mining.proposing import CandidateResult
-from skilld.proposals import worktree
 from skilld.review import draw
 from skilld.review.controller import ReviewSession
-from skilld.review.dialogs import ConfirmDialog, Pane, Rows
+from skilld.review.dialogs import ConfirmDialog, Pane, Rows, SearchField
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 
@@ -29,13 +29,12 @@ class SkillsPane(Pane):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "Search"),
-        Binding("c", "use", "Copy call"),
-        Binding("y", "path", "Copy path"),
+        Binding("c", "use", "Copy"),
+        Binding("y", "path", "Path"),
         Binding("o", "edit", "$EDITOR"),
         Binding("x", "switch", "On/off"),
         Binding("d", "delete", "Delete"),
         Binding("n", "generate", "New"),
-        Binding("escape", "leave", show=False),
     ]
     app: ReviewApp
 
@@ -47,8 +46,10 @@ class SkillsPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Put the search and the list on the screen."""
-        yield Input(placeholder="/ to search", id="search")
+        yield SearchField(placeholder="/ to search", id="search", classes="search")
         yield Rows("skills-list")
+        with VerticalScroll(classes="detail", can_focus=False):
+            yield Static(id="skill-detail")
 
     def on_mount(self) -> None:
         """Read the skills."""
@@ -84,6 +85,14 @@ class SkillsPane(Pane):
         for skill in self._shown:
             self.rows.add_row(*draw.skill_cells(skill, self._sitting.home, now))
         self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
+        self._show()
+
+    @on(Rows.RowHighlighted, "#skills-list")
+    def _show(self) -> None:
+        skill = self.chosen
+        self.query_one("#skill-detail", Static).update(
+            draw.skill_detail(skill, self._sitting.home) if skill else "No skill has that name."
+        )
 
     @on(Input.Submitted, "#search")
     def _found(self) -> None:
@@ -92,10 +101,6 @@ class SkillsPane(Pane):
     def action_search(self) -> None:
         """Take the keys to the search."""
         self.query_one("#search", Input).focus()
-
-    def action_leave(self) -> None:
-        """Leave the search."""
-        self.rows.focus()
 
     def action_use(self) -> None:
         """Copy what a person types to use it."""
@@ -112,18 +117,13 @@ class SkillsPane(Pane):
         self.notify(f"Copied {draw.safe(text)}", markup=False)
 
     def action_edit(self) -> None:
-        """Open it in the person's editor; it is their file, so it is written as they leave it."""
-        skill = self.chosen
-        if skill is None:
+        """Open it in the person's editor."""
+        if (skill := self.chosen) is None:
             return
-        path = skill.path
         try:
-            before = path.read_bytes().decode("utf-8")
-            after = self.app.edit_outside(before)
-            if after != before:
-                worktree.replace(path, before.encode("utf-8"), after.encode("utf-8"))
+            if self._sitting.edit_skill(skill, self.app.edit_outside):
                 self.notify(f"Changed {draw.safe(skill.name)}", markup=False)
-        except (OSError, UnicodeError, SkilldError) as error:
+        except SkilldError as error:
             self.notify(draw.safe(str(error)), severity="error", markup=False)
 
     def action_switch(self) -> None:

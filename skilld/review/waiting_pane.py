@@ -73,7 +73,7 @@ class WaitingPane(Pane):
     def _show(self) -> None:
         ask = self.chosen
         self.query_one("#waiting-said", Static).update(
-            draw.waiting_detail(ask) if ask else "Nothing you said is waiting for a file."
+            draw.waiting_detail(ask) if ask else "No learnings are waiting for a file."
         )
 
     def action_propose(self) -> None:

@@ -1,0 +1,121 @@
+"""Undoing an acceptance: the proposal is open again, and its commit is gone where nothing else knows of it yet.
+
+The commit is taken back only where HEAD is that very commit, the work tree is clean and no other ref has it: then the
+branch moves from it to its parent, by compare-and-swap, and the files with it. Everywhere else it is reverted, and the
+person is told why. Either way the person's branch says what it said before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from skilld.clock import rfc3339
+from skilld.errors import SkilldError
+from skilld.git import objects, refs, state, tree
+from skilld.git.objects import Commit
+from skilld.git.repo import Repo
+from skilld.git.run import one_command
+from skilld.git.staging_branch import PROPOSALS, STAGING
+from skilld.proposals.amend import staged_on
+from skilld.proposals.cherry_pick import revert
+from skilld.proposals.decide import Told, rebuild_branch
+from skilld.proposals.results import follow
+from skilld.proposals.staging import private_repositories
+from skilld.proposals.worktree import Desk, at_desk
+from skilld.store import Store
+from skilld.types import Proposal, State
+
+_TITLE = "Could not undo the accept"
+_NOTE = "skilld: take back {}"
+_UNDONE = "undone"
+
+
+@one_command()
+def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) -> Told:
+    """Undo the acceptance of a proposal, and have it open again.
+
+    Raises SkilldError, with everything as it was, where neither taking back nor reverting is possible.
+    """
+    if proposal.state is not State.ACCEPTED:
+        raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
+    why = take_back(proposal, removed)
+    done = "" if not why else f"Its commit was reverted, not removed: {why}."
+    commit = revert(proposal, removed, private_repositories()).commit if why else ""
+    current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
+    try:
+        made, staged = staged_on(store, replace(current, state=State.OPEN), restored=True)
+    except SkilldError as error:  # its words are out of the file again, and that is what is to be written down
+        with store.transaction():
+            store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
+        told = rebuild_branch(store, current.repo)
+        left = f"It could not be put back on the staging branch: {error}"
+        return Told((f"{proposal.id} reverted: {proposal.summary}", *told.lines), (*told.warnings, left))
+    with store.transaction():
+        store.proposals.decide(current, State.OPEN, now, who="command", why=_UNDONE, commit=commit)
+        store.proposals.amend(made)
+        follow(store, staged.changes(), time.time())
+    return Told(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
+
+
+def take_back(proposal: Proposal, removed: Mapping[str, str]) -> str:
+    """Move the branch from the commit that brought a proposal in to its parent; or return why that may not be.
+
+    Raises RefusedError as `revert` does, where nothing can be done in that work tree.
+    """
+    with at_desk(proposal, removed, private_repositories(), _TITLE, ("revert", proposal.landed)) as desk:
+        commit = objects.read_commit(desk.repo.git, proposal.landed) if proposal.landed else None
+        why = _why_not(desk, proposal, commit)
+        return why or _moved(desk, proposal, commit) if commit else why
+
+
+def _why_not(desk: Desk, proposal: Proposal, commit: Commit | None) -> str:
+    repo = desk.repo
+    if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
+        return "no commit contains only this proposal"
+    if repo.head != commit.oid:
+        return "HEAD has moved to another commit"
+    if not tree.changed(repo.git, commit.parents[0], commit.oid).keys() <= {desk.tracked.relpath, *desk.also}:
+        return "it changes other files too"
+    if desk.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no"):
+        return "the work tree has uncommitted changes"
+    if other := _other_holder(repo, commit.oid):
+        return f"{other} contains it too"
+    return ""
+
+
+def _other_holder(repo: Repo, commit: str) -> str:
+    """Return what else has a commit: a ref, or another work tree. The staging branch is made again without it."""
+    form = f"--contains={commit}", "--format=%(refname)"
+    names = repo.git.run("for-each-ref", *form).decode("utf-8", "surrogateescape").splitlines()
+    free = state.staging_holder(repo.common_dir) is None
+    ours = [name for name in names if name == STAGING or name.startswith(PROPOSALS)] if free else []
+    others = [name for name in names if name not in {repo.branch, *ours}]
+    if others:
+        return others[0].removeprefix("refs/").removeprefix("heads/")
+    for work_tree, head in state.other_heads(repo.common_dir, repo.git_dir):
+        has_branch = head == repo.branch
+        detached = objects.read_commit(repo.git, head) if not head.startswith("refs/") else None
+        if has_branch or (detached and _reaches(repo, commit, detached.oid)):
+            return f"the work tree {work_tree}"
+    return ""
+
+
+def _reaches(repo: Repo, commit: str, tip: str) -> bool:
+    return repo.git.call("merge-base", "--is-ancestor", commit, tip).status == 0
+
+
+def _moved(desk: Desk, proposal: Proposal, commit: Commit) -> str:
+    """Put the files back as they were before the commit, then the branch; return why it stayed, the files with it."""
+    repo, parent = desk.repo, commit.parents[0]
+    done = desk.person.call("read-tree", "-m", "-u", commit.oid, parent)
+    if done.status:
+        return f"git could not put the files back ({done.err.splitlines()[0] if done.err else 'no reason given'})"
+    try:
+        change = refs.Change(repo.branch or "", parent, commit.oid)
+        refs.move(repo.git, repo.common_dir, [change], _NOTE.format(proposal.id))
+    except SkilldError:
+        desk.person.run("read-tree", "-m", "-u", parent, commit.oid)
+        return "its branch has moved, or is locked"
+    return ""

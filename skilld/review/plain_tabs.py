@@ -1,0 +1,160 @@
+"""What the other tabs of the review show and do, by questions and answers: skills, sessions, what waits, the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from skilld.clock import ago
+from skilld.errors import SkilldError
+from skilld.library.rows import LibraryRow, matches
+from skilld.report.lines import lines
+from skilld.review.controller import ReviewSession
+from skilld.text import counted, safe_text
+
+Say = Callable[[str], None]
+Ask = Callable[[str], str | None]
+Edit = Callable[[str], str]
+
+NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "what is waiting for a file", "5": "the report"}
+_WHICH = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
+_DO = "edit, on/off, delete, back? [e/x/d/b] "
+_WAITING = "propose, forget, skip, back? [p/f/s/q] "
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a tab needs of its caller: lines out, answers in, an editor, and the steps from sessions to new skills."""
+
+    say: Say
+    ask: Ask
+    edit: Edit
+    generate: Callable[[], None]
+
+
+class PlainTabs:
+    """The tabs beside the open proposals. `turns` make a batch."""
+
+    def __init__(self, sitting: ReviewSession, turns: int, doing: Doing) -> None:
+        self._sitting = sitting
+        self._turns = turns
+        self._doing = doing
+
+    def show(self, number: str) -> bool:
+        """Show the tab with this number; returns whether there is one."""
+        match number:
+            case "2":
+                self._skills()
+            case "3":
+                self._sessions()
+            case "4":
+                if self.go_through_waiting() is None:
+                    self._say("No learnings are waiting for a file.")
+            case "5":
+                for line in lines(self._sitting.report(), str(self._sitting.home)):
+                    self._say(line)
+            case _:
+                return False
+        return True
+
+    def go_through_waiting(self) -> bool | None:
+        """Go through what waits for a place; returns whether the person went on to the end, None where nothing does."""
+        asks = self._sitting.waiting()
+        for ask in asks:
+            self._say("")
+            self._say(f"no suitable file yet: {ask[0].change}")
+            self._say(f"  not proposed: {ask[0].why_kept}")
+            for one in ask:
+                self._say(f"  you: \u201c{one.quote}\u201d")
+            try:
+                match self._asked(_WAITING)[:1].lower():
+                    case "p":
+                        made = self._sitting.propose(ask)
+                        self._say(f"{made.id} is open, for {made.skill}: {made.summary}")
+                    case "f":
+                        self._sitting.forget(ask)
+                        self._say("Forgotten.")
+                    case "q":
+                        return False
+            except SkilldError as error:
+                self._refused(error)
+        return True if asks else None
+
+    def _sessions(self) -> None:
+        found = self._sitting.sessions()
+        now = time.time()
+        for one in found:
+            skills = ", ".join(reversed(one.skills)) or "no skill in use"
+            until = "ended" if one.ended else f"{one.waiting} of {self._turns} until the next check"
+            self._say(f"{one.agent}, {counted(one.turns, 'turn')}, {until}, {ago(one.last_activity, now)}, {skills}")
+            self._say(f"  {one.cwd or 'folder not known'}")
+        if not found:
+            self._say("No session in the last day.")
+
+    def _skills(self) -> None:
+        words = ""
+        while True:
+            shown = [one for one in self._sitting.skills() if matches(one, words)]
+            self._list(shown)
+            given = self._asked(_WHICH)
+            if given.startswith("/"):
+                words = given[1:].strip()
+            elif given == "n":
+                self._doing.generate()
+            elif given.isdecimal() and 1 <= int(given) <= len(shown):
+                self._skill(shown[int(given) - 1])
+            elif given in {"", "q", "b"}:
+                return
+            else:
+                self._say("No such skill on the list.")
+
+    def _list(self, shown: Sequence[LibraryRow]) -> None:
+        now = time.time()
+        for number, one in enumerate(shown, 1):
+            facts = [f"{number}. {one.name}", one.group, *one.marks]
+            facts += [counted(one.uses.number, "use")] if one.uses.number else []
+            facts += [f"corrected {counted(one.corrections, 'time')}"] if one.corrections else []
+            facts += [] if one.uses.success is None else [f"kept in {one.uses.success:.0%}"]
+            facts += [f"edited {ago(one.edited_at, now)}"] if one.edited_at else []
+            self._say(", ".join(facts))
+        if not shown:
+            self._say("No skill has that name.")
+
+    def _skill(self, skill: LibraryRow) -> None:
+        self._say(f"{skill.name}: to use it, type {skill.invocation}")
+        self._say(f"  {skill.path}")
+        try:
+            match self._asked(_DO)[:1].lower():
+                case "e":
+                    changed = self._sitting.edit_skill(skill, self._doing.edit)
+                    self._say(f"Changed {skill.name}." if changed else "You changed nothing.")
+                case "x":
+                    offered = self._sitting.switch_skill(skill)
+                    self._say(
+                        f"{skill.name} is {'offered to agents again' if offered else 'no longer offered to agents'}."
+                    )
+                case "d":
+                    self._delete(skill)
+        except SkilldError as error:
+            self._refused(error)
+
+    def _delete(self, skill: LibraryRow) -> None:
+        self._say(f"Move {skill.path.parent} to the trash? Nothing is committed.")
+        if self._asked(f"type {skill.name} to do it: ") == skill.name:
+            self._say(f"Moved to {self._sitting.delete_skill(skill)}.")
+        else:
+            self._say("Nothing was moved.")
+
+    def _asked(self, question: str) -> str:
+        """Ask; the end of the input is a q."""
+        given = self._doing.ask(safe_text(question))
+        return "q" if given is None else given.strip()
+
+    def _say(self, text: str) -> None:
+        self._doing.say(safe_text(text))
+
+    def _refused(self, error: SkilldError) -> None:
+        self._say(f"Failed. {error}")
+        if error.remedy:
+            self._say(f"  {error.remedy}")

@@ -1,0 +1,394 @@
+"""Issue 18, 5: every key of the review at three sizes. Each is in the table, and does what the table says.
+
+The sitting is a stand-in that remembers what it was asked for: what git has after a decision is for `test_review`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import pkgutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
+
+import pytest
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import Screen as Displayed
+from textual.widgets import Input, TabbedContent
+from textual.widgets._footer import FooterKey
+
+import skilld.review
+from skilld.library.rows import LibraryRow
+from skilld.mining.proposing import CandidateResult
+from skilld.mining.sessions import Session
+from skilld.mining.values import Candidate, Judgement, Part, Proof, Sort
+from skilld.paths import places, private_dir
+from skilld.proposals.decide import Told
+from skilld.proposals.explain import Part as Piece
+from skilld.review.app import ReviewApp
+from skilld.review.controller import Look, ReviewSession, Row
+from skilld.review.dialogs import Rows
+from skilld.review.generating import Choice, Generation, Keep, Preview
+from skilld.skills import Skill, Source
+from skilld.skills.spec import Front
+from skilld.store.learnings import Learning
+from skilld.store.overview import LiveSession
+from skilld.types import Proposal
+from support.proposals import a_proposal
+from support.reviewing import Screen, sitting
+
+SIZES = [(60, 20), (80, 24), (200, 50)]
+LONG = "\n".join(f"- line {number}" for number in range(80))
+LOOK = Look(
+    tuple(Row("+", ((line, False),)) for line in LONG.splitlines()),
+    (Piece((), ("- one",)), Piece((), ("- two",))),
+    (),
+    (),
+    LONG,
+)
+OPEN = [a_proposal(id=f"{number:08x}", path="/p/SKILL.md", commit="1" * 40) for number in range(3)]
+WAITS = Learning("l1", "t1", "always b", "Say b", "fact", "claude-code", "s1", "/p", None, "no file", 0.9, "2026-03-02")
+SKILL = Skill("mine", Path("/p/mine/SKILL.md"), Source.USER, None, ("claude-code",), Front("mine", "Mine."))
+FINDING = Candidate(
+    "squash-commits",
+    "create",
+    "/p",
+    None,
+    ("repeatable",),
+    (Part(Sort.REQUEST, "Squash them.", (Proof("s1", "t1", "squash them"),)),),
+)
+
+
+class Sitting(ReviewSession):
+    """Says what is open, and remembers what it was asked for."""
+
+    did: list[str]
+
+    def proposals(self) -> list[Proposal]:
+        return OPEN
+
+    def take_in(self) -> None:
+        return None
+
+    def look(self, proposal: Proposal) -> Look:
+        del proposal
+        return LOOK
+
+    def accept(self, proposal_id: str) -> Told:
+        return self._do(f"accept {proposal_id}")
+
+    def accept_all(self, ids: Sequence[str]) -> Told:
+        return self._do(f"accept all {len(ids)}")
+
+    def reject(self, proposal_id: str, why: str) -> Told:
+        return self._do(f"reject {proposal_id}{why}")
+
+    def accept_edited(self, proposal_id: str, text: str) -> Told:
+        return self._do(f"accept edited {proposal_id} {len(text)}")
+
+    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> Told:
+        return self._do(f"accept {proposal_id} {chosen}")
+
+    def undo(self) -> Told:
+        return self._do("undo")
+
+    def waiting(self) -> list[list[Learning]]:
+        return [[WAITS]]
+
+    def propose(self, ask: Sequence[Learning]) -> Proposal:
+        self._do(f"propose {ask[0].id}")
+        return OPEN[0]
+
+    def forget(self, ask: Sequence[Learning]) -> None:
+        self._do(f"forget {ask[0].id}")
+
+    def skills(self) -> list[LibraryRow]:
+        return [LibraryRow(SKILL, "user")]
+
+    def switch_skill(self, skill: LibraryRow) -> bool:
+        self._do(f"switch {skill.name}")
+        return True
+
+    def edit_skill(self, skill: LibraryRow, editor: Callable[[str], str]) -> bool:
+        del editor
+        self._do(f"edit {skill.name}")
+        return True
+
+    def sessions(self) -> list[LiveSession]:
+        return []
+
+    def _do(self, what: str) -> Told:
+        self.did.append(what)
+        return Told((f"done: {what}",))
+
+
+class Steps(Generation):
+    """One past session, which comes to one skill."""
+
+    def __init__(self, did: list[str]) -> None:
+        self._did = did
+
+    @property
+    def model(self) -> str:
+        return "offline"
+
+    def choices(self, progress: object) -> list[Choice]:
+        del progress
+        session = Session("claude-code", "s1", Path("/p/s1.jsonl"), "/p", "/p", "2026-03-02", (), ())
+        return [Choice(session, "2026-03-02", "p", "squash them")]
+
+    def cost(self, choice: Choice) -> None:
+        del choice
+
+    def expected(self, chosen: Collection[Choice]) -> Judgement:
+        del chosen
+        return Judgement((FINDING,), (), ())
+
+    def find(self, chosen: Collection[Choice], agree: object, progress: object) -> Preview:
+        del chosen, agree, progress
+        considered = SimpleNamespace(report=SimpleNamespace(judgement=Judgement((), (), ())))
+        return Preview(cast("Any", considered), [CandidateResult(FINDING, text=LONG)])
+
+    def save(self, kept: Sequence[Keep], result: Preview, progress: object) -> Iterator[CandidateResult]:
+        del result, progress
+        self._did.append("save")
+        yield from (CandidateResult(one.candidate, proposal="0123abcd") for one in kept)
+
+
+class Scene(NamedTuple):
+    """What a step is judged by."""
+
+    screen: Screen
+    did: list[str]
+
+
+Seen = Callable[[Scene], object]
+
+
+class Step(NamedTuple):
+    """A key, the class that binds it (nothing: it is typed), and what is to be seen then."""
+
+    owner: str
+    key: str
+    seen: Seen
+
+
+def row(number: int) -> Seen:
+    return lambda scene: isinstance(found := scene.screen.app.focused, Rows) and found.cursor_row == number
+
+
+def tab(name: str) -> Seen:
+    return lambda scene: scene.screen.app.query_one("#tabs", TabbedContent).active == name
+
+
+def on(name: str) -> Seen:
+    return lambda scene: type(scene.screen.app.screen).__name__ == name
+
+
+def done(what: str) -> Seen:
+    return lambda scene: scene.did == [what]
+
+
+def shows(text: str) -> Seen:
+    return lambda scene: text in scene.screen.text
+
+
+def copied(text: str) -> Seen:
+    return lambda scene: scene.screen.app.clipboard == text
+
+
+def typing(scene: Scene) -> bool:
+    return isinstance(scene.screen.app.focused, Input)
+
+
+def listed(scene: Scene) -> bool:
+    return isinstance(scene.screen.app.focused, Rows) and not scene.did
+
+
+def scrolled(name: str, down: bool) -> Seen:  # noqa: FBT001 - what is to be seen
+    return lambda scene: (scene.screen.app.screen.query_one(name).scroll_y > 0) is down
+
+
+def line(number: int) -> Seen:
+    def seen(scene: Scene) -> bool:
+        shown = scene.screen.app.screen.query_one(VerticalScroll)
+        return shown.scroll_y == min(number, shown.max_scroll_y)
+
+    return seen
+
+
+MAIN = on("Screen")
+FIRST = OPEN[0].id
+PROPOSALS = [
+    *(
+        Step("ReviewApp", key, tab(name))
+        for key, name in zip("2345", ("skills", "sessions", "waiting", "report"), strict=True)
+    ),
+    Step("ReviewApp", "1", tab("proposals")),
+    Step("Rows", "j", row(1)),
+    Step("Rows", "k", row(0)),
+    Step("Rows", "G", row(2)),
+    Step("Rows", "g", row(0)),
+    Step("Rows", "end", row(2)),
+    Step("Rows", "home", row(0)),
+    Step("ProposalsPane", "s", row(1)),
+    Step("ProposalsPane", "n", row(2)),
+    Step("Rows", "home", row(0)),
+    Step("Pane", "space", scrolled("#detail", down=True)),
+    Step("Pane", "b", scrolled("#detail", down=False)),
+    Step("Pane", "question_mark", on("KeysDialog")),
+    Step("KeysDialog", "down", line(1)),
+    Step("KeysDialog", "up", line(0)),
+    Step("KeysDialog", "j", line(1)),
+    Step("KeysDialog", "k", line(0)),
+    Step("KeysDialog", "escape", MAIN),
+    Step("Pane", "question_mark", on("KeysDialog")),
+    Step("KeysDialog", "question_mark", MAIN),
+    Step("Pane", "question_mark", on("KeysDialog")),
+    Step("KeysDialog", "q", MAIN),
+    Step("ProposalsPane", "slash", typing),
+    Step("", "x", shows("No open proposal contains these words.")),
+    Step("SearchField", "escape", row(0)),
+    Step("ProposalsPane", "slash", typing),
+    Step("", "b", typing),
+    Step("Field", "enter", row(0)),
+    Step("Pane", "escape", row(0)),
+    Step("ProposalsPane", "a", done(f"accept {FIRST}")),
+    Step("ProposalsPane", "u", done("undo")),
+    Step("ProposalsPane", "A", on("AgreeDialog")),
+    Step("AgreeDialog", "n", MAIN),
+    Step("ProposalsPane", "A", on("AgreeDialog")),
+    Step("AgreeDialog", "escape", listed),
+    Step("ProposalsPane", "A", on("AgreeDialog")),
+    Step("AgreeDialog", "y", done("accept all 3")),
+    Step("ProposalsPane", "r", on("ReasonDialog")),
+    Step("Dialog", "escape", listed),
+    Step("ProposalsPane", "r", on("ReasonDialog")),
+    Step("", "x", typing),
+    Step("Field", "enter", done(f"reject {FIRST}x")),
+    Step("ProposalsPane", "e", on("EditDialog")),
+    Step("EditDialog", "escape", listed),
+    Step("ProposalsPane", "e", on("EditDialog")),
+    Step("EditDialog", "ctrl+s", done(f"accept edited {FIRST} {len(LONG)}")),
+    Step("ProposalsPane", "o", on("EditDialog")),
+    Step("EditDialog", "ctrl+s", done(f"accept edited {FIRST} {len(LONG) + 1}")),
+    Step("ProposalsPane", "p", on("PartsDialog")),
+    Step("PartsDialog", "escape", listed),
+    Step("ProposalsPane", "p", on("PartsDialog")),
+    Step("PartsDialog", "space", shows("[x] + - one")),
+    Step("PartsDialog", "enter", done(f"accept {FIRST} (0,)")),
+]
+SKILLS = [
+    Step("ReviewApp", "2", shows("/p/mine/SKILL.md")),
+    Step("SkillsPane", "slash", typing),
+    Step("", "x", shows("No skill has that name.")),
+    Step("SearchField", "escape", shows("/p/mine/SKILL.md")),
+    Step("SkillsPane", "c", copied("/mine")),
+    Step("SkillsPane", "y", copied("/p/mine/SKILL.md")),
+    Step("SkillsPane", "o", done("edit mine")),
+    Step("SkillsPane", "x", done("switch mine")),
+    Step("SkillsPane", "d", on("ConfirmDialog")),
+    Step("Dialog", "escape", MAIN),
+]
+BEGIN = [Step("SkillsPane", "n", shows("1 session, none selected"))]
+CHOSEN = [*BEGIN, Step("SessionsStep", "a", shows("1 selected; estimated patterns, by rules alone: 1"))]
+REVIEWED = [*CHOSEN, Step("SessionsStep", "enter", shows("2 of 3"))]
+NAMED = [*REVIEWED, Step("ReviewStep", "enter", on("SaveStep"))]
+
+
+def leaving(name: str, way: Sequence[Step]) -> list[Step]:
+    """Return the keys that each of the three steps has, after the way to one of them."""
+    keys = [Step(name, "question_mark", on("KeysDialog")), Step("KeysDialog", "escape", on(name))]
+    return [*way, *keys, Step(name, "escape", MAIN), *way, Step(name, "q", MAIN)]
+
+
+GENERATING = [
+    *CHOSEN,
+    Step("SessionsStep", "space", shows("none selected")),
+    Step("SessionsStep", "slash", typing),
+    Step("SessionsStep", "enter", row(0)),
+    Step("SessionsStep", "escape", MAIN),
+    *REVIEWED,
+    Step("ReviewStep", "space", shows("[ ]")),
+    Step("ReviewStep", "space", shows("[x]")),
+    Step("ReviewStep", "pagedown", scrolled("#evidence", down=True)),
+    Step("ReviewStep", "pageup", scrolled("#evidence", down=False)),
+    Step("ReviewStep", "e", on("EditDialog")),
+    Step("EditDialog", "escape", on("ReviewStep")),
+    Step("ReviewStep", "b", on("SessionsStep")),
+    Step("SessionsStep", "enter", on("ReviewStep")),
+    Step("ReviewStep", "enter", on("SaveStep")),
+    Step("SaveStep", "n", on("NameDialog")),
+    Step("Dialog", "escape", on("SaveStep")),
+    Step("SaveStep", "b", on("ReviewStep")),
+    Step("ReviewStep", "enter", on("SaveStep")),
+    Step("SaveStep", "enter", done("save")),
+    *leaving("SessionsStep", BEGIN),
+    *leaving("ReviewStep", REVIEWED),
+    *leaving("SaveStep", NAMED),
+]
+WAITING = [
+    Step("ReviewApp", "4", shows("Say b")),
+    Step("WaitingPane", "p", done("propose l1")),
+    Step("WaitingPane", "d", done("forget l1")),
+    Step("ReviewApp", "q", lambda scene: not scene.screen.app.is_running),
+]
+TABLE = [*PROPOSALS, *SKILLS, *GENERATING, *WAITING]
+
+
+def bound() -> Iterator[tuple[str, str]]:
+    """Yield every class of the review with each key that it binds."""
+    for found in pkgutil.iter_modules(skilld.review.__path__, "skilld.review."):
+        module = importlib.import_module(found.name)
+        for name, value in vars(module).items():
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                for binding in vars(value).get("BINDINGS", ()):
+                    assert isinstance(binding, Binding)
+                    yield from ((name, key) for key in binding.key.split(","))
+
+
+def test_every_binding_is_in_the_table() -> None:
+    assert {(step.owner, step.key) for step in TABLE if step.owner} == set(bound())
+
+
+def _key_line(app: ReviewApp, screen: Screen, width: int) -> None:
+    """Assert that the last line is the key line, whole where there are 80 columns, and that no line is too long."""
+    lines = screen.text.splitlines()
+    keys = [f"{one.key_display} {one.description}" for one in app.screen.query(FooterKey)]
+    assert keys
+    assert lines[-1].startswith(keys[0])
+    if width >= 80:
+        assert [one for one in keys if one not in lines[-1]] == []
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_each_key_does_what_the_table_says_and_the_key_line_stays(home: Path, size: tuple[int, int]) -> None:
+    private_dir(places().state)
+    at = Sitting(sitting(home)._around)
+    at.did = []
+
+    def edit(text: str, around: Callable[[], AbstractContextManager[object]]) -> str:
+        del around
+        return f"{text}\n"
+
+    async def run() -> None:
+        app = ReviewApp(at, (), 5, edit, lambda: Steps(at.did))
+        async with app.run_test(size=size, notifications=True) as pilot:
+            screen = Screen(app, pilot)
+            await screen.read()
+            for number, step in enumerate(TABLE):
+                at.did.clear()
+                await screen.press(step.key)
+                what = f"step {number}, {step.owner} {step.key}"
+                await screen.until(what, partial(step.seen, Scene(screen, at.did)))
+                if app.is_running and isinstance(app.screen, Displayed):
+                    await pilot.pause()
+                    _key_line(app, screen, size[0])
+
+    asyncio.run(run())

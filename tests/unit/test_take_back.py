@@ -1,0 +1,168 @@
+"""Issue 18, 5: when the commit of an undone acceptance goes, and when it is reverted instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from skilld.git import refs
+from skilld.proposals.model import Seen
+from skilld.proposals.observe import observe
+from skilld.proposals.take_back import take_back
+from skilld.types import Proposal, State
+from support.repos import SKILL, TEXT, Desk, Person, below
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+NEWS = below("- Push the tag.", "- Write the news.")
+DONE = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
+
+
+def accepted(desk: Desk) -> Proposal:
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    landed = desk.accept("p1")
+    desk.drop("p1")  # the staging branch rests on the commit now, as it does in the program
+    return replace(desk.proposals["p1"], state=State.ACCEPTED, landed=landed.commit)
+
+
+def test_a_commit_that_nothing_else_has_goes_and_the_file_with_it(person: Person, desk: Desk) -> None:
+    before = person.tip()
+    proposal = accepted(desk)
+    person.write("notes.txt", "untracked\n")
+    assert person.git("merge-base", "--is-ancestor", proposal.landed, "skilld/staging") == ""
+    assert take_back(proposal, {}) == ""
+    assert person.tip() == person.tip("main") == before
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain") == "?? notes.txt"
+    assert person.git("reflog", "-1", "--format=%gs") == "skilld: take back p1"
+    assert person.git("fsck", "--no-dangling") == ""
+
+
+def work_goes_on(person: Person, landed: str) -> str:
+    assert landed
+    person.commit("next", {"README.md": "more\n"})
+    return "HEAD has moved to another commit"
+
+
+def something_uncommitted(person: Person, landed: str) -> str:
+    assert landed
+    person.write("README.md", "half a sentence")
+    return "the work tree has uncommitted changes"
+
+
+def something_staged(person: Person, landed: str) -> str:
+    something_uncommitted(person, landed)
+    person.git("add", "README.md")
+    return "the work tree has uncommitted changes"
+
+
+def a_branch(person: Person, landed: str) -> str:
+    person.git("branch", "feature", landed)
+    return "feature contains it too"
+
+
+def a_tag(person: Person, landed: str) -> str:
+    person.git("tag", "v1", landed)
+    return "tags/v1 contains it too"
+
+
+def pushed(person: Person, landed: str) -> str:
+    person.git("update-ref", "refs/remotes/origin/main", landed)
+    return "remotes/origin/main contains it too"
+
+
+def stashed(person: Person, landed: str) -> str:
+    assert landed
+    person.write("README.md", "half a sentence")
+    person.git("stash", "--quiet")
+    return "stash contains it too"
+
+
+def another_work_tree(person: Person, landed: str) -> str:
+    place = person.root.parent / "beside"
+    person.git("worktree", "add", "--quiet", "--detach", str(place), landed)
+    return f"the work tree {place} contains it too"
+
+
+def staging_in_use(person: Person, landed: str) -> str:
+    assert landed
+    person.git("worktree", "add", "--quiet", str(person.root.parent / "beside"), "skilld/staging")
+    return "skilld/staging contains it too"
+
+
+def amended_with_more(person: Person, landed: str) -> str:
+    assert landed
+    person.write("README.md", "more\n")
+    person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    return "HEAD has moved to another commit"
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        work_goes_on,
+        something_uncommitted,
+        something_staged,
+        a_branch,
+        a_tag,
+        pushed,
+        stashed,
+        another_work_tree,
+        staging_in_use,
+        amended_with_more,
+    ],
+)
+def test_it_stays_and_says_why(person: Person, desk: Desk, happens: Callable[[Person, str], str]) -> None:
+    proposal = accepted(desk)
+    why = happens(person, proposal.landed)
+    before = person.tip(), person.git("status", "--porcelain"), person.skill.read_text()
+    assert take_back(proposal, {}) == why
+    assert (person.tip(), person.git("status", "--porcelain"), person.skill.read_text()) == before
+
+
+def test_a_commit_that_is_not_the_proposals_own_stays(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    tip = person.commit("mine", {SKILL: DONE})
+    landed = desk.accept("p1")
+    assert landed.commit == tip
+    proposal = replace(desk.proposals["p1"], state=State.ACCEPTED, landed=tip)
+    assert take_back(proposal, {}) == "no commit contains only this proposal"
+    assert person.tip() == tip
+
+
+def test_a_branch_that_moves_meanwhile_keeps_its_move(
+    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = accepted(desk)
+    move = refs.move
+
+    def after_another(*given: object) -> None:
+        person.git("update-ref", "refs/heads/main", person.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x"))
+        move(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(refs, "move", after_another)
+    assert take_back(proposal, {}) == "its branch has moved, or is locked"
+    assert person.log("-2") == ["x", "skilld(release): say p1"]
+    assert person.skill.read_text() == DONE
+    assert person.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_again(
+    person: Person,
+    desk: Desk,
+    again: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    proposal = accepted(desk)
+    desk.revert("p1")
+    desk.decided.discard("p1")
+    desk.made("p1", DRY, restored=True)
+    reopened = replace(desk.proposals["p1"], state=State.OPEN, landed=proposal.landed)
+    assert [one.seen for one in observe(person.root, [reopened])] == [Seen.NOTHING]
+    person.git("cherry-pick", reopened.commit)
+    assert [one.seen for one in observe(person.root, [reopened])] == [Seen.LANDED]
+    if again:
+        person.git("revert", "--no-edit", "HEAD")
+        assert [one.seen for one in observe(person.root, [reopened])] == [Seen.REVERTED]
