@@ -8,15 +8,24 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skilld.classify.offline.choices import TELLING, changed_choice, choices, chosen_part
+from skilld.classify.offline.choices import TELLING, changed_choice, choices, chosen_part, turned_down
 from skilld.classify.offline.sections import Block, Lines, sections
-from skilld.words import denies, measures
+from skilld.words import SPELLED, denies, measures
 from skilld.words import stems as stems_of
 
 _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing
 # The lines of one text are compared with each of many instructions: 9.3 s became 2.0 s in a merge of two long skills.
 stems = lru_cache(maxsize=4096)(stems_of)
 PLAIN_VERBS = stems("use write put make keep do add give take have be set")
+_HANDLING = stems(
+    "install add package packages dependency dependencies module requirements txt run command project repository code"
+    " everything always never set save most least under up only prefer instead standard"
+)
+_REASON = re.compile(r",\s|\s(?:because|so that|since|as)\s|;")
+_NUMBERS = stems(" ".join(SPELLED.values()))
+_CODE = re.compile(r"`[^`]*`")
+_WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # of a rule: a line of mere code is a command
+_MOSTLY = 0.75  # share of a rule's own words from which one that is another's is no other subject
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
 _LONGEST = 400  # characters: a longer block is no single rule
 MAX_CHANGE = 2000  # characters: a longer change is no instruction, and is compared with nothing
@@ -48,6 +57,37 @@ def contradicts(change: str, other: str) -> bool:
         return True
     shared = len(topic(change) & topic(other))
     return denies(change) != denies(other) and shared >= _MANY_SHARED and _likeness(change, other) > _SAME_TOPIC
+
+
+def contradicts_plainly(change: str, other: str) -> bool:
+    """Whether two instructions cannot both hold, and neither is about something that the other leaves alone.
+
+    "Rebase your own branch" and "never rebase shared branches" stand side by side, so do a rule and its exception: a
+    yes to all of a kind, and a no to some of it. For lines that are named to a person, who loses trust by a wrong one.
+    """
+    if not contradicts(change, other):
+        return False
+    outright = contradicts_outright(change, other)
+    if outright and stems(turned_down(change)) & stems(other):  # "use X, never Y": whatever says Y is meant
+        return True
+    if not _WORDS.search(_CODE.sub("", other)):
+        return False
+    mine, theirs = _own_words(change), _own_words(other)
+    apart, shared = min(len(mine - theirs), len(theirs - mine)), len(mine & theirs)
+    if apart and (shared < _MANY_SHARED or shared < _MOSTLY * (shared + apart)):
+        return False
+    if outright:
+        return bool(mine & theirs) or not mine ^ theirs
+    narrower, wider = (change, other) if mine - theirs else (other, change)
+    exception = not apart and mine != theirs and denies(narrower) and not denies(wider)
+    return not exception and not changed_choice(change, other)
+
+
+def _own_words(text: str) -> frozenset[str]:
+    """Return what a rule is about: no choice, measure or word of handling a tool, and none of the reason behind it."""
+    rule = _REASON.split(text, maxsplit=1)[0]
+    units = stems(" ".join(unit for unit in measures(text) if unit))
+    return frozenset(stem for stem in topic(rule) if not stem.startswith("choice ")) - units - _HANDLING - _NUMBERS
 
 
 def contradicts_outright(change: str, other: str) -> bool:

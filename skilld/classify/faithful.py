@@ -176,11 +176,11 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
     gone = named(change, updates, typed)
     added = [change.new[place] for place in change.added]
     for why in (
-        _why_removed(change, gone, updates),
-        _why_moved(change, gone, updates),
-        _why_not_said(added, updates),
-        _why_turned(change, updates, typed),
-        _why_added(change, updates, typed, title),
+        _removal_fault(change, gone, updates),
+        _move_fault(change, gone, updates),
+        _omission(added, updates),
+        _reversal(change, updates, typed),
+        _addition_fault(change, updates, typed, title),
     ):
         if why:
             return Faith(why)
@@ -195,7 +195,7 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
     return Faith("", whole, from_the_skill(change, updates, typed, title), tuple(along))
 
 
-def _why_removed(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str:
+def _removal_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str | None:
     """Say so where a block goes that no update names, neither itself nor by what it stands below."""
     written = " ".join(change.new[place].text for place in change.added)
     lines = 0
@@ -208,10 +208,10 @@ def _why_removed(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> s
         lines += block.lines if place not in gone.heads else 1
         if place not in gone.all:
             return "it removes what the person did not speak of"
-    return "it removes what the person did not speak of" if lines > _MOST_REMOVED * len(updates) else ""
+    return "it removes what the person did not speak of" if lines > _MOST_REMOVED * len(updates) else None
 
 
-def _why_moved(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str:
+def _move_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str | None:
     """Say so where blocks change places and no update speaks of either side; what stood below a lost head may move."""
     said = [words_of(f"{update.change}\n{update.quote}") for update in updates]
     for run, past in change.moved:
@@ -221,30 +221,30 @@ def _why_moved(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str
             share_held(words_of(change.old[place].text), words) >= _SAYS for place in (*run, *past) for words in said
         ):
             return "it moves what the person did not speak of"
-    return ""
+    return None
 
 
-def _why_not_said(added: Sequence[Block], updates: Sequence[Update]) -> str:
+def _omission(added: Sequence[Block], updates: Sequence[Update]) -> str | None:
     words = content_stems("\n".join(block.text for block in added))
     for update in updates:
         wanted = content_stems(update.change)
         if update.kind is not Kind.REMOVE_STEP and wanted and share_held(wanted, words) < _SAYS:
             return "it does not say what it was made for"
-    return ""
+    return None
 
 
-def _why_added(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> str:
+def _addition_fault(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> str | None:
     """Say so where a block comes that no update carries, or that says something besides."""
     if says_more(change, updates, typed, title):
         return "it says more than the person did"
-    return "it adds what the person did not speak of" if is_extra(change, updates) else ""
+    return "it adds what the person did not speak of" if is_extra(change, updates) else None
 
 
-def _why_turned(change: BlockDiff, updates: Sequence[Update], typed: str) -> str:
+def _reversal(change: BlockDiff, updates: Sequence[Update], typed: str) -> str | None:
     added = "\n".join(change.new[place].text for place in change.added)
     removed = "\n".join(change.old[place].text for place in change.removed)
     changes = "\n".join(update.change for update in updates)
     ground = comparable(f"{changes}\n{typed}\n{removed}")
     if turns(added) - set(TURNS.findall(ground)) or (denies(added) and not denies(f"{changes}\n{removed}")):
         return "it turns round or softens what the person said"
-    return ""
+    return None

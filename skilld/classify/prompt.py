@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -116,6 +116,23 @@ def repeats(said: Sequence[str], rules: Sequence[str]) -> Prompt:
     }
     parts = [f"<{name}>\n{lines}\n</{name}>" for name, lines in shown.items()]
     return Prompt(_rules("repeat_system"), "\n\n".join([*parts, _rules("repeat_question")]))
+
+
+def matters(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
+    """Ask which rules could matter in a session; its `work` and the rules come redacted, the rules numbered from 1."""
+    shown = {
+        "work": "\n".join(map(_json, work)),
+        "rules": "\n".join(_json({"number": number, "text": text}) for number, text in enumerate(rules, 1)),
+    }
+    parts = [f"<{name}>\n{lines}\n</{name}>" for name, lines in shown.items()]
+    return Prompt(_rules("matter_system"), "\n\n".join([*parts, _rules("matter_question")]))
+
+
+def spare(text: str, parts: Sequence[str]) -> Prompt:
+    """Ask which of some parts of a file it can do without; text and parts come redacted, the parts numbered from 1."""
+    lines = "\n".join(_json({"number": number, "text": part}) for number, part in enumerate(parts, 1))
+    shown = (f"<file>\n{_raw(text)}\n</file>", f"<parts>\n{lines}\n</parts>", _rules("spare_question"))
+    return Prompt(_rules("spare_system"), "\n\n".join(shown))
 
 
 def _skill(skill: SkillDoc, text: str) -> str:

@@ -95,6 +95,26 @@ def parse_repeats(reply: str, *, said: int, rules: int) -> list[tuple[int, int]]
     return [*found]
 
 
+def parse_spare(reply: str, parts: int) -> list[int]:
+    """Return which parts of a file are spare, by their numbers from 1. Raises BadReplyError for other replies."""
+    return _numbers(reply, "spare", "number", parts, "part")
+
+
+def parse_matters(reply: str, rules: int) -> list[int]:
+    """Return which rules could matter, by their numbers from 1. Raises BadReplyError for other replies."""
+    return _numbers(reply, "matters", "rule", rules, "rule")
+
+
+def _numbers(reply: str, tag: str, key: str, most: int, what: str) -> list[int]:
+    numbers = []
+    for item in array(reply, tag, key):
+        number = json_answer.whole(item[key]) if isinstance(item, dict) and set(item) == {key} else None
+        if number is None or not 1 <= number <= most:
+            raise BadReplyError(f"it names a {what} that is not there")
+        numbers.append(number)
+    return sorted(set(numbers))
+
+
 def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:  # noqa: ANN401 - JSON is Any
     if not isinstance(item, dict):
         raise BadReplyError("an update is not an object")
@@ -172,6 +192,11 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an array of objects that have these properties, under a name."""
+    return _format(name, _object(properties))
+
+
 def _format(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
     schema = _object({name: {"type": "array", "items": item}})
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
@@ -196,6 +221,8 @@ CHANGES = _format("changes", _TEXT)
 VERDICTS = _format("verdicts", {"type": "string", "enum": list(_VERDICTS)})
 TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
 REPEATS = _format("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
+MATTERS = _format("matters", _object({"rule": {"type": "integer"}}))
+SPARE = _format("spare", _object({"number": {"type": "integer"}}))
 OPERATIONS = _format(
     "operations",
     _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT}),

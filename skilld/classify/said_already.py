@@ -22,6 +22,14 @@ _DIRECTIONS = frozenset(_WHERE.split())
 _FEWEST = 2  # stems: a single one that is no choice stands in many a rule
 
 
+_ASKED_TO_MERGE = re.compile(r"\b(?:pull|merge) requests?\b|\bmrs?\b", re.IGNORECASE)
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the stems of `text`, a pull request under the name that people give it."""
+    return stems(_ASKED_TO_MERGE.sub("PR", text))
+
+
 def line_saying(update: Update, text: str) -> str | None:
     """Return the line of `text` that says an update already, None where none does.
 
@@ -50,12 +58,12 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
     if len(change) > MAX_CHANGE:
         return None
     asked = change if whole else chosen_part(change)
-    if len(stems(asked) - PLAIN_VERBS) < _FEWEST and not choices(asked):
+    if len(_stems(asked) - PLAIN_VERBS) < _FEWEST and not choices(asked):
         asked = change  # "one file instead of three" is not said by whatever speaks of files
-    wanted = stems(asked) - PLAIN_VERBS or stems(asked)
+    wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
     for heading, line in _rules(text) if wanted else ():
-        own = stems(line) - PLAIN_VERBS
-        held = wanted & (own | stems(heading))
+        own = _stems(line) - PLAIN_VERBS
+        held = wanted & (own | _stems(heading))
         if (
             len(held) >= covered * len(wanted)
             and len(held & own) * 2 >= len(wanted)
@@ -88,11 +96,11 @@ def forbidden_in(change: str, text: str) -> str | None:
     """Return the line of `text` that forbids what `change` forbids, in the same words or those that languages share."""
     if len(change) > MAX_CHANGE or not denies(change):
         return None
-    wanted, asked = _forbidden(change), stems(_REACH.sub("", change)) - PLAIN_VERBS
+    wanted, asked = _forbidden(change), _stems(_REACH.sub("", change)) - PLAIN_VERBS
     foreign = other_tongue(change, text)
     for _, line in _rules(text) if len(wanted.split()) > 1 else ():
         for one in filter(denies, _SENTENCE.split(line)):
-            own = stems(_REACH.sub("", one)) - PLAIN_VERBS
+            own = _stems(_REACH.sub("", one)) - PLAIN_VERBS
             if (wanted.startswith("no ") and f" {wanted} " in f" {_forbidden(one)} ") or (
                 foreign and _share_terms(asked, own) and numbers(change) <= numbers(one)
             ):

@@ -64,6 +64,13 @@ _THE_USER = re.compile(
     r"użytkownik\w{0,3}|người\s+dùng)\b|用户|用戶|使用者|ユーザー?|사용자",
     re.IGNORECASE,
 )
+# Of an order to write something down: that it be written, and where. Without a word of what, it says nothing.
+_WRITTEN_DOWN = re.compile(
+    r"(?<![a-z])(?:(?:claude|agents|gemini|qwen|skill)(?:\.\w{1,12})?\.mdc?|skills?|rules?|memory|instructions?|guidelines?"
+    r"|add(?:ed|ing)?|append|put|note|save|record|store|insert|update|create|another|new|want|like|let(?:'?s)?)(?![a-z])"
+    r"|スキル|ルール|規則|规则|技能|追加|追記|記入|新しい|新たな|あたらしい|添加|加入|写入|寫入|新的",
+    re.IGNORECASE,
+)
 _LIST_MARKER = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered list counts on
 
@@ -90,6 +97,12 @@ class Support:
         return not self.why_not
 
 
+def says_nothing_written(change: str) -> bool:
+    """Whether a change only orders that something be written down, without a word of what."""
+    rest = _WRITTEN_DOWN.sub(" ", change)
+    return rest != change and not any(word.content for word in content_words(rest, ""))
+
+
 def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support:
     """Judge whether the turn `typed` carries `change` to a skill with the text `skill`.
 
@@ -101,17 +114,17 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
     foreign = [token for token in sorted(exact_tokens(change)) if not holds_token(token, ground)]
     foreign += [name for name in sorted(names(others)) if not holds_name(name, ground)]
     if foreign:
-        return Support(f"nobody said {', '.join(repr(token) for token in foreign[:3])}")
+        return Support(f"you did not say {', '.join(repr(token) for token in foreign[:3])}")
     wanted = content_stems(others)
     if not wanted:
         bare = folded(change).rstrip(".!")
         says = bool(bare) and bare in folded(typed) and not offer  # a bare assent says nothing alone
-        return Support() if says else Support("it says nothing that could be remembered")
+        return Support() if says else Support("it says nothing worth remembering")
     if _share(others, typed) >= OWN and _share(others, f"{typed}\n{skill}") >= KNOWN:
         return Support()
     if offer and _share(others, f"{typed}\n{offer}") >= OWN:
         return Support(by_assent=True)
-    return Support("the quoted words do not say it")
+    return Support("the quoted words do not say this")
 
 
 def _share(change: str, ground: str) -> float:

@@ -16,7 +16,8 @@ from skilld.classify.clauses import beyond, without_beyond
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.polarity import asks_to_remove, is_plainly_kept, is_plainly_turned, turns_round
 from skilld.classify.said_already import line_saying, says_already
-from skilld.classify.support import Support, adds_only, supports
+from skilld.classify.subject import before_quote, with_subject
+from skilld.classify.support import Support, adds_only, says_nothing_written, supports
 from skilld.text import fold
 from skilld.types import Kind, Message, SkillDoc, Update
 from skilld.words import count_words
@@ -116,12 +117,14 @@ class Said:
 # What a model said of a change and the words that it may be the opposite of: whether it says the same.
 Meant = Callable[[str, str], bool | None]
 MISQUOTED = "it quotes words that nobody typed"
-NO_SUCH_TURN = "it names a turn that is not there"
-# With a strong model's answers for 75 sessions of strangers, 14 proposals for instruction files were right, 1 wrong at
-# 0.7 and above, 6 and 6 between 0.6 and 0.7 (docs/scoring.md).
-SURER = 0.1
-NOT_SURE = "whether it says what was meant, or the opposite, is not sure"
-_NOWHERE = "it belongs to none of the files here"
+NO_SUCH_TURN = "it refers to a message that does not exist"
+# With a strong model's answers for 75 sessions of strangers, 6 proposals for instruction files were right and 6 wrong
+# between 0.6 and 0.7; for 75 others, between 0.7 and 0.75, 4 were right, 2 wrong and 6 doubtful (docs/scoring.md).
+SURER = 0.15
+NOT_SURE = "it is unclear whether you meant this or the opposite"
+_NOWHERE = "it does not belong in any of the files here"
+_NOT_WHAT = "it asks to write something down, but does not say what"
+_LEANS = "the message does not say what it is about"
 _TURNED = "it says the opposite of the words it quotes"
 
 
@@ -133,7 +136,7 @@ def judged(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> 
     """
     update = replace(update, turn=said.turn)
     if _PLACEHOLDER in update.change:
-        return update, Support("it would hold a secret"), ""
+        return update, Support("it would contain a secret"), ""
     quote = as_typed(update.quote, said.typed)[:_LONGEST_QUOTE].strip()
     quoted = replace(update, quote=quote)
     own = Support(MISQUOTED)
@@ -221,7 +224,7 @@ def _carries(taken_up: Endorsement, update: Update, said: Said, skill: SkillDoc 
     if not support.ok:
         return support
     return _unturned(
-        replace(support, by_assent=True), update, taken_up.words, meant, "it says the opposite of what it takes up"
+        replace(support, by_assent=True), update, taken_up.words, meant, "it says the opposite of what it refers to"
     )
 
 
@@ -341,7 +344,11 @@ def verify(
         least = sure + SURER * (update.skill in general)
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         why = (
-            "it is not sure enough, or not about this skill" if skill else _NOWHERE if skills else "no skill was in use"
+            "skilld is not sure enough, or it is not about this skill"
+            if skill
+            else _NOWHERE
+            if skills
+            else "no skill was in use"
         )
         found += replace(one, proposed=(), learned=tuple((update, why) for update in kept)) if kept else one
     return found
@@ -354,10 +361,21 @@ def _verdict(update: Update, said: Said, skill: SkillDoc | None, instructions: s
         doubtful = ((tidy, support.doubt),) if support.doubt else ()
         lost = ((tidy, support.why_not),)
         return Verdict(faults=(support.why_not,), foreign=foreign, doubtful=doubtful, lost=lost)
-    texts = ((skill.text, "the skill says"), (instructions, "the project's standing instructions say")) if skill else ()
+    before = said.offer if support.by_assent else before_quote(tidy.quote, said.typed)
+    whole = with_subject(tidy.change, before)
+    if whole is None:
+        return Verdict(learned=((tidy, _LEANS),))
+    if says_nothing_written(whole):
+        return Verdict(dropped=(_NOT_WHAT,), lost=((tidy, _NOT_WHAT),))
+    tidy = replace(tidy, change=whole)
+    texts = (
+        ((skill.text, "the skill already says"), (instructions, "the project's instructions already say"))
+        if skill
+        else ()
+    )
     for text, where in texts:
         if text and (line := line_saying(tidy, text)) is not None:
-            why = f"{where} it already"
+            why = f"{where} this"
             return Verdict(dropped=(why,), said=((tidy, line),), lost=((tidy, why),))
     return Verdict((Checked(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
 

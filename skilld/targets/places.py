@@ -82,9 +82,17 @@ class Places:
 def why_not_own(session: Session, context: Context) -> str:
     """Return why no file of the project that a session worked in is edited; empty where they are the person's."""
     root = Path(context.root)
-    if root == root.parent or session.home.is_relative_to(root) or set(session.cwd.parts[1:2]) & set(NO_PROJECT):
-        return "the session worked in no project"
-    return "" if is_own(root) else "the project is a clone that you never committed to"
+    above = session.home.is_relative_to(root) and not _is_kept_home(session, context)
+    if root == root.parent or above or set(session.cwd.parts[1:2]) & set(NO_PROJECT):
+        return "the session was not in a project"
+    return "" if is_own(root) else "the project is a clone that you have never committed to"
+
+
+def _is_kept_home(session: Session, context: Context) -> bool:
+    """Whether the person keeps their home folder in git, with an instruction file of its own at the top."""
+    root = Path(context.root)
+    found = (one for one in context.files if one.scope is Whose.PROJECT and one.entered and not one.via)
+    return root == session.home and (root / ".git").exists() and any(Path(one.path).parent == root for one in found)
 
 
 def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Scope] = ()) -> Places:
@@ -96,7 +104,7 @@ def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Sco
     refs: list[SkillRef] = []
     why_not = ""
     if not why:
-        if TargetKind.RULES in allowed:
+        if TargetKind.RULES in allowed and root != session.home:  # there its rules would be the person's everywhere
             rules = _rules(context, session.touched)
             scoped = [one for one in said if not one.folder or (root / one.folder).is_dir()]
             rules += [one for one in _rules_for(context, scoped) if one not in rules]
@@ -172,7 +180,7 @@ def _instructions(
         name = _native(agent, others)
         readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
         absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
-        outside = next((f"{basename(one.path)} is a link out of the project" for one in loaded), "")
+        outside = next((f"{basename(one.path)} links outside the project" for one in loaded), "")
         why = outside or (_why_not_loaded(root / name) if os.path.lexists(absent.path) else "")
         return ([], why) if why else ([absent], "")
     imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == _SHARED]

@@ -9,40 +9,12 @@ from types import MappingProxyType
 
 from skilld.classify.backends import Backend, Unfit
 from skilld.classify.offline.placement import replacement, target_section
+from skilld.classify.talk import OF_PROJECT, is_about_talk, is_of_project
 from skilld.targets.scopes import scopes, takes
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
 from skilld.words import content_stems, likeness
 
 # Said of the person, wherever they work.
-_LANGUAGES = (
-    "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|czech|chinese|mandarin|japanese|korean"
-    "|dutch|turkish|arabic|hindi|vietnamese"
-)
-_TONGUE = "(?:中文|汉语|漢語|英文|英语|英語|日语|日文|日本語|韩语|韓国語|法语|德语|俄语|西班牙语|简体|繁体|繁體)"
-_SPOKEN = "(?:한국어|한글|한국말|영어|일본어|일어|중국어)"
-_SMALL = r"(?:\ (?:to|with|back|me|us|my|questions|prompts|messages|only|always|everything|all|please|strictly))*+"
-# How the talk itself goes is about the person; "comments in English" and "error responses in English" are not.
-_TALK = re.compile(
-    rf"""
-      \b(?:answer|repl[yi]|respon[ds]e?|talk|speak|communicate|converse|chat|write\ (?:to\ )?(?:me|us))(?:ing)?
-        {_SMALL}\ in\ (?:{_LANGUAGES})\b
-    | \b(?:our|this|the|your|all)\ (?:chat|conversation|dialog(?:ue)?|discussion|answers|replies|responses)s?
-        (?:\ (?:must|should|to|be|is|are|always|only))*\ in\ (?:{_LANGUAGES})\b
-    | \b(?:speak|talk|use|keep\ to|stick\ to)\ (?:{_LANGUAGES})\ (?:with|to)\ (?:me|us)\b
-    | \b(?:r[ée]pon[ds]\w*|parle\w*)(?:[ -]\w+){{0,3}}?\ en\ (?:fran[çc]ais|anglais|allemand|espagnol)\b
-    | \b(?:resp[óo]nd\w*|cont[ée]sta\w*|h[áa]bla\w*|fale|fala|rispond\w*|parla\w*)(?:[ -]\w+){{0,3}}?
-        \ (?:en|em|in)\ (?:espa[ñn]ol|castellano|ingl[ée]s\w*|portugu[êe]s|italiano)\b
-    | \b(?:sprich|rede)(?:\ \w+){{0,3}}?\ (?:deutsch|englisch)\b
-    | \b(?:отвечай\w*|отвечать|ответь\w*|говори\w*|общай\w*|общаться|пиши\ мне|работай\ со\ мной|відповідай\w*)
-        (?:\ \w+){{0,3}}?\ (?:(?:на|по)[ -])?(?:русск|английск|украинск|немецк|українськ|англійськ)\w+
-    | \b(?:odpowiad\w+|mów|odpov[íi]d\w+|mluv)(?:\ \w+){{0,3}}?\ (?:po|v)?\ ?(?:polsku|angielsku|česk\w+|angli\w+)
-    | {_TONGUE}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)*+
-        (?:回复|回覆|回答|答复|交流|沟通|溝通|对话|對話|答え|返答|返信|返事|応答|会話|話し)(?!用户|用戶|客户|客戶)
-    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話)(?:我|时|時|请|請|都|一律|使用|用)*+{_TONGUE}
-    | {_SPOKEN}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|응답|대화|말하|말해|소통|얘기|이야기)
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 _PERSONAL = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
     r"|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b|\bwhatever (?:project|repo)\b|\bwherever i work\b"
@@ -55,17 +27,7 @@ _PERSONAL = re.compile(
     r"|所有项目|每个项目|叫我|すべてのプロジェクト|모든 프로젝트",
     re.IGNORECASE,
 )
-# Said of the project, all of it.
-_OF_PROJECT = re.compile(
-    r"\b(?:in|for|across|of|throughout)(?: all of)? (?:this|the|our) (?:whole |entire )?"
-    r"(?:repo(?:sitory)?|project|code ?base|monorepo)\b"
-    r"|\bproject[- ]wide\b|\bin diesem (?:projekt|repo)\b|\bdans ce (?:projet|d[ée]p[ôo]t)\b"
-    r"|\ben este (?:proyecto|repo)|\bin questo (?:progetto|repo)|\bneste (?:projeto|reposit)"
-    r"|в этом (?:проекте|репо)|这个项目|本项目|このプロジェクト|이 프로젝트",
-    re.IGNORECASE,
-)
 _NONE: frozenset[str] = frozenset()
-_HERE = re.compile(r"\bhere\b|\bhier\b|\bici\b|\baqu[íi]\b|\bqui\b|здесь|这里|ここ|여기", re.IGNORECASE)
 _FILE_NAME = re.compile(
     r"(?<![\w.])((?:claude|agents|gemini|qwen|copilot-instructions)(?:\.local)?\.md)\b", re.IGNORECASE
 )
@@ -85,18 +47,13 @@ def ordered_file(text: str) -> str:
 
 def is_personal(text: str) -> bool:
     """Whether words are about the person in any project."""
-    return bool(_PERSONAL.search(text) or _TALK.search(text)) and not is_of_project(text)
+    return bool(_PERSONAL.search(text) or is_about_talk(text)) and not is_of_project(text)
 
 
 # Least likeness of words with a skill's name and description: of 41 English updates of the labelled batches, with 19
 # skills to choose from, 3 reach it, all with the right skill; with that one taken away none does. At 0.25 it is 10, 5
 # of them right.
 SUBJECT = 0.3
-
-
-def is_of_project(text: str) -> bool:
-    """Whether words are about the project that they are said in."""
-    return bool(_OF_PROJECT.search(text) or _HERE.search(text))
 
 
 def is_about(text: str, stems: frozenset[str]) -> bool:
@@ -127,7 +84,7 @@ def choose(
     # A rule for some paths is no place for words about others, and none is made for words about all.
     refs = [ref for ref in refs if not (ref.patterns and (about or ref.absent)) and ref.kind is not TargetKind.SKILL]
     own = [ref for ref in refs if (ref.kind is TargetKind.PERSONAL) == is_personal(text)]
-    if _OF_PROJECT.search(text):
+    if OF_PROJECT.search(text):
         own.sort(key=lambda ref: ref.kind is TargetKind.RULES or ref.absent)
     there = [ref for ref in own if not ref.absent]
     return next(iter(there or own), None)

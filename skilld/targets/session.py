@@ -5,18 +5,21 @@ Both are hints from a log: they choose among files that are there, and are never
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
+from skilld.agents.chunk import Chunk
 from skilld.agents.tools import SEARCH_TOOLS, files_named, patched_by, record_reader, tools_of
 from skilld.ingest.source import source_of
 from skilld.protocol import Source
-from skilld.types import RawLine, ToolCall
+from skilld.types import RawLine, Span, ToolCall
 
 _MAX_TOUCHED = 200
+_VERSION = b'"version"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +33,18 @@ class Worked:
 def worked(agent: str, session: str, sources: Iterable[Source]) -> Worked:
     """Return what a batch's part of its session's transcripts shows; what cannot be read shows nothing.
 
-    What was touched before is older work than the words are about, and parsing all of it took as long as judging.
+    What was touched before is older work than the words are about, and parsing all of it took as long as judging. So
+    did parsing what tools gave back: only lines with a call are parsed, and one that has the version.
     """
     adapter = ADAPTERS[agent]
-    tools = tools_of(adapter)
+    tools, mark = tools_of(adapter), adapter.INFO.call_mark
     version, touched = "", dict[str, None]()
     for source in sources:
         path = Path(source.path)
         records = record_reader(adapter, path)
         try:
-            for item in source_of(adapter.INFO).again(path, session, source.start, source.end):
-                for record, span in records(item) if isinstance(item, RawLine) else ():
+            for part in source_of(adapter.INFO).part(path, session, source.start, source.end):
+                for record, span in chain.from_iterable(map(records, _telling(part, mark, version))):
                     version = short(record.get("version")) or version
                     for call in tools(record, session, span):
                         for file in _files(call) if isinstance(call, ToolCall) else ():
@@ -49,6 +53,17 @@ def worked(agent: str, session: str, sources: Iterable[Source]) -> Worked:
         except OSError:
             continue
     return Worked(version, tuple(touched)[-_MAX_TOUCHED:])
+
+
+def _telling(part: Chunk | RawLine | Span, mark: bytes, version: str) -> Iterator[RawLine]:
+    """Yield the lines to be parsed: all where no mark tells those with a call."""
+    if isinstance(part, RawLine):
+        yield part
+    elif isinstance(part, Chunk) and not mark:
+        yield from part.raw_lines()
+    elif isinstance(part, Chunk):
+        yield from () if version else islice(part.lines_with(_VERSION), 1)
+        yield from part.lines_with(mark)
 
 
 def _files(call: ToolCall) -> list[str]:

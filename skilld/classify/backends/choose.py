@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -78,7 +77,7 @@ def choose(
     if model != "auto":
         return Choice(Spec(model, base_url, api_key, seconds), "you chose it")
     if local := local_ollama(seconds, environment):
-        return Choice(local, "a local Ollama answers", found)
+        return Choice(local, "found a local Ollama", found)
     return Choice(Spec(OFFLINE), UNANSWERED, found)
 
 
@@ -86,12 +85,12 @@ def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
     """Return the back-end for a session of `agent`: its own command line, or offline where there is none here."""
     client = of_agent(agent)
     if client is None:
-        remedy = "For a model for all agents: skilld setup"
-        return Choice(Spec(OFFLINE), "it has no command line that skilld can call", remedy=remedy)
+        remedy = "To choose a model for all agents: skilld setup"
+        return Choice(Spec(OFFLINE), "it does not have a command line that skilld can call", remedy=remedy)
     if find(client.program, environment) is None:
-        remedy = f"Put {client.program} on the PATH skilld starts with, or choose who judges: skilld setup"
+        remedy = f"Put {client.program} on the PATH that skilld starts with, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
-    return Choice(Spec(PREFIX + client.program, seconds=seconds, or_offline=True), "its own login judges it")
+    return Choice(Spec(PREFIX + client.program, seconds=seconds, or_offline=True), "uses its own login")
 
 
 def local_ollama(seconds: float, environment: Mapping[str, str]) -> Spec | None:
@@ -106,6 +105,8 @@ def local_ollama(seconds: float, environment: Mapping[str, str]) -> Spec | None:
 
 def ollama_models(name: str, port: int) -> list[str]:
     """Return the models that can talk of the Ollama at a loopback address; none where it does not answer."""
+    import socket
+
     try:
         socket.create_connection((name, port), _CONNECT).close()
     except OSError:

@@ -40,11 +40,11 @@ _LOCAL = frozenset({"ollama", "ollama_chat"})  # hold every model to it; litellm
 # says nothing (its docs/faq). Few sizes, since it loads the model anew for each.
 _CONTEXTS = (8192, 16384, 32768)
 _PER_TOKEN = 3  # characters, counted low
-_TITLE = "The model could not be asked"
+_TITLE = "Could not ask the model"
 _REMEDY = "Check it with: skilld config show"
-_KEY = "the provider refused the key"
-_MODEL = "the provider knows no such model"
-_REQUEST = "the provider did not accept the request"
+_KEY = "the provider rejected the key"
+_MODEL = "the provider has no such model"
+_REQUEST = "the provider rejected the request"
 _LENGTH = "the request was too long for the model"
 # By class name, because importing litellm's exceptions costs as much as litellm; by status, because 402, 403 and 413
 # come back as a bare APIError (measured on 1.106, tests/unit/test_model_errors.py).
@@ -56,8 +56,8 @@ _PERMANENT: dict[str | int, str] = {
     "UnprocessableEntityError": _REQUEST,
     "UnsupportedParamsError": _REQUEST,
     "ContextWindowExceededError": _LENGTH,
-    "ContentPolicyViolationError": "the provider refused the content",
-    402: "the provider wants to be paid first",
+    "ContentPolicyViolationError": "the provider refused to answer because of the content",
+    402: "the provider requires payment first",
     403: _KEY,
     405: _MODEL,
     413: _LENGTH,
@@ -152,7 +152,7 @@ def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
     where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
     if getattr(error, "status_code", 0) in _ELSEWHERE:
-        where += ", which points to another address: set model_base_url to that one if it is right"
+        where += ", which is for another address: set model_base_url to that address if it is the right one"
     return RetryError(_TITLE, f"{where} ({kind})", after=seconds)
 
 

@@ -20,9 +20,18 @@ from skilld.classify.backends.completion import (
     text_of,
     usage_of,
 )
-from skilld.classify.json_answer import BadReplyError, TooLongError
-from skilld.classify.reply import parse_changes, parse_operations, parse_repeats, parse_updates, parse_verdicts
+from skilld.classify.json_answer import BadReplyError, TooLongError, without_thoughts
+from skilld.classify.reply import (
+    parse_changes,
+    parse_matters,
+    parse_operations,
+    parse_repeats,
+    parse_spare,
+    parse_updates,
+    parse_verdicts,
+)
 from skilld.classify.title import Title, parse_titles
+from skilld.classify.trial_prompt import HELD, parse_held
 from skilld.classify.verify import MISQUOTED, verify
 from skilld.errors import SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
@@ -112,6 +121,24 @@ class Model:
             request, schema.REPEATS, lambda reply: parse_repeats(reply, said=len(said), rules=len(rules))
         )
 
+    def matters(self, work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> list[int]:
+        """Ask which rules could matter in a session, by their numbers from 1. Raises as `detect`."""
+        request = prompt.matters(work, rules)
+        return self._answer(request, schema.MATTERS, lambda reply: parse_matters(reply, len(rules)))
+
+    def spare(self, text: str, parts: Sequence[str]) -> list[int]:
+        """Ask which parts of a text any model knows untold, by their numbers from 1. Raises as `detect`."""
+        request = prompt.spare(text, parts)
+        return self._answer(request, schema.SPARE, lambda reply: parse_spare(reply, len(parts)))
+
+    def write(self, request: prompt.Prompt) -> str:
+        """Return what the model answers in words of its own, at the temperature that it has. Raises as `detect`."""
+        return without_thoughts(self._ask(request, None))
+
+    def held(self, request: prompt.Prompt, *, statements: int, answers: int) -> list[bool]:
+        """Ask what `trial_prompt.held` asks; of each answer, whether all holds. Raises as `detect`."""
+        return self._answer(request, HELD, lambda reply: parse_held(reply, statements=statements, answers=answers))
+
     def talk(self, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
         """Yield the answer to a conversation, piece by piece; `messages` have a role and a content.
 
@@ -153,12 +180,17 @@ class Model:
             except SkilldError:
                 raise error from None
 
-    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any]) -> str:
-        """Return the answer to one request, held to `form` where the provider can; the reply is checked elsewhere."""
+    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:
+        """Return the answer to one request, held to `form` where the provider can; the reply is checked elsewhere.
+
+        Without a form it is asked at the model's own temperature: repeats of it are worth something.
+        """
         litellm = library()
         if not self._plainly:
-            held = can_be_held(litellm, self._spec.model)
-            options = {"temperature": 0, "max_tokens": self._most_tokens, **({"response_format": form} if held else {})}
+            held = form is not None and can_be_held(litellm, self._spec.model)
+            options: dict[str, Any] = {"max_tokens": self._most_tokens}
+            options |= {"temperature": 0} if form is not None else {}
+            options |= {"response_format": form} if held else {}
             messages = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
             try:
                 return self._complete(litellm, messages, options)
@@ -204,7 +236,7 @@ class Model:
         wanted = litellm.validate_environment(model=self._spec.model)["missing_keys"]
         missing = [name for name in wanted if name.endswith("_API_KEY")]
         if missing and not self._spec.base_url:
-            raise SkilldError("The model could not be asked", f"{missing[0]} is not set", "Set it, or model_api_key.")
+            raise SkilldError("Could not ask the model", f"{missing[0]} is not set", "Set it, or set model_api_key.")
         return "unused" if missing else None  # an endpoint of one's own may want none; the client library wants one
 
 

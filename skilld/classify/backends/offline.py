@@ -26,18 +26,18 @@ _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
 _NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 
 _REASONS = {
-    Cue.LASTING: "Asked for from now on.",
-    Cue.ADVERB: "Asked for as a standing rule.",
-    Cue.MEMORY: "Asked to be remembered or written down.",
-    Cue.STOP: "Asked to stop.",
-    Cue.PREFERENCE: "Stated as a preference.",
-    Cue.CONVENTION: "Stated as how things are done here.",
+    Cue.LASTING: "You asked for this from now on.",
+    Cue.ADVERB: "You asked for this as a standing rule.",
+    Cue.MEMORY: "You asked for this to be remembered or written down.",
+    Cue.STOP: "You asked the agent to stop doing this.",
+    Cue.PREFERENCE: "You stated this as a preference.",
+    Cue.CONVENTION: "You said that this is how things are done here.",
     Cue.CONDUCT: "About how the agent should behave.",
-    Cue.PRACTICE: "Applies to everything of its kind.",
-    Cue.DROPPED: "No longer done, or done by somebody else.",
+    Cue.PRACTICE: "Applies to everything of this kind.",
+    Cue.DROPPED: "You said that this is no longer done, or is someone else's job.",
     Cue.CORRECTION: "Corrects what the skill says.",
-    Cue.CONSENT: "Not to be done without asking first.",
-    Cue.REMINDER: "Said before.",
+    Cue.CONSENT: "You want to be asked before this is done.",
+    Cue.REMINDER: "You have said this before.",
 }
 
 
@@ -69,7 +69,7 @@ class Offline:
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             if skills:
                 heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
-            if any(builds(earlier) for earlier in _just_before(messages[:i])):
+            if heard and any(builds(earlier) for earlier in _just_before(messages[:i])):
                 heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
@@ -77,7 +77,7 @@ class Offline:
                 _update(one, message.turn, agent, skills, answered if reacts(one, message.text) else None)
                 for one in heard
             ]
-        return still_standing(_once(updates), messages)
+        return still_standing(_once(updates), messages) if updates else []
 
     def edit(self, update: Update, skill: SkillDoc) -> list[Operation]:
         """Return the operation that puts `update.change` in place of the line it contradicts; none where it adds."""
@@ -132,9 +132,7 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return False
     if described(change, skill):
         return True
-    if not before:
-        return False
-    if topic(change) & topic(before[-1]):
+    if before and topic(change) & topic(before[-1]):
         return True
     opening = skill.text[:_OPENING]
     return other_tongue(change, opening) or heard.language not in spoken(opening)

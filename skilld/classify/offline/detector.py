@@ -11,7 +11,7 @@ from typing import TypeVar
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.grammar import Cue, Language, languages
-from skilld.classify.offline.provenance import own_words, without_quotations
+from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
 from skilld.types import Message, Update
@@ -30,10 +30,11 @@ _MODEST = 0.6  # how sure words with nothing lasting in them make us where the s
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
+_JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
-_ITEM = re.compile(r"^[^\S\n]*(?:[-*•]|\d{1,2}[.)、])\s+\S", re.MULTILINE)  # `\s*` is quadratic over blank lines
+_ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -114,7 +115,8 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
         languages=found,
         ordered=_is_order(typed, found),
         long=len(folded) * (_DENSE if _HAN.search(typed) else 1) > _MANY,
-        listed=len(_ITEM.findall(typed)) > _ITEMS,
+        # Steps between tags are a prompt that was written beforehand, and so is what leads up to them.
+        listed=max(len(_ITEM.findall(part)) for part in (typed, tagged(text))) > _ITEMS,
         of_product=_of_product(folded[:_MANY], found),
     )
 
@@ -250,7 +252,9 @@ def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
     lead = clause.lead
     if not lead:
         return False
-    once = len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
+    once = (
+        len(lead) <= _LEAD and not _JOINED.search(lead) and any(language.vetoes.search(lead) for language in languages)
+    )
     return once or any(language.theirs.match(lead) or language.stories.search(lead) for language in languages)
 
 
@@ -296,6 +300,7 @@ _TALK = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
+    r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
     r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
     re.IGNORECASE,
 )
@@ -308,7 +313,7 @@ def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> li
         if message.turn is None:
             continue
         for clause in retractions(message.text):
-            standing = _without(standing, message.turn, clause)
+            standing = _without(standing, message, clause)
     return [
         update
         for update in standing
@@ -316,9 +321,14 @@ def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> li
     ]
 
 
-def _without(updates: list[Update], turn: int, clause: str) -> list[Update]:
-    topic = stems(clause) - _TALK
-    earlier = [update for update in updates if update.turn <= turn and clause != update.quote]
+def _without(updates: list[Update], message: Message, clause: str) -> list[Update]:
+    topic, turn = stems(clause) - _TALK, message.turn or 0
+    begins = message.text.find(clause)
+    earlier = [
+        update
+        for update in updates
+        if update.turn < turn or (update.turn == turn and message.text.find(update.quote) < begins)
+    ]
     named = [update for update in earlier if topic & stems(update.quote)]
     if not named and _DEICTIC.search(clause):
         named = [update for update in earlier if turn - update.turn <= _REACH][-1:]

@@ -54,7 +54,7 @@ class Phrase:
 def phrase(heard: Heard) -> Phrase:
     """Return the instruction in `heard`; not clear when it leans on other sentences or cannot be made a command."""
     said = fold(heard.said)[:_MOST].rstrip("?？ ")
-    for remark in _REMARKS:
+    for remark in (heard.language.tags, *_REMARKS):
         said = remark.sub("", said).strip()
     carried = _carried(said)
     written_elsewhere = heard.cue is Cue.MEMORY and carried is None and any(place.search(said) for place in _PLACES)

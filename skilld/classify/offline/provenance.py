@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from skilld.text import fold
 
@@ -64,6 +64,11 @@ _SAYS = re.compile(
         \b(?:reddit|forum|overflow|twitter|hacker\ news|docs?|documentation|readme|slack|discord|blog|article|internet|
         google|chatgpt|copilot|gemini|e?mail|ticket|issue|review|comment|page|site|website|wiki|log|output|terminal|
         console|book|video|post|answer)\b[^.?!:\n]{0,20}[:：]\s
+      | \b(?:summari[sz]e|translate|proofread|paraphrase|rephrase|shorten)\b[^.?!:\n]{0,60}[:：]\s
+      | [:：]\s(?=(?:dear|hello|hi|sehr\ geehrte[rs]?|liebe[rs]?|cher|chère|chers|estimad[oa]s?|prezad[oa]s?|gentil[ie])
+        \ [^\W\d_]+(?:\ [^\W\d_]+)?,\s)
+      | \b(?:generate|write|create|put|insert|add|include)\b[^?!:\n]{0,60}\b(?:the\ following|this|these)\b
+        (?:[^.?!:\n]|\.(?=\w)){0,40}\b(?:file|document|doc|page|section|readme)\b[^.?!:\n]{0,20}[:：](?:\s|$)
       | \b(?:pasted|copied|quoted|forwarded|excerpt)\b[^.?!:\n]{0,30}[:：]\s
       | \b(?:this|these|following|attached|below)\ (?:\w+\ ){0,2}?(?:resume|cv|paper|article|e?mail|document|essay|
         report|abstract|transcript|review|story|passage|letter|contract|tweet)s?
@@ -76,8 +81,10 @@ _TAKES_UP = re.compile(
     re.IGNORECASE,
 )
 _OWN_LIST = re.compile(
-    r"\b(?:rules?|skills?|preferences?|guidelines?|conventions?|remember|memory|instructions?|reglas?|regras?|règles?|"
-    r"regeln?|правила?)\b|规则|規則|ルール|규칙|\b[A-Z]+\.md\b|\.mdc\b",
+    # A folder's name is none of them: "in .specify/memory/constitution.md".
+    r"(?<![/\w.-])(?:rules?|skills?|preferences?|guidelines?|conventions?|remember|memory|instructions?|reglas?|regras?|"
+    r"règles?|regeln?|правила?)\b(?!/)|规则|規則|ルール|규칙|"
+    r"\b(?:claude|agents|gemini|qwen|skill|copilot-instructions|conventions|contributing|memory)\.md\b|\.mdc\b",
     re.IGNORECASE,
 )
 _OPENS = re.compile(r"[`\"“«„「『]|(?<!\w)'")
@@ -98,13 +105,13 @@ _COPIED = 30  # characters from which a stretch is no accident
 _MOST_COMPARED = 300  # lines of a turn that are looked for in the agent's messages: who typed more of them pasted them
 
 
-def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
+def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     """Return `text` with every character that the person did not type replaced by a newline; the length stays.
 
     `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a
     line of a log goes with it unless it begins in lower case, as people type and programs do not.
     """
-    theirs = [as_shown(agent) for agent in agent_texts]
+    theirs: list[str] = []  # folded for the first line that may be one of them: most turns have none
     kept: list[str] = []
     compared = 0
     pasted = logged = False
@@ -119,13 +126,13 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
         logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
         foreign = pasted or fenced or fence is not None or logged
-        if theirs and not foreign and len(plain := as_shown(line)) >= _COPIED:
+        if agent_texts and not foreign and len(line) >= _COPIED and len(plain := as_shown(line)) >= _COPIED:
+            theirs = theirs or [as_shown(agent) for agent in agent_texts]
             compared += 1
             foreign = compared > _MOST_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
         if not (foreign or _OWN_LIST.search(line)):
-            own = _end_of_own(line)
-            pasted = own < len(line) or bool(_ANNOUNCES.search(line) or _TAKES_UP.match(line))
+            own, pasted = _end_of_own(line)
         if fence is not None:
             _enter(fences, fence["marks"], fence["info"])
         kept.append(line[:own] + "\n" * (len(line) - own))
@@ -179,9 +186,23 @@ def as_shown(text: str) -> str:
     return fold(_MARKS.sub("", _BULLET.sub("", text)))
 
 
+def tagged(text: str) -> str:
+    """Return what of `text` stands between a tag and its end, each stretch with its tags on lines of its own."""
+    return "\n".join(text[begin:end] for begin, end in _tagged(text))
+
+
 def _without_tagged(text: str) -> str:
-    """Return `text` with newlines for what stands between a tag and its end. Linear, whatever the text."""
+    """Return `text` with newlines for what stands between a tag and its end."""
     out: list[str] = []
+    done = 0
+    for begin, end in _tagged(text):
+        out += [text[done:begin], "\n" * (end - begin)]
+        done = end
+    return "".join([*out, text[done:]])
+
+
+def _tagged(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where tags begin and their ends are over. Linear, whatever the text."""
     done = 0
     endless: set[str] = set()
     lowered = text.translate(_LOWER)
@@ -196,10 +217,8 @@ def _without_tagged(text: str) -> str:
         if end < 0:
             endless.add(name)
             continue
-        end += len(closing)
-        out += [text[done : tag.start()], "\n" * (end - tag.start())]
-        done = end
-    return "".join([*out, text[done:]])
+        done = end + len(closing)
+        yield tag.start(), done
 
 
 def _enter(fences: list[str], marks: str, info: str) -> None:
@@ -213,13 +232,15 @@ def _enter(fences: list[str], marks: str, info: str) -> None:
         fences.pop()
 
 
-def _end_of_own(line: str) -> int:
-    """Return where in `line` somebody else's words begin, its length if nowhere."""
+def _end_of_own(line: str) -> tuple[int, bool]:
+    """Return where in `line` somebody else's words begin, its length if nowhere, and whether the next lines are."""
     taken_up = _TAKES_UP.match(line)
     if taken_up and len(line) - taken_up.end() >= _COPIED:
-        return taken_up.end()
+        return taken_up.end(), True
     says = _SAYS.search(line)
-    return says.end() if says else len(line)
+    if says:
+        return says.end(), True
+    return len(line), bool(_ANNOUNCES.search(line) or taken_up)
 
 
 def _is_foreign(line: str) -> bool:

@@ -29,7 +29,8 @@ _WRAPPED = re.compile(r"(?<=[^\s.!?:;。！？：；])\n(?=[ \t]{0,4}[a-zà-ÿа
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|[a-z][.)])[ \t]+")
 # A run of stops is looked at from its first or second: from each of them, a run of 10,000 took a second.
 _END = re.compile(
-    r"""(?<![.!?…]{2})(?<![\s.]\b[A-Za-z])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bz\.B)
+    r"""(?<![.!?…]{2})(?<![\s.]\b[A-Za-z])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bz\.B)(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)
+        (?<!\bSt)(?<!\bNr)(?<!\bFig)(?<!\bbzw)(?<!\bapprox)(?<!\bincl)(?<!\bSra)(?<!\bSr)
         (?:[.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ；)""",
     re.VERBOSE,
 )
@@ -62,6 +63,7 @@ _SECOND_RULE = re.compile(
       | (?<!\s)\s++[-–—]{1,2}\s++(?=(?:always|never|from\s++now\s++on|please\s++always|remember)\b)
       | ,\s++(?=(?:and\s++)?i\s++(?:never|always)\s++want\b)
       | (?<!\s)\s*+(?P<comma>,)\s++
+        (?!never\s++(?:in|on|at|to|from|with|as|by)\b)
         (?!(?:always|never|from\s++now(?:\s++on(?:wards?)?)?)\s*+(?:[.!]|$))
         (?=(?:(?:and|also|so|but|please)\s++)*+(?:always|never|stop\s++\w+ing|don'?t|do\s++not|dont|from\s++now|
             keep\s++in\s++mind|i\s++(?:don'?t|do\s++not|always|never)\s++(?:want|need|like)|
@@ -82,7 +84,7 @@ _LONGEST_LEAD = 500  # characters
 _RUN_ON, _SHORTEST = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
-    r"(?<!\s)\s*+(?:[,:;]\s++|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
+    r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
 )
 _CONDITION = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"

@@ -51,14 +51,14 @@ def missing(client: Client) -> SkilldError:
     """Return the error for a program that no absolute folder of PATH holds."""
     return _error(
         client,
-        f"no absolute folder of the PATH that skilld was started with holds {client.program}",
+        f"{client.program} was not found in any absolute folder on skilld's PATH",
         f"Install it, or start skilld where {client.program} works, then: skilld retry",
     )
 
 
 def unstartable(client: Client, error: OSError) -> SkilldError:
     """Return the error for a program, or a room for it, that the system refuses."""
-    return _error(client, error.strerror or type(error).__name__, f"Try it by hand: {client.program} --version")
+    return _error(client, error.strerror or type(error).__name__, f"Try it yourself: {client.program} --version")
 
 
 def over_time(client: Client, answer: Answer, seconds: float) -> SkilldError:
@@ -66,7 +66,7 @@ def over_time(client: Client, answer: Answer, seconds: float) -> SkilldError:
     what = answer.status or _status_in(answer.trouble)
     if what is not None:
         return failed(client, answer.trouble, what, 0)
-    return RetryError(_title(client), f"it did not answer in {seconds:.0f} seconds and was ended")
+    return RetryError(_title(client), f"it did not answer within {seconds:.0f} seconds and was stopped")
 
 
 def failed(client: Client, said: str, status: int | None, code: int) -> SkilldError:
@@ -76,22 +76,24 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
     """
     what = status or _status_in(said)
     if what in {401, 403}:
-        return _error(client, "it is not logged in, or its key was refused", f"{client.login}, then: skilld retry")
+        return _error(client, "it is not logged in, or its key was rejected", f"{client.login}, then: skilld retry")
     if what == 402:  # noqa: PLR2004 - HTTP: payment required
-        return _error(client, "its provider wants to be paid first", "Settle it there, then: skilld retry")
+        return _error(client, "its provider requires payment first", "Pay the provider, then: skilld retry")
     if what == 404:  # noqa: PLR2004 - HTTP: not found
-        remedy = f"Name another: skilld config set model cli:{client.program}:MODEL"
-        return _error(client, "it knows no such model, or may not use it", remedy)
+        remedy = f"Choose another: skilld config set model cli:{client.program}:MODEL"
+        return _error(client, "it has no such model, or no access to it", remedy)
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
-        return SkilldError(_title(client), "the question, or its answer, was too long for its model")
+        return SkilldError(_title(client), "the prompt or its answer was too long for its model")
     if what in _PERMANENT:
-        remedy = f"Get a newer {client.program}, or choose another: skilld setup"
-        return _error(client, "this version of it does not accept the question", remedy)
+        remedy = f"Install a newer {client.program}, or choose another: skilld setup"
+        return _error(client, "this version does not support the prompt that skilld sends", remedy)
     if what is None:
-        return RetryError(_title(client), f"it ended without an answer (exit {code}); it may answer later")
+        return RetryError(_title(client), f"it exited without an answer (exit {code}); it may answer later")
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
-        return AwayError(_title(client), "its limit is reached for now", after=resets_in(said, time.time()), limit=True)
-    return RetryError(_title(client), "its provider is in trouble")
+        return AwayError(
+            _title(client), "its usage limit has been reached for now", after=resets_in(said, time.time()), limit=True
+        )
+    return RetryError(_title(client), "its provider is having problems")
 
 
 def _status_in(said: str) -> int | None:
@@ -105,7 +107,7 @@ def _error(client: Client, cause: str, remedy: str = "") -> SkilldError:
 
 
 def _title(client: Client) -> str:
-    return f"{client.title} could not be asked"
+    return f"Could not ask {client.title}"
 
 
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "XDG_*")
@@ -120,7 +122,7 @@ class AgentCli(Model):
         super().__init__(spec)
         self._client, self._wanted = chosen(spec.model)
 
-    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any]) -> str:
+    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:
         del form  # their flags for it differ by client and version; the prompt says it
         try:
             return self._asked(request)
@@ -146,7 +148,9 @@ class AgentCli(Model):
         if answer.trouble or done.status:
             raise failed(client, answer.trouble or done.complaint, answer.status, done.status)
         if not answer.text.strip():
-            raise BadReplyError("it is empty" if answer.usage.tokens_out else f"it is not what {client.title} prints")
+            raise BadReplyError(
+                "it is empty" if answer.usage.tokens_out else f"it is not in the format that {client.title} prints"
+            )
         return answer.text
 
     def _run(self, request: prompt.Prompt) -> Run:

@@ -74,6 +74,11 @@ class Language:
         return self._listed("cuts", r"(?:^|[\s,–—-]+)", behind)
 
     @cached_property
+    def tags(self) -> re.Pattern[str]:
+        """What behind a rule says only that it is one."""
+        return self._listed("tags", r"[,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
+
+    @cached_property
     def vetoes(self) -> re.Pattern[str]:
         """What makes a clause no rule, whatever else it says."""
         return self._words("vetoes")

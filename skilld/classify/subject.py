@@ -1,0 +1,90 @@
+"""What a change is about: its pronoun filled from the words before it, or a change that leans on them found out.
+
+Pure. "No, always put it first" says nothing once it stands in a file. Only what the person said directly before, or
+the offer they said yes to, may fill it, and only where one thing alone can be meant.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BEFORE = r"""\W*(?:(?:always|never|please|do\ not|don't|dont|only|also|just|instead|make\ sure|be\ sure|to|you|we|must
+    |should|not|and|then|first|from\ now\ on|next\ time|in\ (?:the\ )?future)\W+){0,5}"""
+# Nothing but a verb stands before the pronoun: there is no noun in the change that it could mean.
+_LEANS = re.compile(
+    rf"""^{_BEFORE}[a-z]+(?:\ (?:up|down|out|off|in|on|to|for|with|over|at))?\ (?P<it>it|them)\b
+        (?!'|\ (?:is|was|has|should|a\ \w+)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LEANS_ELSEWHERE = re.compile(
+    r"""^\W*(?:(?:siempre|nunca|sempre|mai|jamais|immer|nie|toujours|por\ favor|bitte|всегда|никогда|请|以后|总是)
+        \W*){0,3}(?:
+      (?:pon|haz|usa|escribe|deja|mete|guarda|manda|borra)(?:lo|la|los|las)
+    | (?:metti|fai|usa|scrivi|lascia|tieni|manda)(?:lo|la|li|le)
+    | [a-zà-ÿ]+-(?:o|os|as|lo|los|las|le|les)
+    | (?:mach|setz|schreib|stell|leg|pack|lass|nimm)e?\ (?:es|ihn|sie)
+    | [а-яё]+\ (?:его|её|их)
+    | (?:把|将)它 | それを | 그걸 | 그것을)(?!\w)
+    # "mettilo sempre, il conto" says what
+    (?!\ ?\w*,\ (?:il|la|lo|i|gli|le|el|los|las|o|a|os|as|der|die|das|den|les|l['’])\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SENTENCES = re.compile(r"(?<![.!?])[.!?]++(?:\s|$)|[\n。！？]")
+_THING = re.compile(r"\b(the|an?|our|your|each|every|all)\s+([^,;:()]+)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"\W*(?:(?:ok|okay|hm+|well|and|but|so|also)\W+)?(?:the|an?|our|your|each|every|all)\b", re.IGNORECASE
+)
+_ENDS = frozenset(
+    """
+    is are was were be been is has have had does do did goes go comes come belongs belong looks look stands stand sits
+    sit needs need gets get takes take keeps ends end starts start begins begin appears appear shows show misses lacks
+    should must can could will would may might at in on to of for from with without by and or but so as than that which
+    who when where if before after below above under over behind into onto again too now here there still not never
+    always only first last instead please
+    """.split()  # noqa: SIM905 - a list of so many words is read more easily as text
+)
+_MOST = 3  # words of a thing's name
+_LOOKS_BACK = 2  # sentences
+
+
+def with_subject(change: str, before: str) -> str | None:
+    """Return a change with its pronoun filled from `before`; None where it cannot be known what it is about."""
+    if _LEANS_ELSEWHERE.match(change):
+        return None
+    leans = _LEANS.match(change)
+    if leans is None:
+        return change
+    plural = leans["it"].lower() == "them"
+    said = [sentence for sentence in _SENTENCES.split(before) if sentence.strip()]
+    for sentence in reversed(said[-_LOOKS_BACK:]):
+        things = [thing for thing in _things(sentence) if _is_plural(thing) == plural]
+        if things:
+            begins = bool(_SUBJECT.match(sentence)) and _things(sentence)[0] == things[0]
+            one = things[0] if begins or len(set(things)) == 1 else None
+            return one and f"{change[: leans.start('it')]}{one}{change[leans.end('it') :]}"
+    return None
+
+
+def before_quote(quote: str, typed: str) -> str:
+    """Return what stands before a quote in what was typed; nothing where it does not stand there."""
+    return typed[: max(typed.find(quote), 0)]
+
+
+def _things(sentence: str) -> list[str]:
+    """Return the things a sentence names with an article, each as it can stand in an instruction."""
+    found = []
+    rest = sentence
+    while match := _THING.search(rest):
+        words: list[str] = []
+        for word in (word.strip("\"'`*").rstrip(".-/") for word in match[2].split()):
+            if not word or word.lower() in _ENDS or len(words) == _MOST:
+                break
+            words.append(word)
+        article = "the" if match[1].lower() in {"a", "an"} else match[1].lower()
+        found += [" ".join([article, *words])] if words else []
+        rest = rest[match.end(1) :]
+    return found
+
+
+def _is_plural(thing: str) -> bool:
+    return thing.endswith("s") and not thing.endswith(("ss", "us", "is")) and not thing.startswith(("each ", "every "))

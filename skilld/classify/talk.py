@@ -1,0 +1,94 @@
+"""Whether words are about how the agent speaks to the person: in which language, how long, how politely.
+
+Pure. That is the person's own affair in every project, and no rule of a team's; "comments in English" is none of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LANGUAGES = (
+    "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|czech|chinese|mandarin|japanese|korean"
+    "|dutch|turkish|arabic|hindi|vietnamese"
+)
+_TONGUE = "(?:中文|汉语|漢語|英文|英语|英語|日语|日文|日本語|韩语|韓国語|法语|德语|俄语|西班牙语|简体|繁体|繁體)"
+_SPOKEN = "(?:한국어|한글|한국말|영어|일본어|일어|중국어)"
+_SMALL = r"(?:\ (?:to|with|back|me|us|my|questions|prompts|messages|only|always|everything|all|please|strictly))*+"
+# The language of the talk itself is about the person; "comments in English" and "error responses in English" are not.
+_IN = re.compile(
+    rf"""
+      \b(?:answer|repl[yi]|respon[ds]e?|talk|speak|communicate|converse|chat|write\ (?:to\ )?(?:me|us))(?:ing)?
+        {_SMALL}\ in\ (?:{_LANGUAGES})\b
+    | \b(?:our|this|the|your|all)\ (?:chat|conversation|dialog(?:ue)?|discussion|answers|replies|responses)s?
+        (?:\ (?:must|should|to|be|is|are|always|only))*\ in\ (?:{_LANGUAGES})\b
+    | \b(?:speak|talk|use|keep\ to|stick\ to)\ (?:{_LANGUAGES})\ (?:with|to)\ (?:me|us)\b
+    | \b(?:r[ée]pon[ds]\w*|parle\w*)(?:[ -]\w+){{0,3}}?\ en\ (?:fran[çc]ais|anglais|allemand|espagnol)\b
+    | \b(?:resp[óo]nd\w*|cont[ée]sta\w*|h[áa]bla\w*|fale|fala|rispond\w*|parla\w*)(?:[ -]\w+){{0,3}}?
+        \ (?:en|em|in)\ (?:espa[ñn]ol|castellano|ingl[ée]s\w*|portugu[êe]s|italiano)\b
+    | \b(?:sprich|rede)(?:\ \w+){{0,3}}?\ (?:deutsch|englisch)\b
+    | \b(?:отвечай\w*|отвечать|ответь\w*|говори\w*|общай\w*|общаться|пиши\ мне|работай\ со\ мной|відповідай\w*)
+        (?:\ \w+){{0,3}}?\ (?:(?:на|по)[ -])?(?:русск|английск|украинск|немецк|українськ|англійськ)\w+
+    | \b(?:odpowiad\w+|mów|odpov[íi]d\w+|mluv)(?:\ \w+){{0,3}}?\ (?:po|v)?\ ?(?:polsku|angielsku|česk\w+|angli\w+)
+    | {_TONGUE}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)*+
+        (?:回复|回覆|回答|答复|交流|沟通|溝通|对话|對話|答え|返答|返信|返事|応答|会話|話し)(?!用户|用戶|客户|客戶)
+    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話)(?:我|时|時|请|請|都|一律|使用|用)*+{_TONGUE}
+    | {_SPOKEN}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|응답|대화|말하|말해|소통|얘기|이야기)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ANSWERS = r"(?:answers|replies|responses|explanations|messages|summaries|chat|updates)"
+_SHORT = (
+    r"(?:short(?:er)?|brief(?:er)?|concise|terse|succinct|blunt|direct|honest|polite|(?:in)?formal|friendly|casual|chatty"
+    r"|verbose|wordy)"
+)
+_HOW = re.compile(
+    rf"""
+      \bbe\ (?:\w+\ ){{0,2}}?{_SHORT}\ (?:with|to|towards)\ me\b
+    | ^\W*(?:please\ )?be\ (?:a\ bit\ |more\ |less\ |very\ ){{0,2}}{_SHORT}(?:\ please)?\W*$
+    | \b(?:keep|make)\ (?:all\ )?your\ {_ANSWERS}(?:\ to\ me)?\ (?:\w+\ ){{0,2}}?{_SHORT}\b
+    | ^\W*(?:please\ )?(?:no|fewer|less|skip\ the|drop\ the|stop\ (?:using|with)|don'?t\ (?:use|put))\ [\w\ ]{{1,20}}?
+        \ in\ your\ {_ANSWERS}\b
+    | \b(?:stop|quit|no\ more|don'?t|do\ not|never)
+        \ (?:apologi[sz]|flatter|prais|thank|compliment|congratulat)(?:e|ing)?(?:\ (?:to\ )?me\b|\s*[.!,]|$)
+    | \b(?:talk|speak|explain\ (?:it|things|everything))\ to\ me\ (?:like|as|in|more|less)\b
+    | \b(?:address|call)\ me\b | \b(?:dut?z|siez)(?:e|t)?\ mich\b | \bfass?\ dich\ (?:bitte\ )?k[uü]rz
+    | \b(?:tutoie|vouvoie|appelle)-moi\b | \b(?:tut[eé]ame|ll[aá]mame)\b | \bdammi\ del\ (?:tu|lei)\b
+    | \b(?:sois|sé|seja|sii|sê)\ (?:plus\ |m[aá]s\ |mais\ |pi[uù]\ )?(?:bref|concis|breve|conciso|direto|directo)\b
+    | \b(?:отвечай|говори|пиши)(?:\ мне)?\ (?:\w+\ )?(?:кратко|коротко|короче)\b | \bна\ (?:ты|вы)\ со\ мной\b
+    | (?:回答|回复|回覆|答复)(?:我|时|要|请|得|尽量|都)*(?:简短|简洁|简单|短一?点)
+    | (?:簡潔|手短)に(?:答え|返|説明) | (?:짧게|간단히|간결하게)\s?(?:답|대답|말)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+# Said of the project, all of it.
+OF_PROJECT = re.compile(
+    r"\b(?:in|for|across|of|throughout)(?: all of)? (?:this|the|our) (?:whole |entire )?"
+    r"(?:repo(?:sitory)?|project|code ?base|monorepo)\b"
+    r"|\bproject[- ]wide\b|\bin diesem (?:projekt|repo)\b|\bdans ce (?:projet|d[ée]p[ôo]t)\b"
+    r"|\ben este (?:proyecto|repo)|\bin questo (?:progetto|repo)|\bneste (?:projeto|reposit)"
+    r"|в этом (?:проекте|репо)|这个项目|本项目|このプロジェクト|이 프로젝트",
+    re.IGNORECASE,
+)
+_HERE = re.compile(r"\bhere\b|\bhier\b|\bici\b|\baqu[íi]\b|\bqui\b|здесь|这里|ここ|여기", re.IGNORECASE)
+_THE_PERSON = re.compile(r"\bthe (?:user|person)\b(?!')", re.IGNORECASE)
+_SOMEBODY = re.compile(r"\W*(?:the|an?|our|each|every|it|bots?)\b", re.IGNORECASE)  # that speaks to its users
+_SENTENCE = re.compile(r"(?<=[.!;。！])\s*(?=\S)")
+
+
+def is_about_talk(text: str) -> bool:
+    """Whether words say how the agent is to speak to the person, wherever they work."""
+    said = text if _SOMEBODY.match(text) else _THE_PERSON.sub("me", text)
+    return bool(_IN.search(said) or _HOW.search(said)) and not is_of_project(text)
+
+
+def talk_apart(change: str) -> tuple[str, str]:
+    """Return what of a change is about how the agent speaks to the person, and the rest."""
+    parts = _SENTENCE.split(change)
+    talk = [part for part in parts if is_about_talk(part)]
+    return " ".join(talk), " ".join(part for part in parts if part not in talk)
+
+
+def is_of_project(text: str) -> bool:
+    """Whether words are about the project that they are said in."""
+    return bool(OF_PROJECT.search(text) or _HERE.search(text))

@@ -1,0 +1,82 @@
+"""A change whose pronoun leans on the words before it: filled from them where one thing can be meant, else not made."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.subject import with_subject
+from skilld.classify.verify import Verdict, verify
+from skilld.types import Kind, Message, SkillDoc, Update
+
+SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Release notes\n\n- Past tense.\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "before", "said"),
+    [
+        ("Always put it first.", "The upgrade hint stands below the title. No, ", "Always put the upgrade hint first."),
+        ("Never commit them.", "the .env files are local. ", "Never commit the .env files."),
+        (
+            "Keep it under 60 characters.",
+            "our commit title is too long, ",
+            "Keep our commit title under 60 characters.",
+        ),
+        ("Do not put it in bold.", "I moved an image caption. ", "Do not put the image caption in bold."),
+    ],
+)
+def test_a_pronoun_is_filled_from_the_sentence_before(change: str, before: str, said: str) -> None:
+    assert with_subject(change, before) == said
+
+
+@pytest.mark.parametrize(
+    ("change", "before"),
+    [
+        ("Always put it first.", ""),
+        ("Always put it first.", "No, "),
+        ("Run it twice.", "I added the script and the test. "),
+        ("Never commit them.", "I moved the file. "),
+        ("Ponlo siempre primero.", "El resumen va al final. "),
+        ("Siempre ponlo primero.", ""),
+        ("Setz es immer nach oben.", ""),
+    ],
+)
+def test_what_could_mean_several_things_or_none_is_no_change(change: str, before: str) -> None:
+    assert with_subject(change, before) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "When the build fails, run it once more.",
+        "Rerun the test and fix it.",
+        "Tabs it is.",
+        "Make it a habit to read the log.",
+        "Mettilo sempre, il totale, in fondo.",
+        "Use tabs.",
+    ],
+)
+def test_a_change_that_says_what_it_is_about_stays(change: str) -> None:
+    assert with_subject(change, "The summary and the list are done.") == change
+
+
+def _found(typed: str, quote: str, change: str, offer: str = "") -> Verdict:
+    messages = [*([Message(offer)] if offer else []), Message(typed, turn=1)]
+    update = Update(1, "", change, "Asked for.", Kind.PREFERENCE, 1, quote, 0.9)
+    return verify([update], messages, [SKILL])
+
+
+def test_what_is_proposed_says_what_it_is_about() -> None:
+    typed = "The upgrade hint is at the end. No, always put it first."
+    found = _found(typed, "No, always put it first.", "Always put it first.")
+    assert [one.update.change for one in found.proposed] == ["Always put the upgrade hint first."]
+    found = _found("No, always put it first.", "No, always put it first.", "Always put it first.")
+    assert not found.proposed
+    assert [why for _, why in found.learned] == ["the message does not say what it is about"]
+
+
+def test_of_a_bare_assent_the_agents_words_say_it_and_a_person_must_look() -> None:
+    offer = "The upgrade hint is at the end now. Shall I always put it first?"
+    found = _found("yes, always", "yes, always", "Always put it first.", offer)
+    assert [(one.update.change, one.by_assent) for one in found.proposed] == [
+        ("Always put the upgrade hint first.", True)
+    ]

@@ -1,0 +1,55 @@
+"""Which words are about how the agent speaks to the person, and which only look like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.talk import is_about_talk, talk_apart
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer in Korean.",
+        "Answer the user in Korean.",
+        "be brief with me",
+        "Be more concise.",
+        "keep your answers short, please",
+        "Stop apologising.",
+        "Never thank me.",
+        "No emojis in your replies.",
+        "Call me Kim.",
+        "Duze mich.",
+        "Fass dich kurz.",
+        "Sois plus bref.",
+        "отвечай коротко",
+        "回答尽量简洁",
+        "簡潔に答えて",
+        "짧게 대답해",
+    ],
+)
+def test_how_the_agent_speaks_is_about_the_person(text: str) -> None:
+    assert is_about_talk(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Comments in Korean.",
+        "The bot must answer the user in Korean.",
+        "Answer in English in this repository.",
+        "Keep commit messages short.",
+        "Be brief in release notes.",
+        "No emojis in commit messages.",
+        "Thank reviewers by name.",
+        "Address the review remarks first.",
+        "Write the error responses in English.",
+    ],
+)
+def test_what_is_written_or_built_is_not(text: str) -> None:
+    assert not is_about_talk(text)
+
+
+def test_a_change_is_split_by_its_sentences() -> None:
+    assert talk_apart("Use tabs. Be brief with the user.") == ("Be brief with the user.", "Use tabs.")
+    assert talk_apart("Use tabs.") == ("", "Use tabs.")
