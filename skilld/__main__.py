@@ -39,6 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
+    from skilld.cli.completion import answer, asked
+
+    if asked():
+        answer()  # and ends
     from skilld.cli.guarding import check
     from skilld.cli.parser import build_parser
 

@@ -48,7 +48,7 @@ def decode(kind: Any, text: str | bytes, *, strict: bool = True) -> Any:
     try:
         data = json.loads(text)
     except ValueError as error:
-        raise DecodeError("it is no JSON") from error
+        raise DecodeError("it is not JSON") from error
     return _reader(kind, strict)(data, getattr(kind, "__name__", "it"))
 
 
@@ -81,7 +81,7 @@ def _plain(kind: type) -> _Read:
 
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
         if not isinstance(value, allowed) or (isinstance(value, bool) and kind is not bool):
-            raise DecodeError(f"{place} is no {kind.__name__}")
+            raise DecodeError(f"{place} is not a valid {kind.__name__}")
         return kind(value)
 
     return read
@@ -92,7 +92,7 @@ def _member(kind: type[Enum]) -> _Read:
         try:
             return kind(value)
         except ValueError:
-            raise DecodeError(f"{place} is no {kind.__name__}") from None
+            raise DecodeError(f"{place} is not a valid {kind.__name__}") from None
 
     return read
 
@@ -100,7 +100,7 @@ def _member(kind: type[Enum]) -> _Read:
 def _many(item: _Read) -> _Read:
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
         if not isinstance(value, list):
-            raise DecodeError(f"{place} is no list")
+            raise DecodeError(f"{place} is not a list")
         return tuple(item(one, f"{place}[{number}]") for number, one in enumerate(value))
 
     return read
@@ -109,7 +109,7 @@ def _many(item: _Read) -> _Read:
 def _mapping(item: _Read) -> _Read:
     def read(value: Any, place: str) -> Any:  # noqa: ANN401
         if not isinstance(value, dict):
-            raise DecodeError(f"{place} is no object")
+            raise DecodeError(f"{place} is not an object")
         return {key: item(one, f"{place}[{key!r}]") for key, one in value.items()}
 
     return read
@@ -127,7 +127,7 @@ def _one_of(kinds: tuple[Any, ...], strict: bool) -> _Read:  # noqa: FBT001
             return only(value, place)
         named = value.get(_TAG) if isinstance(value, dict) else None
         if named not in tagged:
-            raise DecodeError(f"{place}.{_TAG} is none of {', '.join(tagged)}")
+            raise DecodeError(f"{place}.{_TAG} is not one of {', '.join(tagged)}")
         return tagged[named](value, place)
 
     return read
@@ -143,7 +143,7 @@ def _record(kind: type, strict: bool) -> _Read:  # noqa: FBT001
         if readers is None:
             readers = {field.name: _reader(hints[field.name], strict) for field in fields(kind)}
         if not isinstance(value, dict):
-            raise DecodeError(f"{place} is no object")
+            raise DecodeError(f"{place} is not an object")
         given = {name: one for name, one in value.items() if name in readers}
         surplus = value.keys() - given.keys() - ({_TAG} if issubclass(kind, Tagged) else set())
         if surplus and strict:

@@ -26,7 +26,7 @@ def report(error: BaseException, command: Sequence[str]) -> str:
         f"skilld {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"command: {' '.join(command)}\nerror: {kind}\n{where}"
     )
-    headline = f"skilld: A bug in skilld: {kind}\n"
+    headline = f"skilld: Internal error: {kind}\n"
     try:
         from skilld.paths import places, private_dir
 
@@ -39,4 +39,4 @@ def report(error: BaseException, command: Sequence[str]) -> str:
             file.write(f"{text}at: {rfc3339(time.time())}\n")
     except (OSError, SkilldError):
         return headline + text
-    return f"{headline}  Nothing was changed by it. The report, without any of your text: {path}\n"
+    return f"{headline}  Nothing was changed. Report, without any of your text: {path}"

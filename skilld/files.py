@@ -57,7 +57,7 @@ def open_to_others(facts: os.stat_result, *, secret: bool) -> str | None:
         return "belongs to another user"
     if mode & 0o022:
         return "can be written by other users"
-    return "holds a key and can be read by other users" if secret and mode & 0o044 else None
+    return "contains a key and can be read by other users" if secret and mode & 0o044 else None
 
 
 def in_shell(path: Path) -> str:

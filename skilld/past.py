@@ -30,7 +30,8 @@ class Repeat:
 class PastSession:
     """A session without its words: `work` are stems of what was asked, run and touched, `loaded` the files' paths.
 
-    `at` is the Unix time of its first turn, 0 where the log has none: what was loaded later is not known.
+    `at` is the Unix time of its first turn, 0 where the log has none: what was loaded later is not known. Of the rules
+    with a key in `mattered` a model said that they could matter, of those in `idle` that they could not.
     """
 
     agent: str
@@ -42,3 +43,5 @@ class PastSession:
     work: tuple[str, ...]
     said: tuple[Correction, ...]
     repeats: tuple[Repeat, ...]
+    mattered: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()

@@ -63,6 +63,11 @@ class Places:
         return self.data / "archive"
 
     @property
+    def evals(self) -> Path:
+        """Cases of skills that are not to stand in their repositories."""
+        return self.data / "evals"
+
+    @property
     def redaction_key(self) -> Path:
         """The key that makes placeholders stable on this machine and meaningless elsewhere."""
         return self.state / "redaction.key"

@@ -1,7 +1,6 @@
 """What a worker is asked and what it answers, as values: jobs, what is kept on the way, results.
 
-A line of JSON each (`skilld.codec`) between two processes; within one process they are handed over as they are. No job
-holds a word that anyone said but one of mining, and the words that were kept of turns.
+Between two processes each is a line of JSON (`skilld.codec`). Of jobs, mining's, trials and kept words hold a person's.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field, fields
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
+from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
 from skilld.codec import Tagged
 from skilld.past import PastSession
 from skilld.skills import Unusable
@@ -135,6 +135,7 @@ class Analyse(Tagged):
     targets: tuple[TargetKind, ...] = tuple(TargetKind)
     agents: tuple[str, ...] = ()  # all that worked in its folder
     waiting: tuple[PastLearning, ...] = ()
+    most_tokens: int = 0  # of one file, as the person has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +147,7 @@ class Remake(Tagged):
     stale: Proposal | None
     open: tuple[Proposal, ...] = ()
     closed: tuple[str, ...] = ()
+    most_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +167,7 @@ class Observe(Tagged):
     alone: bool = False
     rebuild: bool = True
     by_code: bool = True
+    most_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,7 @@ class Survey(Tagged):
     """A transcript, to be read whole for what its sessions show of the rules that were loaded.
 
     `size` and `mtime` are what it had when it was chosen; `is_live` says that it has come since skilld is there. The
-    back-end is asked only about what words do not tell.
+    back-end is asked what words do not tell: what else was said again, and which rules could matter.
     """
 
     agent: str
@@ -210,10 +213,7 @@ class Price(Tagged):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Messages of a past session that are asked about together, their turns numbered from 1.
-
-    `id` is that of their content: the same words give the same one, and what was once found out about them holds.
-    """
+    """Messages of a past session that are asked about together, turns counted from 1; `id` is that of their content."""
 
     id: str
     session_id: str
@@ -248,11 +248,27 @@ class Entitle(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
+class Spare(Tagged):
+    """A file that agents load, and parts of it, of which those are wanted that it can do without."""
+
+    backend: Spec
+    text: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Mine(Tagged):
     """Past sessions, to be mined by the program itself."""
 
 
-Work = Analyse | Remake | Observe | Recall | Survey | Ask | Price | Distil | Extend | Entitle | Mine
+@dataclass(frozen=True, slots=True)
+class Mend(Tagged):
+    """Rules that are not kept, to be mended by the program itself."""
+
+
+Work = (
+    Analyse | Remake | Observe | Recall | Survey | Ask | Price | Distil | Extend | Entitle | Spare | Mine | Mend | Trial
+)
 GIT_WORK = Observe, Recall  # they never share a process with litellm
 
 
@@ -405,7 +421,16 @@ class ExtensionResult(Result):
     said: tuple[Update, ...] = ()
 
 
-AnyResult = Result | BatchResult | GitResult | RecoveryResult | SurveyResult | PriceResult | ExtensionResult
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpareResult(Result):
+    """The parts that a file can do without, by their numbers from 1."""
+
+    numbers: tuple[int, ...] = ()
+
+
+AnyResult = (
+    SpareResult | Result | BatchResult | GitResult | RecoveryResult | SurveyResult | PriceResult | ExtensionResult
+)
 
 
 # What is kept on the way.
@@ -453,7 +478,7 @@ class TitleResult(Tagged):
     usage: Usage
 
 
-PartialResult = BatchResult | WindowResult | TitleResult
+PartialResult = BatchResult | WindowResult | TitleResult | TrialAnswer | TrialVerdict
 
 
 @dataclass(frozen=True, slots=True)

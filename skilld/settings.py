@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import (
@@ -34,7 +34,7 @@ from skilld.types import TargetKind
 # All settings: their types, defaults and ranges, and what each must be beyond its type.
 
 VARIABLES = "SKILLD_"  # what their names begin with
-_BUILT_IN = ("auto", "offline", "agent")
+OWN_MODELS = ("auto", "offline", "agent")
 _MODEL = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
 
 
@@ -45,10 +45,8 @@ class _Section(BaseModel):
 class Batch(_Section):
     """When the turns of a session are judged."""
 
-    turns: int = Field(5, ge=1, le=50, description="how many messages of yours in a session make a batch")
-    idle_minutes: float = Field(
-        10, ge=0, le=1440, description="minutes of silence after which a smaller batch is judged"
-    )
+    turns: int = Field(5, ge=1, le=50, description="number of your messages that make up a batch")
+    idle_minutes: float = Field(10, ge=0, le=1440, description="idle minutes after which a smaller batch is judged")
 
 
 class Notify(_Section):
@@ -57,14 +55,14 @@ class Notify(_Section):
     enabled: bool = Field(default=True, description="show a desktop notification when something needs your decision")
     per_day: int = Field(12, ge=1, le=200, description="maximum notifications per day")
     minutes_between: float = Field(15, ge=0, le=720, description="minimum minutes between two notifications")
-    quiet_hours: str = Field("", description="local hours without notifications, such as 22:00-08:00")
+    quiet_hours: str = Field("", description="quiet hours in local time, such as 22:00-08:00")
     words: bool = Field(default=False, description="include the change and your own words in notifications")
 
     @field_validator("quiet_hours")
     @classmethod
     def _two_times(cls, hours: str) -> str:
         if hours and day_minutes(hours) is None:
-            raise ValueError("use two different times, such as 22:00-08:00")
+            raise ValueError("must be two different times, such as 22:00-08:00")
         return hours
 
     @property
@@ -96,7 +94,7 @@ class Accept(_Section):
     """Who may decide. Counts in the settings file alone: a variable is as easily set by an agent."""
 
     by_agents: bool = Field(default=False, description="let agents and scripts run accept, reject and revert")
-    terminals: list[str] = Field(default_factory=list, description="programs to treat as terminals that you type in")
+    terminals: list[str] = Field(default_factory=list, description="programs to treat as your own terminals")
 
 
 def _names(value: object) -> object:
@@ -107,11 +105,19 @@ def _names(value: object) -> object:
 Targets = Annotated[list[TargetKind], NoDecode, BeforeValidator(_names)]
 
 
+class Limits(_Section):
+    """How large a file that agents load may become."""
+
+    tokens: int = Field(
+        0, ge=0, description=("maximum tokens in one instruction file or skill; 0 for the agents' own limits only")
+    )
+
+
 class Auto(_Section):
     """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
 
     skills: Annotated[list[str], NoDecode, BeforeValidator(_names)] = Field(
-        default_factory=list, description="skills to edit without asking, while apply is stage"
+        default_factory=list, description="skills to edit without asking while apply is stage"
     )
     confidence: float = Field(
         0.8, ge=0, le=1, description="minimum confidence for an edit to be applied without asking, 0 to 1"
@@ -142,7 +148,7 @@ class Lifecycle(_Section):
     mode: Literal["create_or_update", "create_new"] = Field(
         "create_or_update", description="extend a similar skill, or always create a new one"
     )
-    max_evolving: int = Field(10, ge=0, description="maximum number of skills by skilld that agents are offered")
+    max_evolving: int = Field(10, ge=0, description="maximum number of skills created by skilld to offer to agents")
     order: Literal["recency", "relevance"] = Field(
         "recency", description="which of those to offer: the latest, or the most relevant to the project"
     )
@@ -158,7 +164,7 @@ class Settings(BaseSettings):
     model: str = Field(
         "auto",
         min_length=1,
-        description="who judges: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
+        description="which judge to use: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
     )
     model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's own")
     model_api_key: str | None = Field(
@@ -175,11 +181,12 @@ class Settings(BaseSettings):
     worker: Worker = Worker()
     budget: Budget = Budget()
     accept: Accept = Accept()
+    limits: Limits = Limits()
     auto: Auto = Auto()
     mine: Mine = Mine()
     lifecycle: Lifecycle = Lifecycle()
     roots: dict[str, list[Path]] = Field(
-        default_factory=dict, description="folders to read instead of the agent's default ones"
+        default_factory=dict, description="folders to read instead of the agent's default folders"
     )
 
     @field_validator("model")
@@ -195,7 +202,7 @@ class Settings(BaseSettings):
                 raise ValueError(error.cause) from None
         elif not _MODEL.fullmatch(model):
             raise ValueError("not a valid model name")
-        elif model not in _BUILT_IN and (near := nearest(model, _BUILT_IN, cutoff=0.75)):
+        elif model not in OWN_MODELS and (near := nearest(model, OWN_MODELS, cutoff=0.75)):
             raise ValueError(f"{model!r} is not a model{near}")
         return model
 
@@ -268,7 +275,7 @@ def load(path: Path) -> Settings:
     Raises UsageError with the key, what is wrong with it and the nearest known key.
     """
     _check_variables(os.environ)
-    return checked(read_file(path), f"Edit {path}, or the variable.")
+    return checked(read_file(path), f"Correct {path}, or the variable.")
 
 
 class _OfFile(Settings):
@@ -312,10 +319,10 @@ def read_file(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
-        raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Fix or remove {path}.") from error
+        raise UsageError("Cannot read the settings file", f"{path}: {error}", f"Fix or remove {path}.") from error
     if others := open_to_others(facts, secret="model_api_key" in values):
         remedy = f"chown it, or chmod 600 {in_shell(path)}"
-        raise UsageError("The settings file cannot be trusted", f"{path} {others}", remedy)
+        raise UsageError("Cannot trust the settings file", f"{path} {others}", remedy)
     return values
 
 
@@ -347,6 +354,19 @@ def keys() -> dict[str, str]:
     return found
 
 
+def choices(key: str) -> list[str]:
+    """Return the values that a setting may have where they are few; none where they are many."""
+    *outer, name = key.split(".", 1)
+    section = Settings.model_fields[outer[0]].annotation if outer and outer[0] in Settings.model_fields else Settings
+    fields = section.model_fields if isinstance(section, type) and issubclass(section, BaseModel) else {}
+    kind = fields[name].annotation if name in fields else None
+    if kind is bool:
+        return ["true", "false"]
+    if name == "targets":
+        return [one.value for one in TargetKind]
+    return [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
+
+
 def _check_variables(environment: Mapping[str, str]) -> None:
     known = {VARIABLES + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
     for name in environment:
@@ -361,8 +381,37 @@ def _explain(error: ValidationError) -> str:
         if item["type"] == "extra_forbidden":
             parts.append(f"unknown setting {key}{nearest(key, keys())}")
         else:
-            parts.append(f"{key}: {item['msg'].removeprefix('Value error, ')}")
+            parts.append(f"{key}: {_allowed(item['type'], item['loc'], item.get('ctx', {})) or item['msg']}")
     return "; ".join(parts)
+
+
+def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any]) -> str:
+    """Return what a setting may be, in full, where pydantic tells only what is wrong; empty where it cannot be told."""
+    if wrong == "value_error":
+        return str(context["error"])
+    if wrong in {"literal_error", "enum"}:
+        return f"must be {context['expected']}".replace("'", "")
+    if wrong == "string_too_short":
+        return "cannot be empty"
+    fields, field = Settings.model_fields, None
+    for name in key:
+        field = fields.get(str(name))
+        kind = field.annotation if field else None
+        fields = kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+    if field is None or field.annotation not in {bool, int, float}:
+        return ""
+    if field.annotation is bool:
+        return "must be true or false"
+    limits = {type(limit).__name__: limit for limit in field.metadata}
+    lowest, highest = (getattr(limits.get(name), name.lower(), None) for name in ("Ge", "Le"))
+    number = "a whole number" if field.annotation is int else "a number"
+    if lowest is None:
+        return f"must be {number}"
+    return (
+        f"must be {number} from {lowest} to {highest}"
+        if highest is not None
+        else f"must be {number}, at least {lowest}"
+    )
 
 
 # The back-end that the settings come to on this machine.

@@ -1,8 +1,6 @@
 """The values that flow between the stages, in the words of the glossary in docs/architecture.md.
 
-First what is read out of transcripts, then what a batch is asked about and what comes of it, then what is proposed and
-what became of it. Imports nothing else of skilld. Everything here is frozen: a stage takes values and returns new
-ones.
+Imports nothing else of skilld. Everything here is frozen: a stage takes values and returns new ones.
 """
 
 from __future__ import annotations
@@ -13,8 +11,6 @@ from enum import StrEnum
 from typing import Any
 
 # What an adapter reads out of a transcript: lines and their places, and the events of a session.
-#
-# Tool events are not among `Event`: only readers of whole transcripts ask for them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +97,15 @@ class SessionEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionStart:
+    """The log says that the person began this session, though nothing may have been typed in it yet."""
+
+    session_id: str
+    span: Span
+    cwd: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """A record that looks like human words and is not; `reason` is a short stable word, counted by `inspect`."""
 
@@ -152,7 +157,8 @@ class ToolResult:
     span: Span
 
 
-Event = Turn | Reply | SkillUse | SessionEnd | Ignored | Malformed
+# Only readers of whole transcripts ask for tool events.
+Event = Turn | Reply | SkillUse | SessionStart | SessionEnd | Ignored | Malformed
 ToolEvent = ToolCall | ToolResult
 
 
@@ -175,6 +181,7 @@ class TargetKind(StrEnum):
     INSTRUCTIONS = "instructions"  # CLAUDE.md, AGENTS.md and the like in a project
     RULES = "rules"  # a file of rules, which patterns of paths may bring in
     PERSONAL = "personal"  # the person's own instructions, for all projects
+    EVALS = "evals"  # cases that a skill is tested with, beside it: no agent follows them
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +204,7 @@ class SkillRef:
 
 
 class Kind(StrEnum):
-    """What sort of lasting thing was said (the label guide's five, and removal)."""
+    """What sort of lasting thing was said."""
 
     ADD_STEP = "add_step"
     CHANGE_STEP = "change_step"
@@ -299,10 +306,7 @@ class Outcome(StrEnum):
 
 
 class Op(StrEnum):
-    """What an edit may do: three things to the body of a skill, and two that only code makes, never a model's reply.
-
-    A model may also ask for a whole section, which code turns into one of the three.
-    """
+    """What an edit may do. A model's reply has `BODY_OPS` and `SECTION_OPS`; code alone makes the last two."""
 
     INSERT_AFTER = "insert_after"
     REPLACE = "replace"
@@ -430,7 +434,7 @@ class Proposal:
         return any(operation.op is Op.CREATE for operation in self.operations)
 
 
-# What became of proposals when a branch was read or written: values that go from a worker to the store.
+# Proposal outcomes when a branch was read or written: values that go from a worker to the store.
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,7 +476,7 @@ class AutoApply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What became of proposals that were there, `remade` with another edit for the same words.
+    """Proposal outcomes that were there, `remade` with another edit for the same words.
 
     `rests` has the warning about each repository's base by its address, empty where there is nothing to warn of.
     """

@@ -64,7 +64,8 @@ class AgentInfo:
     `typed_list`, `project_templates` those in a project, and `template_settings` the files in one whose list `prompts`
     names others. Its parser is `Expanding`.
     `queries` are given where transcripts are SQLite databases, one for each generation; a parser is then fed each
-    record as a line with a JSON object. `file_variables` name one transcript itself.
+    record as a line with a JSON object. `file_variables` name one transcript itself. `call_mark` stands in every line
+    that holds a tool call; empty where any line may hold one.
 
     `wrappers` names every place where its clients put text that nobody typed near what was typed: the tests of forged
     content (tests/support/forged.py) have a session for each.
@@ -98,6 +99,7 @@ class AgentInfo:
     template_settings: tuple[str, ...] = ()
     queries: tuple[Query, ...] = ()
     file_variables: tuple[str, ...] = ()
+    call_mark: bytes = b""
     skill_folders: tuple[Folder, ...] = ()
     wrappers: tuple[str, ...] = ()
     kept_as: str = "lines, appended"

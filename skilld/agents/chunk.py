@@ -76,6 +76,13 @@ class Chunk:
         """Return one of the lines as an object of its own."""
         return RawLine(self.offset + start, self.offset + stop + 1, bytes(self.data[start:stop]))
 
+    def lines_with(self, needle: bytes) -> Iterator[RawLine]:
+        """Yield the lines in which a needle stands that is not empty, as objects."""
+        stop = -1
+        while (at := self.find(needle, stop + 1, self.size)) >= 0:
+            start, stop = self.data.rfind(b"\n", 0, at) + 1, self.data.index(b"\n", at)
+            yield self.raw(start, stop)
+
     def raw_lines(self) -> Iterator[RawLine]:
         """Yield all lines as objects."""
         return (self.raw(start, stop) for start, stop in self.lines())

@@ -90,6 +90,11 @@ class Deadlines:
         """Let a session not come up any more."""
         self._times.pop(session, None)
 
+    @property
+    def sessions(self) -> list[Session]:
+        """Those that wait."""
+        return list(self._times)
+
     def take(self, now: float) -> list[Session]:
         """Return the sessions whose time has come, each once; they come up no more."""
         due = []

@@ -134,13 +134,16 @@ def judge(tree: Tree, environment: Mapping[str, str], agents: Agents, terminals:
         return doubt
     chain = tree.chain
     if not chain:
-        return Doubt(Why.ORPHAN, "the processes of this machine cannot be looked at")
+        return Doubt(Why.ORPHAN, "skilld cannot see the processes of this machine")
     if not chain[0].terminal:
-        return Doubt(Why.NO_TERMINAL, "no terminal is behind this command")
+        return Doubt(Why.NO_TERMINAL, "this command is not running in a terminal")
     if _place(chain, terminals) is None:
         top = chain[-1] if chain[-1].parent or len(chain) == 1 else chain[-2]
         end = f"{top.shown} (process {top.pid})"
-        return Doubt(Why.ORPHAN, f"no login and no terminal program that skilld knows is above it, only {end}")
+        return Doubt(
+            Why.ORPHAN,
+            (f"it was not started from a login session or a terminal skilld recognizes, only from {end}"),
+        )
     return None
 
 
@@ -155,15 +158,15 @@ def agent_in(
         if place is not None and index > place and process.pid == FIRST:
             continue
         if title := agents.title(process):
-            return Doubt(Why.AGENT, f"{title} (process {process.pid}) runs it")
+            return Doubt(Why.AGENT, f"it was run by {title} (process {process.pid})")
     if mark := agents.marked(environment):
-        return Doubt(Why.MARK, f"{mark} says that a coding agent runs this command")
+        return Doubt(Why.MARK, f"{mark} is set, so a coding agent is running this command")
     if tree.foreground is not None and (title := agents.title(tree.foreground)):
-        return Doubt(Why.AGENT, f"{title} (process {tree.foreground.pid}) has this terminal now")
+        return Doubt(Why.AGENT, f"{title} (process {tree.foreground.pid}) is using this terminal")
     for process in chain[1:]:
         if process.marks:
             name = min(process.marks)
-            return Doubt(Why.MARK, f"a coding agent started {process.shown} (process {process.pid}), says its {name}")
+            return Doubt(Why.MARK, f"{process.pid} shows that a coding agent started {name} (process {process.shown})")
     return None
 
 

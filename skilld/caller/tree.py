@@ -115,6 +115,14 @@ def tree(marks: Collection[str]) -> Tree:
     return _from_proc(marks) if Path("/proc/self/stat").exists() else _from_ps()
 
 
+def processes() -> list[Process]:
+    """Return all processes that can be looked at."""
+    if not Path("/proc/self/stat").exists():
+        return list(_table().values())
+    looks = (_look(folder, frozenset()) for folder in _PROC.iterdir() if folder.name.isdigit())
+    return [found for found in looks if found is not None]
+
+
 def _from_proc(marks: Collection[str]) -> Tree:
     wanted = frozenset(mark.encode() for mark in marks)
     # Not getpid(): in a namespace of its own that is another process's number here.
@@ -126,8 +134,11 @@ def _from_proc(marks: Collection[str]) -> Tree:
 
 
 def _from_ps() -> Tree:
-    table = from_ps(_ps("pid=,ppid=,tpgid=,tty=,comm="), _ps("pid=,args="), _session)
-    return _climb(os.getpid(), table.get)
+    return _climb(os.getpid(), _table().get)
+
+
+def _table() -> dict[int, Process]:
+    return from_ps(_ps("pid=,ppid=,tpgid=,tty=,comm="), _ps("pid=,args="), _session)
 
 
 def _climb(own: int, look: Look) -> Tree:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skilld.classify.backends.model import Model
     from skilld.skills import Skill
 
-_SKILL = "Follow this skill where it applies.\n\n{text}"
+_SKILL = "Follow this skill where it applies.\\n\\n{text}"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -59,8 +59,8 @@ def _model() -> Model:
 
     choice = choice_of(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
-        remedy = "skilld config set model openai/gpt-5-mini, or any other that litellm knows"
-        raise UsageError("No model to talk with", f"the back-end is {choice.name}: {choice.why}", remedy)
+        remedy = "Choose one, such as: skilld config set model openai/gpt-5-mini"
+        raise UsageError("No model to chat with", f"the back-end is {choice.name}: {choice.why}", remedy)
     return Model(choice.spec)
 
 
@@ -68,8 +68,8 @@ def _named(name: str, project: Path) -> Skill:
     skills = inventory.served(inventory.all_skills([project]))
     found = next((skill for skill in skills if skill.name == name), None)
     if found is None:
-        known = ", ".join(sorted({skill.name for skill in skills})) or "there are none"
-        raise UsageError("No such skill", f"{common.as_text(name)}; there are: {known}")
+        known = ", ".join(sorted({skill.name for skill in skills})) or "none"
+        raise UsageError("No such skill", f"{common.as_text(name)}; available: {known}")
     return found
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
+import os
+import sys
+import time
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, terminal
+from skilld.cli.settings_text import explained, with_setting, without_setting
 from skilld.errors import SkilldError, UsageError
 from skilld.files import write_whole
 
@@ -26,6 +28,8 @@ def add(verbs: common.Verbs) -> None:
     change = common.verb(actions, "set", set_, "change a setting in the file")
     change.add_argument("key", metavar="KEY", help="a setting, as `skilld config show` names it")
     change.add_argument("value", metavar="VALUE", help="its value; separate the items of a list with commas")
+    change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
+    common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
     back = common.verb(actions, "unset", unset, "remove a setting from the file, so that its default applies")
     back.add_argument("key", metavar="KEY", help="a setting, as `skilld config show` names it")
 
@@ -61,7 +65,62 @@ def set_(arguments: argparse.Namespace) -> int:
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
     console.line(f"Set {arguments.key} in {console.plain(str(file))}. {_taken_up(arguments.key)}")
+    if arguments.key == "model" and not arguments.no_check:
+        try_model()
     return 0
+
+
+def try_model() -> None:
+    """Send the model a test question, and say how that went. Whatever comes of it, the setting stays."""
+    from skilld.health.gather import model
+    from skilld.health.values import Trouble
+    from skilld.settings import OWN_MODELS
+
+    settings, places = common.settings(), common.places()
+    if settings.model in OWN_MODELS:
+        return
+    store = common.store() if places.database.exists() else None
+    found = model(settings, os.environ, store, time.time(), ask=True)
+    if trouble := found.lacks or (found.answer if isinstance(found.answer, Trouble) else None):
+        console.line(f"It cannot answer yet: {trouble.what}")
+        console.line(f"  {trouble.remedy}")
+    elif found.answer is not None:
+        console.line(f"It answered a test question{found.answer}.")
+
+
+def edit(arguments: argparse.Namespace) -> int:
+    """Have the person edit the whole file; what is not valid is not kept."""
+    from skilld.settings import checked, keys, read_file
+
+    del arguments
+    if not sys.stdin.isatty():
+        raise UsageError("Could not open an editor", "no terminal", "To change one setting: skilld config set")
+    file = common.places().settings_file
+    before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
+    offered = text = explained(before, {key: (_default(key), meaning) for key, meaning in keys().items()})
+    while (text := terminal.edit(text, name="config.toml")) != offered:
+        try:
+            checked(tomllib.loads(text), "", variables=False)
+        except (tomllib.TOMLDecodeError, UsageError) as error:
+            console.line(f"Not valid: {error.cause if isinstance(error, UsageError) else error}")
+            if terminal.says_yes("Edit it again? [y/N] ", sys.stdout):
+                continue
+            raise UsageError("Nothing was changed", "what you wrote is not valid") from None
+        _replace(file, text)
+        read_file(file)  # whether others can read a key in it
+        console.line(f"Wrote {console.plain(str(file))}. A running daemon uses it within seconds.")
+        return 0
+    console.line("Nothing was changed.")
+    return 0
+
+
+def _default(key: str) -> str:
+    from skilld.settings import Settings
+
+    values: Any = Settings.model_construct().model_dump(mode="json")
+    for part in key.split("."):
+        values = values.get(part, []) if isinstance(values, dict) else None
+    return _literal("" if values is None else values)
 
 
 def unset(arguments: argparse.Namespace) -> int:
@@ -102,15 +161,38 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     else:
         target[last] = from_text(key, common.as_text(value))
     checked(values, f"Nothing was changed in {file}.", variables=False)
+    if key == "model" and value:
+        _refuse_unknown(value, values)
     text = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
     ending = "\r\n" if "\r\n" in text else "\n"
     text = text.replace("\r\n", "\n")
     after = without_setting(text, key) if value is None else with_setting(text, key, _literal(target[last]))
     if not _says(after, values):
-        cause = f"skilld cannot edit the line of {file} that sets {key}"
+        cause = f"skilld cannot edit the line in {file} that sets {key}"
         raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
     _replace(file, after.replace("\n", ending))
     return True
+
+
+def _refuse_unknown(model: str, values: Mapping[str, Any]) -> None:
+    """Refuse a name by which no provider can be asked, and warn of one that is only not known yet."""
+    from skilld.classify.backends.agent_cli.clients import PREFIX
+    from skilld.classify.backends.names import doubt
+    from skilld.settings import OWN_MODELS
+
+    if model in OWN_MODELS or model.startswith(PREFIX) or values.get("model_base_url") or _own_server():
+        return
+    if (found := doubt(model)) and found.certain:
+        raise UsageError("Invalid value for model", found.what, found.remedy)
+    if found:
+        sys.stderr.write(f"skilld: {found.what}; if it is new, ignore this\n")
+
+
+def _own_server() -> bool:
+    try:
+        return bool(common.settings().model_base_url)
+    except UsageError:  # which this may mend
+        return False
 
 
 def _says(text: str, values: dict[str, Any]) -> bool:
@@ -133,7 +215,7 @@ def _replace(file: Path, text: str) -> None:
         real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(real, text.encode("utf-8"), 0o600)
     except OSError as error:
-        raise SkilldError("The settings file cannot be written", f"{file}: {error.strerror or error}") from error
+        raise SkilldError("Cannot write the settings file", f"{file}: {error.strerror or error}") from error
 
 
 def _literal(value: object) -> str:
@@ -143,110 +225,3 @@ def _literal(value: object) -> str:
         return repr(value)  # inf is TOML and not JSON
     # JSON's strings are TOML's but for escaped surrogates and a bare DEL.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-# One setting put into the text of a TOML file, or taken out: all other lines stay as the person wrote them. Pure.
-#
-# Python reads TOML and does not write it. Where a statement ends is found by trying to read it, so no value is taken
-# for a header or a key, however it is written; whether the whole says what it should is for the caller to check.
-
-_HEADER = re.compile(r"\s*\[([^\[\]]*)\]\s*(#.*)?")
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """Lines `start` to `end` (after the last) of a file, which set `key` (dotted, with its table)."""
-
-    start: int
-    end: int
-    table: str
-    key: str
-
-
-def with_setting(text: str, key: str, literal: str) -> str:
-    """Return `text` with `key` (dotted, one table deep) set to `literal`, which is TOML, in the place where it was."""
-    lines = text.split("\n")
-    statements = list(_statements(lines))
-    found = next((one for one in statements if one.key == key), None)
-    if found is not None:
-        old = "\n".join(lines[found.start : found.end])
-        lines[found.start : found.end] = [old[: _value_at(old)] + literal + _remark(old)]
-        return "\n".join(lines)
-    table, _, name = key.rpartition(".")
-    headers = {_named(line): number for number, line in _outside(lines, statements) if _named(line)}
-    beside = [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]
-    if beside:
-        name = key if table and not beside[-1].table else name
-        lines.insert(beside[-1].end, f"{name} = {literal}")
-    elif table in headers:
-        lines.insert(headers[table] + 1, f"{name} = {literal}")
-    elif table:
-        return f"{text.rstrip()}\n\n[{table}]\n{name} = {literal}\n".lstrip("\n")
-    else:
-        return f"{name} = {literal}\n" + (f"\n{text}" if text.strip() else "")
-    return "\n".join(lines)
-
-
-def without_setting(text: str, key: str) -> str:
-    """Return `text` without the lines that set `key`; the header of a table stays."""
-    lines = text.split("\n")
-    for one in reversed(list(_statements(lines))):
-        if one.key == key:
-            del lines[one.start : one.end]
-    return "\n".join(lines)
-
-
-def _statements(lines: list[str]) -> Iterator[_Statement]:
-    table, number = "", 0
-    while number < len(lines):
-        line = lines[number]
-        end = number + 1
-        header = _named(line)
-        if header or not line.strip() or line.lstrip().startswith("#"):
-            table = header or table
-        else:
-            end, key = _read(lines, number)
-            yield _Statement(number, end, table, f"{table}.{key}" if table else key)
-        number = end
-
-
-def _named(line: str) -> str:
-    """Return the name of the table that a line begins; empty where it begins none."""
-    header = _HEADER.fullmatch(line)
-    return header[1].strip().strip("\"'") if header else ""
-
-
-def _outside(lines: list[str], statements: list[_Statement]) -> Iterator[tuple[int, str]]:
-    taken = {number for one in statements for number in range(one.start, one.end)}
-    return ((number, line) for number, line in enumerate(lines) if number not in taken)
-
-
-def _read(lines: list[str], start: int) -> tuple[int, str]:
-    """Return after which line the statement that begins at `start` ends, and its key."""
-    for end in range(start + 1, len(lines) + 1):
-        try:
-            value: object = tomllib.loads("\n".join(lines[start:end]))
-        except tomllib.TOMLDecodeError:
-            continue
-        names = []
-        for _ in range(1 + lines[start].partition("=")[0].count(".")):
-            ((name, value),) = value.items() if isinstance(value, dict) else (("", value),)
-            names.append(name)
-        return end, ".".join(names)
-    return start + 1, ""
-
-
-def _value_at(statement: str) -> int:
-    equals = statement.index("=") + 1
-    return equals + len(statement[equals:]) - len(statement[equals:].lstrip(" \t"))
-
-
-def _remark(statement: str) -> str:
-    """Return the comment behind the value, with the blanks before it."""
-    for mark in re.finditer(r"(?<![ \t])[ \t]*+#", statement):
-        try:
-            tomllib.loads(statement[: mark.start()])
-        except tomllib.TOMLDecodeError:
-            continue
-        return statement[mark.start() :]
-    return ""

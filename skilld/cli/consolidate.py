@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
         type=Path,
         nargs="?",
         const=Path(),
-        help="only skills of this project (default: the current one)",
+        help="only this project's skills (default: the current one)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
     parser.add_argument("names", metavar="NAME", nargs="*", help="merge these skills, however similar they are")
@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.proposals.refresh import refresh
 
     if len(arguments.names) == 1:
-        raise UsageError("Merge it with which?", "one name is not two", "skilld consolidate NAME NAME, or without any")
+        raise UsageError(
+            "Merge it with what?", "you named only one skill", "Name two skills, or none: skilld consolidate NAME NAME"
+        )
     scrub_environment()
     store = common.store()
     refresh(store)
@@ -80,7 +82,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
     rows = [*inventory.shelved(store, project / "SKILL.md" if project else None), *meant]
     skills = {one.described.key: one for one in compared(rows, pinned(store))}
     if missing := sorted(named - skills.keys()):
-        raise SkilldError("That skill is not to be merged", f"{missing[0]} belongs to a plugin")
+        raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")
     mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}
     batches: dict[str, list[Proposal]] = {}
     for proposal in store.proposals.in_states([*State]):
@@ -173,11 +175,11 @@ def _tell(found: MergeOffer, *, dry_run: bool) -> None:
     console.line(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
     archive = f"skilld skills archive {away if keep != away else console.plain(str(Path(pair.away.key).parent))}"
     said = {
-        Fate.MERGED: f"{keep} has taken it over; archive the other one: {archive}",
-        Fate.OPEN: f"proposed, for you to decide: {', '.join(one.id for one in found.proposals)}",
-        Fate.REJECTED: "you did not want this merge; it is not proposed again",
-        Fate.WAITS: f"waits: {pair.why}",
-        Fate.APART: f"left apart: {console.plain(pair.why)}",
+        Fate.MERGED: f"{keep} already contains it. To archive the other one: {archive}",
+        Fate.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
+        Fate.REJECTED: "you rejected this merge; it will not be proposed again",
+        Fate.WAITS: f"waiting {pair.why}",
+        Fate.APART: f"not merged: {console.plain(pair.why)}",
     }
     if pair.fate in said:
         console.line(f"  {said[pair.fate]}")
@@ -192,7 +194,7 @@ def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool)
     for one in merge.left:
         console.line(console.paint(f"  lost: {console.plain(one.what)} ({console.plain(one.why)})", "yellow"))
     if not merge.parts:
-        console.line(f"  {keep} says all of the rest already; to have one instead of two: {archive}")
+        console.line(f"  {keep} already says everything else. To archive the other one: {archive}")
         return
     for text in (text for part in merge.parts for text in part.carried):
         console.line(f"  + {console.plain(text)}")

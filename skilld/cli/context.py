@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ from skilld.errors import UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.context import Context
+    from skilld.context import Context, LoadedFile
+    from skilld.context.ceilings import Ceiling
+    from skilld.context.tokenizer import Tokenizer
 
 _KNOWN = {"documented": "as its documentation says", "not known": "what it loads is not known"}
 
@@ -38,40 +41,47 @@ def add(verbs: common.Verbs) -> None:
         default=Path(),
         help="the folder the agent works in (default: the current one)",
     )
+    parser.add_argument(
+        "--tokens", action="store_true", help="count tokens with a tokenizer instead of characters / 4 (slower)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.agents import ADAPTERS
     from skilld.context.here import contexts, unread
+    from skilld.context.tokenizer import ESTIMATE, tokenizer
 
     if arguments.agent and arguments.agent not in ADAPTERS:
-        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; there are: {', '.join(ADAPTERS)}")
+        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
     project = common.folder(arguments.project)
     chosen = [arguments.agent] if arguments.agent else []
     found = contexts(project, common.home(), os.environ, chosen)
     nobodys = unread(found, project) if not chosen else []
+    count, most = (tokenizer(), common.settings().limits.tokens) if arguments.tokens else (ESTIMATE, 0)
     if arguments.json:
-        return common.write_json({"agents": {one.agent: as_json(one) for one in found}, "unread": nobodys})
+        shown = {one.agent: as_json(one, count, most) for one in found}
+        return common.write_json({"agents": shown, "unread": nobodys})
     for one in found:
-        _show(one, project)
+        _show(one, project, count, most)
     for path in nobodys:
         console.line(f"No agent here reads {console.plain(short(path, project))}.")
     if not found:
-        console.line("No coding agent is installed or was used here. Name one: skilld context --agent claude-code")
+        console.line("No coding agent is installed or has been used here. Name one: skilld context --agent claude-code")
     return 0
 
 
-def as_json(context: Context) -> dict[str, Any]:
-    """Return what is told of one agent."""
+def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]:
+    """Return what is told of one agent; `most` is the person's own limit of a file's tokens."""
     from skilld.context import Kind, contradictions, loaded_twice
+    from skilld.context.references import dead_in
 
     files = [
         {
             "path": file.path,
             "loaded": file.loaded.value,
             "scope": file.scope.value,
-            "tokens": file.tokens,
+            "tokens": tokenizer.count(file.text),
             "via": file.via,
             "paths": list(file.paths),
         }
@@ -81,18 +91,44 @@ def as_json(context: Context) -> dict[str, Any]:
         "version": context.version,
         "source": context.source,
         "files": files,
-        "tokens": context.tokens,
+        "tokens": _at_start(context, tokenizer),
+        "tokenizer": tokenizer.name,
+        "limits": [
+            {"path": file.path, "most": one.most, "unit": one.unit.value, "has": has, "what": one.what}
+            for file, one, has in _over(context, tokenizer, most)
+        ],
         "duplicates": [asdict(one) for one in loaded_twice(context.files)],
         "conflicts": [asdict(one) for one in contradictions(context.files)],
-        "dead": [asdict(one) for one in context.of(Kind.DEAD)],
+        "dead": [asdict(one) for one in (*context.of(Kind.DEAD), *dead_in(context))],
         "surprises": [asdict(one) for one in context.surprises if one.kind is not Kind.DEAD],
     }
 
 
-def _show(context: Context, project: Path) -> None:
-    from skilld.context import Scope, contradictions, loaded_twice
+def _at_start(context: Context, tokenizer: Tokenizer) -> int:
+    """Return the tokens of what the first request carries."""
+    from skilld.context import Loaded
 
-    known = _KNOWN.get(context.source, f"{context.tokens} tokens in its first request")
+    return sum(tokenizer.count(file.text) for file in context.files if file.loaded is not Loaded.ON_USE)
+
+
+def _over(context: Context, tokenizer: Tokenizer, most: int) -> Iterator[tuple[LoadedFile, Ceiling, int]]:
+    """Yield the files that pass a limit, or are over what is advised, with their size."""
+    from skilld.context import Scope
+    from skilld.context.ceilings import ceilings, passed
+
+    limits = ceilings([context.agent], is_skill=False, tokens=most)
+    for file in context.files:
+        if file.scope not in {Scope.SKILL, Scope.MEMORY}:
+            yield from ((file, one, has) for one, has in passed(file.text, limits, tokenizer.count))
+
+
+def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> None:
+    from skilld.context import Scope, contradictions, loaded_twice
+    from skilld.context.references import dead_in
+
+    known = _KNOWN.get(
+        context.source, f"{_at_start(context, tokenizer)} tokens in its first request ({tokenizer.name})"
+    )
     console.line(console.paint(f"{context.agent} {context.version}".strip(), "bold") + f": {known}")
     rows = []
     for file in context.files:
@@ -100,19 +136,24 @@ def _show(context: Context, project: Path) -> None:
             continue
         why = f"imported by {short(file.via, project)}" if file.via else ""
         why = f"for {', '.join(file.paths)}" if file.paths else why
-        rows.append((file.loaded.value, file.scope.value, str(file.tokens), short(file.path, project), why))
+        rows.append(
+            (file.loaded.value, file.scope.value, str(tokenizer.count(file.text)), short(file.path, project), why)
+        )
     console.table([tuple(map(console.plain, row)) for row in rows], indent="  ")
     skills = [file for file in context.files if file.scope is Scope.SKILL]
     if skills:
-        tokens = sum(file.tokens for file in skills)
-        console.line(f"  and a line for each of {counted(len(skills), 'skill')}, {tokens} tokens")
-    for surprise in context.surprises:
+        tokens = sum(tokenizer.count(file.text) for file in skills)
+        console.line(f"  and one line for each of {counted(len(skills), 'skill')}, {tokens} tokens")
+    for file, one, has in _over(context, tokenizer, most):
+        words = f"{has:,} {one.unit.value}, and {one.what} past {one.most:,}"
+        console.line(f"  ! {console.plain(short(file.path, project))}: {words}")
+    for surprise in (*context.surprises, *dead_in(context)):
         place = f"{short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
         by = f" ({short(surprise.by, project)})" if surprise.by else ""
         console.line(f"  ! {console.plain(place)}: {console.plain(surprise.why + by)}")
-    for one in loaded_twice(context.files):
-        place = f"{short(one.other, project)}:{one.line}"
-        console.line(f"  ! {console.plain(place)}: {one.size} characters stand in {short(one.path, project)} too")
+    for twice in loaded_twice(context.files):
+        place = f"{short(twice.other, project)}:{twice.line}"
+        console.line(f"  ! {console.plain(place)}: {twice.size} characters are also in {short(twice.path, project)}")
     for against in contradictions(context.files):
         place, other = (
             f"{short(path, project)}:{line}"

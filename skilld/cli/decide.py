@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
@@ -20,17 +20,20 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
-    parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out")
-    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal, by its ID or the start of it")
+    parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out", listing=True)
+    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
-    parser = common.verb(verbs, "reject", reject, "discard proposals; the same thing is not proposed again")
-    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal, by its ID or the start of it")
+    parser = common.verb(
+        verbs, "reject", reject, "discard proposals; the same thing is not proposed again", listing=True
+    )
+    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--why", metavar="TEXT", default="", help="record why you decided this way")
-    parser = common.verb(verbs, "restore", restore, "bring back proposals that were dropped from the staging branch")
-    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal, by its ID or the start of it")
-    parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit")
-    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal, by its ID or the start of it")
+    about = "bring back proposals that were dropped from the staging branch"
+    parser = common.verb(verbs, "restore", restore, about, listing=True)
+    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
+    parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit", listing=True)
+    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
 
 
 def accept(arguments: argparse.Namespace) -> int:
@@ -54,7 +57,7 @@ def restore(arguments: argparse.Namespace) -> int:
 
     scrub_environment()
     store = _store()
-    return _each(store, _named(store, arguments.ids), partial(put_back, store))
+    return _each(store, _named(store, arguments.ids), partial(put_back, store), as_json=arguments.json)
 
 
 def revert(arguments: argparse.Namespace) -> int:
@@ -78,7 +81,7 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
             raise UsageError("Which proposals?", "Give their IDs, or --all.", "List them: skilld proposals")
         chosen = store.proposals.in_states([State.OPEN]) if every else _named(store, arguments.ids)
         decision = make(removed)
-        return _each(store, chosen, lambda proposal: decide(store, proposal, decision))
+        return _each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
 
 
 def _store(*, rebuild: bool = True) -> Store:
@@ -94,27 +97,49 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
     return [common.the_proposal(store, given) for given in ids]
 
 
-def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], Told]) -> int:
+def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], Told], *, as_json: bool) -> int:
     """Carry a decision out for each proposal, one by one; one that fails keeps none of the others from it.
 
     Returns 0, or the exit code of the first failure; a single failure is raised.
     """
     code = 0
+    rows = []
     for proposal in chosen:
+        told, error = None, None
         try:
             # As it is now: deciding on another may have moved it.
             told = carry_out(store.proposals.get(proposal.id) or proposal)
-        except SkilldError as error:
+        except SkilldError as failed:
             if len(chosen) == 1:
                 raise
-            code = code or error.code
-            remedy = f"\n  {console.plain(error.remedy)}" if error.remedy else ""
-            sys.stderr.write(f"skilld: {proposal.id}: {console.plain(str(error))}{remedy}\n")
-            continue
-        for line in told.lines:
-            console.line(console.plain(line))
-        for warning in told.warnings:
-            sys.stderr.write(f"skilld: {console.plain(warning)}\n")
-    if not chosen:
+            code, error = code or failed.code, failed
+        if as_json:
+            rows.append(_row(store.proposals.get(proposal.id) or proposal, told, error))
+        else:
+            _tell(proposal, told, error)
+    if as_json:
+        common.write_json(rows)
+    elif not chosen:
         console.line("No open proposals.")
     return code
+
+
+def _row(now: Proposal, told: Told | None, error: SkilldError | None) -> dict[str, Any]:
+    return {
+        "id": now.id,
+        "state": now.state.value,
+        "commit": now.landed or now.commit,
+        "said": list(told.lines) if told else [],
+        "warnings": list(told.warnings) if told else [],
+        "error": str(error) if error else "",
+    }
+
+
+def _tell(proposal: Proposal, told: Told | None, error: SkilldError | None) -> None:
+    if error is not None:
+        remedy = f"\n  {console.plain(error.remedy)}" if error.remedy else ""
+        sys.stderr.write(f"skilld: {proposal.id}: {console.plain(str(error))}{remedy}\n")
+    for line in told.lines if told else ():
+        console.line(console.plain(line))
+    for warning in told.warnings if told else ():
+        sys.stderr.write(f"skilld: {console.plain(warning)}\n")

@@ -9,8 +9,8 @@ from skilld.cli import common
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "demo", run, "watch skilld learn from a sample session in a throw-away home")
-    parser.add_argument("--keep", action="store_true", help="keep the throw-away home and repository")
+    parser = common.verb(verbs, "demo", run, "watch skilld learn from a sample session in a temporary home")
+    parser.add_argument("--keep", action="store_true", help="keep the temporary home and repository")
 
 
 def run(arguments: argparse.Namespace) -> int:

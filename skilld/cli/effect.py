@@ -1,4 +1,4 @@
-"""`skilld effect`: of each rule, in how many sessions it could matter, and in how many it had to be said again."""
+"""`skilld effect`: of each rule, in how many sessions it could matter and was said again, and what to do about it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,33 @@ import argparse
 import os
 import time
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.cli.unasked import as_job
 from skilld.text import counted
 
 if TYPE_CHECKING:
+    from skilld.effect.everything import Looked
     from skilld.effect.figures import Count
-    from skilld.effect.rules import Effect
-    from skilld.ingest.discover import Root
+    from skilld.effect.remedies import Remedy
+    from skilld.effect.rules import Rule
+    from skilld.ingest.discover import Host, Root
     from skilld.store import Store
+    from skilld.types import Proposal
 
 _SECONDS = 60.0  # for transcripts that were not read yet; the daemon reads the rest
 _SHOWN = 3  # quotes of one rule
+_ADVISED = 10  # rules of which it is told what to do
+_ADVICE = {
+    "cut": "Remove it",
+    "merge": "Say it only once",
+    "move": "Move it to where it is loaded",
+    "scope": "Move it to the files it is about",
+    "sharpen": "Say it more clearly",
+}
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
 
 
@@ -31,55 +42,80 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "effect",
         run,
-        "show whether each rule was kept, or had to be said again",
+        "show whether each rule was followed, or had to be repeated",
         listing=True,
     )
-    parser.add_argument("which", metavar="NAME or PATH", nargs="?", help="only the rules of this skill or file")
+    which = "only the rules of this skill or file, or the one with this ID"
+    parser.add_argument("which", metavar="NAME or PATH or ID", nargs="?", help=which)
+    parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store()
+    if arguments.mend:
+        return as_job("rules", lambda: _mended(store))
     left = _read_missing(store)
-    found = _chosen(collect(store), common.as_text(arguments.which or ""))
+    which = common.as_text(arguments.which or "")
+    found = _looked(store, which)
     if arguments.json:
         return common.write_json({"rules": [as_json(one) for one in found], "unread": left})
     for one in found:
-        _show(one)
+        _show(one, whole=which == key_of(one.effect.rule))
     if not found:
-        console.line("No such rule was brought in by a proposal yet, and none had to be said again.")
+        console.line("No proposal has added a rule like that yet, and you have not had to repeat one.")
     if left:
-        console.line(f"{counted(left, 'transcript')} not read yet: run it again, or leave it to the daemon.")
+        console.line(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
     return 0
 
 
-def collect(store: Store) -> list[Effect]:
-    """Return what became of all rules, by what past sessions show."""
-    from skilld.clock import seconds
-    from skilld.effect.rules import effects, rules, with_notes
-    from skilld.effect.survey import came_in, text_of
-    from skilld.git.environment import scrub_environment
-    from skilld.types import State
+def _looked(store: Store, which: str) -> list[Looked]:
+    """Return the rules of a skill by its name, of a file or of what lies below a folder, or the one with an id."""
+    from skilld.effect.everything import look
 
-    scrub_environment()
-    sessions = with_notes(store.past.sessions(), store.proposals.in_states([State.SAID]), text_of, cache(came_in))
-    accepted = [
-        (one, seconds(store.proposals.accepted_at(one.id) or one.decided_at) or 0.0)
-        for one in store.proposals.in_states([State.ACCEPTED])
-    ]
-    return effects(rules(accepted, sessions, text_of), sessions)
-
-
-def _chosen(found: Sequence[Effect], which: str) -> list[Effect]:
-    """Return the rules of a skill by its name, or of a file or what lies below a folder."""
-    if not which:
-        return list(found)
     try:
         path = str(Path(which).expanduser().resolve())
     except (OSError, RuntimeError, ValueError):  # no name that a disk takes
-        return []
-    named = [one for one in found if one.rule.is_in_skill and Path(one.rule.path).parent.name == which]
-    return named or [one for one in found if one.rule.path == path or one.rule.path.startswith(f"{path}/")]
+        path = "\0"
+
+    def chosen(rule: Rule) -> bool:
+        below = rule.path == path or rule.path.startswith(f"{path}/")
+        return not which or below or which in {_skill(rule), key_of(rule)}
+
+    found = look(
+        store,
+        _host(),
+        common.settings().targets,
+        common.redactor(),
+        time.time(),
+        chosen=chosen,
+        most=_ADVISED,
+    )
+    named = [one for one in found if which and which in {_skill(one.effect.rule), key_of(one.effect.rule)}]
+    return named or found
+
+
+def _skill(rule: Rule) -> str:
+    return Path(rule.path).parent.name if rule.is_in_skill else ""
+
+
+def _mended(store: Store) -> list[Proposal]:
+    from skilld.effect.everything import mend
+
+    return mend(store, _host(), common.settings().targets, common.redactor(), time.time())
+
+
+def _host() -> Host:
+    from skilld.ingest.discover import Host
+
+    return Host(common.home(), dict(os.environ))
+
+
+def key_of(rule: Rule) -> str:
+    """Return the id of a rule."""
+    from skilld.effect.remedies import key_of
+
+    return key_of(rule)
 
 
 def _read_missing(store: Store) -> int:
@@ -89,6 +125,7 @@ def _read_missing(store: Store) -> int:
     from skilld.ingest.discover import roots
     from skilld.jobs.limits import ProcessorTimeError, processor_time
     from skilld.protocol import PROCESSOR_SECONDS, Survey
+    from skilld.store.meta import HEARD
 
     settings = common.settings()
     missing = _missing(store, roots(common.home(), os.environ, settings.roots))
@@ -108,6 +145,8 @@ def _read_missing(store: Store) -> int:
             shown = ()
         with store.transaction():
             store.past.keep(path, *facts, shown)
+            if any(one.said for one in shown):
+                store.meta.set(HEARD, True)  # noqa: FBT003 - a value
     progress.clear()
     return 0
 
@@ -131,12 +170,13 @@ def _variables() -> dict[str, str]:
     return {name: os.environ[name] for name in VARIABLES if name in os.environ}
 
 
-def as_json(effect: Effect) -> dict[str, Any]:
+def as_json(looked: Looked) -> dict[str, Any]:
     """Return what is told of one rule."""
     from skilld.clock import rfc3339
 
-    rule = effect.rule
+    effect, rule = looked.effect, looked.effect.rule
     return {
+        "id": key_of(looked.effect.rule),
         "path": rule.path,
         "line": rule.line,
         "text": rule.text,
@@ -145,6 +185,7 @@ def as_json(effect: Effect) -> dict[str, Any]:
         "before": _count(effect.before),
         "after": _count(effect.after),
         "state": effect.state.value,
+        "remedy": _remedy(looked),
         "evidence": [
             {
                 "session": one.session,
@@ -158,24 +199,76 @@ def as_json(effect: Effect) -> dict[str, Any]:
     }
 
 
+def _remedy(looked: Looked) -> dict[str, Any] | None:
+    """Return what is called for now, else what was proposed last; `proposal` is the one to decide on, or to revert."""
+    from skilld.effect.remedies import Remedy, remedy_of
+
+    remedy, rule = looked.prescription.remedy, looked.effect.rule
+    if remedy is None and looked.made:
+        newest = looked.made[-1]
+        return {"kind": remedy_of(newest).value, "proposal": newest.id, "state": newest.state.value, "checks": []}
+    if remedy is None:
+        return None
+    origin = rule.proposal if remedy is Remedy.REVERT else None
+    return {"kind": remedy.value, "proposal": origin, "state": None, "checks": _checks(looked, remedy)}
+
+
+def _checks(looked: Looked, remedy: Remedy) -> list[dict[str, str]]:
+    from skilld.effect.enforce import checks
+    from skilld.effect.remedies import Remedy
+
+    rule = looked.effect.rule
+    readers = rule.agents | {one.agent for one in looked.effect.evidence}
+    drafts = checks(rule.text, readers) if remedy is Remedy.ENFORCE else []
+    return [{"agent": one.agent, "file": one.file, "text": one.text} for one in drafts]
+
+
 def _count(count: Count) -> dict[str, Any]:
     low, high = count.interval
     return {"sessions": count.sessions, "repeats": count.repeats, "interval": [round(low, 3), round(high, 3)]}
 
 
-def _show(effect: Effect) -> None:
+def _show(looked: Looked, *, whole: bool) -> None:
     from skilld.cli.context import short
 
+    effect = looked.effect
     rule, after = effect.rule, effect.after
     word = effect.state.value
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
     console.line(f"{console.paint(f'{word:9}', _COLOURS[word])} {console.plain(place)}  {console.plain(rule.text)}")
-    told = f"said again in {after.repeats} of {counted(after.sessions, 'session')} in which it could matter"
+    told = f"repeated in {after.repeats} of {counted(after.sessions, 'session')} where it could matter"
     if after.sessions:
         low, high = after.interval
-        told += f" (truth between {low:.0%} and {high:.0%})"
+        told += f" (true value between {low:.0%} and {high:.0%})"
     if effect.before.sessions:
-        told += f"; before it came in, {effect.before.repeats} of {effect.before.sessions}"
+        told += f"; before it was added, {effect.before.repeats} of {effect.before.sessions}"
     console.line(console.paint(f"          {told}", "dim"))
-    for one in effect.evidence[-_SHOWN:]:
+    for one in effect.evidence[0 if whole else -_SHOWN :]:
         console.line(f"          you: “{console.plain(one.quote)}”")
+    if (remedy := _remedy(looked)) is not None:
+        console.line(f"          {_advice(remedy, key_of(looked.effect.rule), whole=whole)}")
+        for check in remedy["checks"] if whole else ():
+            console.line(
+                f"\n{console.plain(check['file'])} of {check['agent']}, a draft that skilld does not install:\n"
+            )
+            for line in check["text"].splitlines():
+                console.line(console.plain(line))
+
+
+def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
+    """Return the line that says what to do about a rule."""
+    kind, proposal = remedy["kind"], remedy["proposal"]
+    if kind == "revert":
+        return f"It has had to be repeated more often since it was added. To revert it: skilld revert {proposal}"
+    if kind == "enforce" and whole and not remedy["checks"]:
+        return (
+            "Nothing is left to try except a linter or a check of your own: the rule is not about a "
+            "command that a hook can see."
+        )
+    if kind == "enforce":
+        return (
+            "Nothing is left to try except enforcing it with a hook: "
+            f"{'see below' if whole else f'skilld effect {key}'}"
+        )
+    what = _ADVICE[kind]
+    return f"{what}: proposed as {proposal} ({remedy['state']})" if proposal else f"{what}: skilld run proposes it"

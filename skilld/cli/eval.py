@@ -17,6 +17,7 @@ from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
+    from skilld.evaluate import rules
     from skilld.evaluate.batches import Pipeline
     from skilld.evaluate.loader import BatchCase, LabelledTurn
     from skilld.evaluate.turns import JudgedTurn
@@ -42,19 +43,22 @@ def add(verbs: common.Verbs) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="labelled cases, one JSON object per line (not needed for decisions)",
+        help="labelled cases, one JSON object per line (not needed for decisions), or pairs for repeats and matters",
     )
     parser.add_argument(
         "--backend",
         metavar="NAME",
         default="offline",
-        help="offline (the default), litellm (the model of your settings), a model string, "
-        "gold (batches only: a model that answers what the label says), or stored:FOLDER (answers kept in files)",
+        help=(
+            "offline (the default), litellm (your configured model), a model string, gold (batches "
+            "only: a model that gives the labelled answers), or stored:FOLDER (answers kept in "
+            "files)"
+        ),
     )
     parser.add_argument(
         "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches to judge in parallel ({_JOBS})"
     )
-    parser.add_argument("--usd", type=float, metavar="DOLLARS", help="start no more batches after spending this much")
+    parser.add_argument("--usd", type=float, metavar="DOLLARS", help="stop starting batches after spending this much")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the outcome of each case to FILE, one JSON object per line"
     )
@@ -144,7 +148,7 @@ def _batches(asked: argparse.Namespace) -> Scored:
             if not one.judged.answered:
                 sys.stderr.write(console.plain(f"skilld eval: {one.case.id}: {one.judged.why_not[0]}") + "\n")
             if asked.usd is not None and len(scored) < len(cases) and batches.spent(scored) >= asked.usd:
-                stopped = f"{asked.usd:g} dollars are spent"
+                stopped = f"${asked.usd:g} has been spent"
                 break
     except KeyboardInterrupt:
         stopped = "you stopped it"
@@ -187,10 +191,35 @@ def _secrets(asked: argparse.Namespace) -> Scored:
     return secrets.figures(judged), secrets.rows_out(judged)
 
 
+def _repeats(asked: argparse.Namespace) -> Scored:
+    from skilld.evaluate import rules
+
+    return _judged_pairs(asked, rules.repeats)
+
+
+def _matters(asked: argparse.Namespace) -> Scored:
+    from skilld.evaluate import rules
+
+    return _judged_pairs(asked, rules.matters)
+
+
+def _judged_pairs(asked: argparse.Namespace, judge: rules.Judge) -> Scored:
+    from skilld.evaluate import rules
+    from skilld.git.environment import scrub_environment
+
+    _not_gold(asked.backend)
+    scrub_environment()
+    pairs = rules.load(asked.data)
+    judged = list(_progress(judge(pairs, _maker(asked.backend), _redactor().redact), len(pairs)))
+    return rules.figures(asked.kind, judged), rules.rows_out(judged)
+
+
 _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
     "turns": _turns,
     "batches": _batches,
     DECISIONS: _decisions,
+    "repeats": _repeats,
+    "matters": _matters,
     "secrets": _secrets,
     "injection": _injection,
 }
@@ -199,7 +228,9 @@ _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
 def _check_data(kind: str, data: list[Path]) -> None:
     """Raise UsageError where files of cases are missing, or named where the cases are in the store."""
     if kind == DECISIONS and data:
-        raise UsageError("No file is read here", f"--data {data[0]} has no meaning for {kind}", "Leave it out.")
+        raise UsageError(
+            "This command does not read a file", f"--data {data[0]} does not apply to {kind}", "Leave it out."
+        )
     if kind != DECISIONS and not data:
         raise UsageError(
             "There is nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE"
@@ -208,14 +239,12 @@ def _check_data(kind: str, data: list[Path]) -> None:
 
 def _not_gold(backend: str) -> None:
     if backend == GOLD:
-        raise UsageError("No such back-end here", "gold answers for batches only")
+        raise UsageError("This back-end is not available here", "gold is for batches only")
 
 
 def _only_built_in(kind: str, backend: str) -> None:
     if backend != "offline":
-        raise UsageError(
-            f"No back-end is asked for {kind}", f"--backend {backend} has no meaning here", "Leave it out."
-        )
+        raise UsageError(f"{kind} uses no back-end", f"--backend {backend} does not apply here", "Leave it out.")
 
 
 def _maker(name: str) -> Callable[[], Backend]:

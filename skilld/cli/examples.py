@@ -7,18 +7,18 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld": (
-        ("skilld setup", "choose who judges, once"),
+        ("skilld setup", "get started: three questions"),
         ("skilld run --backfill 7", "start now, with the last 7 days"),
-        ("skilld review", "decide on what was proposed"),
+        ("skilld review", "decide on the proposals"),
     ),
     "skilld run": (
         ("skilld run", "follow your agents until Ctrl-C"),
         ("skilld run --once --backfill 7", "process the last 7 days, then exit"),
     ),
     "skilld setup": (
-        ("skilld setup", ""),
+        ("skilld setup", "answer three questions"),
         ("skilld setup agent", "let each agent judge its own sessions"),
-        ("skilld setup offline", "use no model: only explicit wording is noticed"),
+        ("skilld setup offline --look-back 7", "answer in advance, for a script"),
     ),
     "skilld demo": (("skilld demo", ""),),
     "skilld status": (
@@ -36,7 +36,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld proposals --state accepted,reverted", ""),
         ("skilld proposals --json", ""),
     ),
-    "skilld show": (("skilld show 3f2a", "the start of the ID is enough"),),
+    "skilld show": (("skilld show 3f2a", "a prefix of the ID is enough"),),
     "skilld why": (("skilld why SKILL.md:12", ""),),
     "skilld review": (
         ("skilld review", ""),
@@ -44,9 +44,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld review --plain", "for a screen reader"),
     ),
     "skilld accept": (
-        ("skilld accept 3f2a", "the start of the ID is enough"),
+        ("skilld accept 3f2a", "a prefix of the ID is enough"),
         ("skilld accept --all", ""),
-        ("skilld accept --worktree 3f2a", "edit the file, commit it yourself"),
+        ("skilld accept --worktree 3f2a", "edit the file and commit it yourself"),
     ),
     "skilld reject": (
         ("skilld reject 3f2a", ""),
@@ -66,6 +66,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld skills diff release-notes HEAD~3", ""),
     ),
     "skilld skills test": (("skilld skills test release-notes --session 0198c2d4", ""),),
+    "skilld skills eval": (
+        ("skilld skills eval release-notes --dry-run", "the cases, and the cost"),
+        ("skilld skills eval release-notes --with 3f2a", "is this proposal better?"),
+        ("skilld skills eval release-notes", "with and without the skill"),
+    ),
     "skilld skills use": (("skilld skills use release-notes --var version=2.1", ""),),
     "skilld skills enable": (("skilld skills enable release-notes", ""),),
     "skilld skills disable": (("skilld skills disable release-notes", ""),),
@@ -88,9 +93,14 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld consolidate --dry-run", ""),
         ("skilld consolidate release-notes changelog", "merge these two"),
     ),
+    "skilld report": (
+        ("skilld report", ""),
+        ("skilld report --html report.html", "a page to open in a browser"),
+    ),
     "skilld effect": (
         ("skilld effect", ""),
         ("skilld effect release-notes", "the rules of one skill"),
+        ("skilld effect 3f2a91c4", "everything about one rule"),
     ),
     "skilld learnings": (
         ("skilld learnings", ""),
@@ -120,19 +130,33 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld inspect session.jsonl", ""),
         ("skilld inspect session.jsonl --agent codex --json", ""),
     ),
-    "skilld context": (("skilld context", ""), ("skilld context --agent codex --project ~/src/app", "")),
+    "skilld context": (
+        ("skilld context", ""),
+        ("skilld context --agent codex --project ~/src/app", ""),
+        ("skilld context --tokens", "count with a tokenizer"),
+    ),
+    "skilld trim": (
+        ("skilld trim --dry-run", "show what could be removed"),
+        ("skilld trim CLAUDE.md", "propose cuts to one file"),
+        ("skilld trim release-notes --ask", "also ask the model"),
+    ),
     "skilld eval": (("skilld eval turns --data turns.jsonl --json", ""),),
     "skilld pause": (("skilld pause", ""), ("skilld pause 2h", "")),
     "skilld resume": (("skilld resume", ""),),
     "skilld snooze": (("skilld snooze 4h", ""), ("skilld snooze off", "")),
     "skilld retry": (("skilld retry", ""),),
+    "skilld completion": (
+        ('eval "$(skilld completion)"', "in ~/.bashrc or ~/.zshrc"),
+        ("skilld completion fish", "into ~/.config/fish/completions/skilld.fish"),
+    ),
     "skilld config": (
         ("skilld config set model cli:claude", ""),
         ("skilld config set notify.quiet_hours 22:00-08:00", ""),
         ("skilld config show", ""),
     ),
     "skilld config show": (("skilld config show --json", ""),),
-    "skilld config path": (('"$EDITOR" "$(skilld config path)"', ""),),
+    "skilld config path": (("skilld config path", ""),),
+    "skilld config edit": (("skilld config edit", ""),),
     "skilld config set": (
         ("skilld config set batch.turns 3", ""),
         ("skilld config set auto.skills release-notes,changelog", "a list"),

@@ -39,14 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     given = _words(arguments)
     if not given:
-        raise UsageError("Which git command?", "none was given", "For example: skilld git log")
+        raise UsageError("Which git command?", "none given", "For example: skilld git log")
     command = given[0]
     removed = scrub_environment()
     folder = private_repositories()
     root, git_dir = _choose(arguments.root, roots(folder))
     if command not in _READING | _MOSTLY_READING | _WRITING:
         plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
-        raise UsageError("skilld git does not run that", command, f"If you mean it: {plain}")
+        raise UsageError("skilld git does not run this", command, f"To run it yourself: {plain}")
     repo: Repo = open_any(git_dir, folder)
     person_git(repo, removed).become(*given)
 
@@ -67,7 +67,7 @@ def _words(arguments: argparse.Namespace) -> list[str]:
 def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:
     """Return root and git directory: the one that is named, that holds the current folder, or that is the only one."""
     if not roots:
-        raise SkilldError("There is no such repository", "skilld keeps one once a skill outside of git has a proposal")
+        raise SkilldError("No such repository", "skilld creates one when it proposes something for a skill outside git")
     place = (given.expanduser() if given is not None else Path.cwd()).resolve()
     around = [root for root in roots if place.is_relative_to(root)]
     if around:
@@ -77,5 +77,5 @@ def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]
         return next(iter(roots.items()))
     known = ", ".join(str(root) for root in roots)
     if given is not None:
-        raise UsageError("skilld keeps no repository there", str(given), f"It keeps some for: {known}")
-    raise UsageError("Which skills folder?", f"there are {len(roots)}", f"Give one with --root: {known}")
+        raise UsageError("skilld does not have a repository there", str(given), f"It has repositories for: {known}")
+    raise UsageError("Which skills folder?", f"there are {len(roots)}", f"Choose one with --root: {known}")

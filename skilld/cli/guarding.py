@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -44,8 +43,15 @@ def _git_reads(arguments: argparse.Namespace) -> bool:
     return reads(arguments)
 
 
+def _setup_asks_nothing(arguments: argparse.Namespace) -> bool:
+    from skilld.cli.setup import asks_nothing
+
+    return asks_nothing(arguments)
+
+
 # What only reads, or does with these arguments.
 READ_ONLY: Mapping[str, When] = {
+    "completion": _always,
     "config": _always,
     "config path": _always,
     "config show": _always,
@@ -54,7 +60,7 @@ READ_ONLY: Mapping[str, When] = {
     "cost": _always,
     "demo": _always,  # works in a home that it makes and removes
     "doctor": _always,
-    "effect": _always,
+    "effect": lambda arguments: not arguments.mend,
     "eval": _always,
     "git": _git_reads,
     "inspect": _always,
@@ -65,12 +71,14 @@ READ_ONLY: Mapping[str, When] = {
     "proposals": _always,
     "recommend": _always,
     "record": lambda arguments: bool(arguments.stats),
+    "report": lambda arguments: arguments.html is None,
     "service": _always,
     "service install": _dry,
     "service status": _always,
-    "setup": lambda arguments: arguments.model is None and (arguments.json or not sys.stdin.isatty()),
+    "setup": _setup_asks_nothing,
     "show": _always,
     "skills diff": _always,
+    "skills eval": _dry,
     "skills export": lambda arguments: arguments.out is None,
     "skills history": _always,
     "skills list": _always,
@@ -83,6 +91,7 @@ READ_ONLY: Mapping[str, When] = {
     "status": _always,
     "suggest": _always,
     "sync": _dry,
+    "trim": _dry,
     "uninstall": _dry,
     "unsync": _dry,
     "why": _always,
@@ -90,9 +99,9 @@ READ_ONLY: Mapping[str, When] = {
 
 # What is started where nobody is at a terminal, and why it may be.
 UNATTENDED: Mapping[str, str] = {
-    "run": "the service manager starts it; it proposes, and decides nothing",
-    "record": "tools tell of their tasks with it; only what the person tells is learned from",
-    "mine": "a timer may start it; see `skilld.cli.mine.refuse_others` for what an agent may not have it read",
+    "run": "the service manager starts it; it proposes edits but decides nothing",
+    "record": "tools use it to report their tasks; skilld learns only from what the user says",
+    "mine": "a timer may start it; see `skilld.cli.mine.refuse_others` for what an agent must not make it read",
 }
 
 # What `accept.by_agents` in the settings file leaves to agents.
@@ -101,6 +110,7 @@ DECISIONS = frozenset({"accept", "git", "reject", "restore", "revert", "review"}
 _TITLES: Mapping[str, str] = {
     **dict.fromkeys(DECISIONS, "Only you can decide on proposals"),
     "config set": "Only you can change the settings",
+    "config edit": "Only you can change the settings",
     "config unset": "Only you can change the settings",
     "setup": "Only you can choose who judges",
     "uninstall": "Only you can uninstall skilld",
@@ -141,15 +151,15 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
     words = common.as_text(shlex.join(["skilld", *given]))
     match doubt.why:
         case Why.AGENT:
-            return f"What is typed inside an agent comes from the agent. Type it in a terminal of your own: {words}"
+            return f"A command run inside an agent counts as the agent's own. Run it in your own terminal: {words}"
         case Why.MARK:
-            return f"Type it in a terminal that no agent has opened: {words}"
+            return f"Run it in a terminal that no agent opened: {words}"
         case Why.NO_TERMINAL:
-            return f"Type it in a terminal: {words}"
+            return f"Run it in a terminal: {words}"
         case _:
             return (
-                f"Type it in a terminal: {words}. If this is one that skilld does not know, write its program's name "
-                f"into accept.terminals in {common.places().settings_file}"
+                f"Run it in a terminal: {words}. If skilld does not recognize your terminal, add its "
+                f"program name to accept.terminals in {common.places().settings_file}"
             )
 
 

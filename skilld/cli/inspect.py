@@ -26,22 +26,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     path: Path = arguments.file
     if arguments.agent and arguments.agent not in ADAPTERS:
-        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; there are: {', '.join(ADAPTERS)}")
+        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
     try:
         if not path.is_file():
             raise SkilldError(f"Cannot read {path}", _what_it_is(path))
         agent = arguments.agent or guess_agent(path)
         if agent is None:
-            raise SkilldError(
-                "No transcript", f"{path} looks like none that skilld knows", "Name its agent: --agent AGENT"
-            )
+            raise SkilldError("Not a transcript", f"skilld does not recognize {path}", "Name its agent: --agent AGENT")
         view = inspect(path, ADAPTERS[agent])
     except (OSError, ValueError) as error:  # ValueError: no path can hold a zero byte
         raise SkilldError(f"Cannot read {path}", getattr(error, "strerror", None) or str(error)) from error
     shown = view.as_json()
     if arguments.json:
         return common.write_json(shown)
-    session, folder = shown["session_id"] or "without an id", shown["cwd"] or "no folder that it names"
+    session, folder = shown["session_id"] or "with no ID", shown["cwd"] or "an unknown folder"
     console.line(f"{agent} session {console.plain(session)} in {console.plain(folder)}")
     if shown["main_dir"] != shown["cwd"]:
         console.line(f"most of its work was in {console.plain(shown['main_dir'])}")
@@ -52,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for skill in shown["skills"]:
         console.line(
-            f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'path not in the log'))}"
+            f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'no path in the log'))}"
         )
     tools = ", ".join(_used(name, counts) for name, counts in shown["tools"].items())
     console.line(f"tools: {tools or 'none'}")
@@ -70,7 +68,7 @@ def _what_it_is(path: Path) -> str:
     """Return what stands at a path that is no plain file. Raises OSError where nothing does, or it cannot be told."""
     mode = path.stat().st_mode
     kinds = (
-        (stat.S_ISDIR, "a folder; name one transcript in it"),
+        (stat.S_ISDIR, "a folder; name one transcript inside it"),
         (stat.S_ISFIFO, "a pipe"),
         (stat.S_ISSOCK, "a socket"),
     )

@@ -76,7 +76,7 @@ def skill_text(skill: Skill) -> str:
     try:
         return text(skill.path)
     except OSError as error:
-        raise SkilldError("The skill cannot be read", f"{skill.path}: {error.strerror}") from error
+        raise SkilldError("Cannot read the skill", f"{skill.path}: {error.strerror}") from error
 
 
 # What the verbs of the group share: the shelf, the one skill that a name means, and a row as JSON.
@@ -113,7 +113,9 @@ def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
     named = [row for row in named if session in row.uses.sessions] or named
     if len(named) > 1:
         choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
-        raise UsageError("Which of them?", f"{len(named)} skills are called {given}: {choices}", "Give one's folder.")
+        raise UsageError(
+            "Which one?", f"{len(named)} skills are called {given}: {choices}", "Give the folder of the one you mean."
+        )
     return named[0] if named else None
 
 

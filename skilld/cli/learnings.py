@@ -1,4 +1,4 @@
-"""`skilld learnings`: lasting things you said that wait for a place, each ask once; and a place for one."""
+"""`skilld learnings`: lasting instructions you gave that wait for a place, each ask once; and a place for one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "learnings",
         run,
-        "list lasting things you said that fit no file yet; propose one",
+        "list learnings that have no file yet, or propose one of them",
         listing=True,
     )
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn the learning ID into a proposal")
@@ -34,7 +34,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put it in")
     parser.add_argument("--search", metavar="TEXT", help="show only learnings about TEXT, best match first")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="show only what you said in this project")
-    parser.add_argument("--forget", metavar="ID", help="delete this learning, every time you said it included")
+    parser.add_argument("--forget", metavar="ID", help="delete this learning, however often you said it")
 
 
 def run(arguments: argparse.Namespace) -> int:

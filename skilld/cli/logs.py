@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections import deque
@@ -43,14 +42,14 @@ def add(verbs: common.Verbs) -> None:
 
 def _number(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError("a number of lines")
+        raise argparse.ArgumentTypeError("must be a whole number above 0")
     return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.json and arguments.follow:
-        raise UsageError("Not both", "--json is one document, and what is followed has no end")
+        raise UsageError("Choose one", "--json prints one document, and --follow never ends")
     log = common.places().log
     in_journal = _in_journal()
     lines = _journal(arguments.lines) if in_journal else _last(log, arguments.lines)
@@ -59,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     for line in lines:
         _print(line)
     if not lines and not arguments.follow:
-        console.line(f"Nothing is logged yet. It will be in {console.plain(str(log))}, or in the journal of a service.")
+        console.line(
+            f"The log is empty. Entries go to {console.plain(str(log))}, or to the journal if skilld runs as a service."
+        )
     if arguments.follow:
         for line in _followed_journal() if in_journal else follow(log, lambda: time.sleep(_PAUSE)):
             _print(line)
@@ -73,11 +74,15 @@ def _in_journal() -> bool:
 
 
 def _journal(number: int) -> list[str]:
+    import subprocess
+
     done = subprocess.run([*_JOURNAL, f"--lines={number}"], capture_output=True, check=False)
     return done.stdout.decode("utf-8", "replace").splitlines() if done.returncode == 0 else []
 
 
 def _followed_journal() -> Iterator[str]:
+    import subprocess
+
     command = [*_JOURNAL, "--follow", "--lines=0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as journal:
         try:

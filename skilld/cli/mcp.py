@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     project = common.folder(arguments.project)
     if sys.stdin.isatty():
         sys.stderr.write(
-            "An agent starts this and speaks MCP with it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"
+            "Agents start this command and speak MCP to it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"
         )
     shelf = Shelf(
         lambda: inventory.offered(inventory.all_skills([project]), project),
@@ -52,7 +52,9 @@ def _config(agent: str) -> int:
 
     if agent in HAVE_SKILLS:
         raise RefusedError(
-            "Not for this agent", f"{agent} loads skills itself, and would have each of them twice", "Use its skills."
+            "This agent needs no skilld mcp",
+            f"{agent} loads skills itself and would see each of them twice",
+            "Use the agent's own skills.",
         )
     program = shutil.which("skilld") or sys.argv[0]
     console.line(json.dumps({"mcpServers": {"skilld": {"command": program, "args": ["mcp"]}}}, indent=2))

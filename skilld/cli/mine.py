@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.common import Progress
-from skilld.clock import rfc3339
+from skilld.cli.unasked import as_job
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def add(verbs: common.Verbs) -> None:
         "--min-turns", metavar="N", type=int, default=1, help="only sessions with at least N messages from you"
     )
     parser.add_argument("--min-cost", metavar="USD", type=float, help="only sessions known to have cost at least USD")
-    parser.add_argument("--status", choices=("completed",), help="only sessions not known to have been cut short")
+    parser.add_argument(
+        "--status", choices=("completed",), help="only sessions that were not cut short, as far as skilld knows"
+    )
     parser.add_argument(
         "--kind", choices=("prompt", "workflow", "domain", "mcp"), help="create only this kind of skill"
     )
@@ -67,7 +69,7 @@ def add(verbs: common.Verbs) -> None:
         "-i",
         "--interactive",
         action="store_true",
-        help="choose sessions, review what they teach, then name and propose",
+        help="choose sessions, review what they teach, then name and propose skills",
     )
     parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
     parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
@@ -76,10 +78,10 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.limit < 1 or arguments.min_turns < 1 or arguments.since <= 0 or (arguments.min_cost or 0) < 0:
-        raise UsageError("That is no number to mine with", "--limit, --min-turns and --since are greater than 0")
+        raise UsageError("Number out of range", "--limit, --min-turns and --since must be greater than 0")
     refuse_others(arguments)
     if arguments.nightly:
-        return _unasked(arguments)
+        return as_job("mining", lambda: _mined(arguments).proposed)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on alone
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     if arguments.interactive:
@@ -106,8 +108,8 @@ def refuse_others(arguments: argparse.Namespace) -> None:
     places = _agents_places()
     strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
     if arguments.interactive or strange or _moved():
-        what = f"{strange[0]} lies in no agent's folder" if strange else "what is read is the caller's choice"
-        guarding.refuse_others(f"Only you can have that mined ({common.as_text(what)})", arguments.words)
+        what = f"{strange[0]} is not in an agent's folder" if strange else "the caller chose what to read"
+        guarding.refuse_others(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
     if agent := person.an_agent():
         raise RefusedError("Only you can run skilld mine", agent.words, guarding.remedy(agent, arguments.words))
 
@@ -131,7 +133,7 @@ def _agents_places() -> list[Root]:
 
 def _step_by_step(arguments: argparse.Namespace) -> int:
     if arguments.json or arguments.edit or arguments.yes or arguments.name:
-        raise UsageError("The steps ask for that themselves", "--interactive with --json, --edit, --yes or --name")
+        raise UsageError("Conflicting options", "--interactive cannot be combined with --json, --edit, --yes or --name")
 
     return run_interactive(_options(arguments), _world())
 
@@ -143,24 +145,6 @@ def whole() -> tuple[Options, World]:
     return _options(build_parser("mine").parse_args(["mine"])), _world()
 
 
-def _unasked(arguments: argparse.Namespace) -> int:
-    """Run as a job of the daemon: one line of JSON at the end, as a worker's, and no longer than the daemon itself."""
-    from skilld import codec
-    from skilld.protocol import JobEnd, Result
-    from skilld.store.meta import LAST_ERROR
-    from skilld.types import Outcome
-
-    threading.Thread(target=_end_with_the_daemon, daemon=True).start()
-    try:
-        result = Result(outcome=Outcome.PROPOSED if _mined(arguments).proposed else Outcome.NOTHING)
-    except SkilldError as error:
-        result = Result(outcome=Outcome.FAILED, detail=str(error))
-        message = {"at": rfc3339(time.time()), "message": f"mining: {error}"}
-        common.store().meta.set(LAST_ERROR, message)
-    sys.stdout.write(codec.encode(JobEnd(result, stays=False, asked_models=False)) + "\n")
-    return 0
-
-
 def _mined(arguments: argparse.Namespace) -> Report:
     from skilld.mining.candidates import mine
 
@@ -169,7 +153,7 @@ def _mined(arguments: argparse.Namespace) -> Report:
         return mine(_options(arguments), _world(), _hooks(arguments, progress))
     except KeyboardInterrupt:
         progress.clear()
-        sys.stderr.write("Ended. What was answered and proposed until now is kept; the next run goes on from there.\n")
+        sys.stderr.write("Stopped. Your answers and proposals so far are kept; the next run continues from there.\n")
         raise
     finally:
         progress.clear()
@@ -230,12 +214,12 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         # The setting that has it run by night is the person's word.
         agreed = arguments.yes or (arguments.nightly and common.settings().mine.nightly)
         usd = None if agreed else dollars()
-        money = "" if agreed else ", at a price that is not known" if usd is None else f", about ${usd:.2f}"
-        sys.stderr.write(f"To be asked: {expected.told()}{money}.\n")
+        money = "" if agreed else ", price unknown" if usd is None else f", about ${usd:.2f}"
+        sys.stderr.write(f"Questions to ask: {expected.told()}{money}.\n")
         if agreed or (usd == 0 and not sys.stdin.isatty()):
             return True
         if not sys.stdin.isatty():
-            sys.stderr.write("Not asked: there is no terminal to ask you on. If you mean it: --yes\n")
+            sys.stderr.write("Nothing was asked: there is no terminal to confirm in. To go ahead: --yes\n")
             return False
         return terminal.says_yes("Ask? [y/N] ", sys.stderr)
 
@@ -295,31 +279,30 @@ def _end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _end_with_the_daemon() -> None:
-    """End this process and its workers when the daemon that started it is gone: its end of our stdin closes then."""
-    sys.stdin.buffer.read()
-    os.killpg(0, signal.SIGKILL)
-
-
 # `skilld mine --interactive`: the three steps, on a screen or by questions and answers, and what came of them.
 
 
 def run_interactive(options: Options, world: World) -> int:
     """Go through the steps and print what became of what was kept; `world` comes with a store, which is closed."""
     from skilld.cli.mine_report import brief
-    from skilld.cli.terminal import ask, edit, has_screen
 
     steps = generating(options, world)
-    if not has_screen():
-        from skilld.review.plain import PlainGenerate
-
-        brief(PlainGenerate(steps, console.line, ask, edit).run())
+    if not terminal.has_screen():
+        run_plain(steps)
         return Exit.OK
     from skilld.review.generate_screen import GenerateApp
 
     app = GenerateApp(steps)
     brief(app.run() or [])
     return Exit.BUG if app.return_code else Exit.OK
+
+
+def run_plain(steps: Generation) -> None:
+    """Go through the steps by questions and answers, and print what became of what was kept."""
+    from skilld.cli.mine_report import brief
+    from skilld.review.plain_generate import PlainGenerate
+
+    brief(PlainGenerate(steps, console.line, terminal.ask, terminal.edit).run())
 
 
 def generating(options: Options, world: World) -> Generation:

@@ -15,8 +15,8 @@ from skilld.mining.values import REPEATABLE, Proof
 from skilld.text import counted
 
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
-_BY_HAND = ", from a file given by hand"
-_NEXT = "\nNothing is live yet. Look at them: skilld review"
+_BY_HAND = ", from a file you specified"
+_NEXT = "\nNothing is live yet. Review it: skilld review"
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -48,11 +48,11 @@ def show(report: Report) -> None:
     console.line(f"{counted(len(reading.sessions), 'session')} read.")
     for number, what in (
         (reading.unreadable, "transcripts could not be read"),
-        (reading.left_alone, "sessions in projects that ask to be left alone"),
-        (reading.unknown_cost, "of these with a log that tells no cost"),
-        (reading.unknown_end, "of these with a log that tells no end"),
-        (report.asked.unusable, "answers of the model could not be used; the next run asks again"),
-        (report.unread, "questions were not asked; there the rules alone were at work"),
+        (reading.left_alone, "sessions skipped in projects that opted out"),
+        (reading.unknown_cost, "of these have no cost recorded in their log"),
+        (reading.unknown_end, "of these have no end recorded in their log"),
+        (report.asked.unusable, "answers from the model could not be used; the next run asks again"),
+        (report.unread, "questions were not asked; rules were used instead"),
     ):
         if number:
             console.line(f"  {number} {what}")
@@ -71,13 +71,13 @@ def show(report: Report) -> None:
         _outcome(made)
     judged = report.judgement
     _list("For the project's own documents rather than a skill:", ((doc.text, doc.project) for doc in judged.docs))
-    _list("Not taken:", ((one.topic, _lacked(one.missed)) for one in judged.rejected))
+    _list("Not used:", ((one.topic, _lacked(one.missed)) for one in judged.rejected))
     if report.proposed:
         console.line(_NEXT)
     elif not reading.sessions:
         console.line(_NONE)
     elif not (report.became or report.gathered or judged.docs or judged.rejected):
-        console.line("Nothing in them makes a skill.")
+        console.line("Nothing in them is enough for a skill.")
 
 
 def brief(became: Iterable[CandidateResult]) -> None:
@@ -120,11 +120,8 @@ def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def _lacked(missed: str) -> str:
-    """Return for a person what a candidate lacked: the reason alone, where one stands behind what is missing."""
-    what, _, why = missed.partition(": ")
-    if missed.endswith("already") or (why and not what.startswith("of the kind")):
-        return why or missed
-    return f"missed: {'work that comes again' if missed == REPEATABLE else missed}"
+    """Return for a person why a candidate was not used."""
+    return "it did not come up again" if missed == REPEATABLE else missed
 
 
 def _candidate(one: CandidateResult) -> dict[str, Any]:

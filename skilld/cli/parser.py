@@ -25,7 +25,7 @@ GROUPS = {
         "accept": "decide",
         "reject": "decide",
     },
-    "Start": {"demo": "demo", "doctor": "doctor", "config": "config"},
+    "Start": {"demo": "demo", "doctor": "doctor", "config": "config", "completion": "completion"},
     "Decide": {
         "proposals": "proposals",
         "show": "proposals",
@@ -36,6 +36,8 @@ GROUPS = {
     "Your instructions": {
         "context": "context",
         "effect": "effect",
+        "report": "report",
+        "trim": "trim",
         "learnings": "learnings",
         "skills": "skills",
         "consolidate": "consolidate",
@@ -63,11 +65,11 @@ GROUPS = {
     },
 }
 VERBS = {verb: module for group in GROUPS.values() for verb, module in group.items()}
-_ABOUT = (
+ABOUT = (
     "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
     f"skill in use, each quoting your words, on the git branch {STAGING_BRANCH}."
 )
-_CODES = """\
+CODES = """\
 exit codes:
   0 done   1 failed   2 usage error   3 internal error
   4 daemon not running, or already running   5 refused for safety
@@ -121,17 +123,30 @@ class _Overview(_Parser):
         (verbs,) = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001 - argparse has no public way to list verbs
         purposes = {choice.dest: choice.help for choice in verbs._choices_actions}  # noqa: SLF001 - as above
         width = max(map(len, purposes))
-        lines = ["usage: skilld COMMAND [OPTIONS]", "", _ABOUT]
+        lines = ["usage: skilld COMMAND [OPTIONS]", "", ABOUT]
         for title, group in GROUPS.items():
             lines += ["", f"{title}:", *(f"  {verb:{width}}  {purposes[verb]}" for verb in group if verb in purposes)]
-        more = "  skilld COMMAND --help  what a command does and takes\n  skilld --version\n"
-        return "\n".join([*lines, "", f"more:\n{more}\n{_CODES}"]) + shown(self.prog)
+        more = "  skilld COMMAND --help  what a command does, and its options\n  skilld --version\n"
+        return "\n".join([*lines, "", f"more:\n{more}\n{CODES}"]) + shown(self.prog)
+
+
+# What other programs call it.
+_ELSEWHERE = {
+    "undo": "revert, or restore",
+    "list": "proposals",
+    "ls": "proposals",
+    "drop": "reject",
+    "merge": "accept",
+    "start": "run, or service start",
+    "stop": "pause, or service stop",
+}
 
 
 def _nearest(given: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(given, known, n=1)
+    meant = _ELSEWHERE.get(given, "")
+    near = [meant] if meant.partition(",")[0] in known else get_close_matches(given, known, n=1)
     return f" Did you mean {near[0]}?" if near else ""
 
 

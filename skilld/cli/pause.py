@@ -24,7 +24,7 @@ def add(verbs: common.Verbs) -> None:
         nargs="?",
         help="how long to pause, such as 30m, 2h or 1d (default: until resume)",
     )
-    common.verb(verbs, "resume", resume, "end a pause")
+    common.verb(verbs, "resume", resume, "resume judging and proposing")
     parser = common.verb(verbs, "snooze", snooze, "mute desktop notifications; everything else keeps working")
     parser.add_argument(
         "duration",

@@ -37,7 +37,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(
         verbs, "show", run_show, "show a proposal: your words, the diff, and how to decide", listing=True
     )
-    parser.add_argument("id", metavar="ID", help="a proposal, by its ID or the start of it")
+    parser.add_argument("id", metavar="ID", help="a proposal's ID, or a prefix of it")
     parser = common.verb(verbs, "why", run_why, "show whose words a line of a skill came from", listing=True)
     parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as SKILL.md:12")
 
@@ -81,6 +81,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     from skilld.clock import ago, seconds
+    from skilld.evals.results import told as evaluated
     from skilld.proposals.remarks import doubt, otherwise, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
@@ -94,12 +95,13 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
     unfit = here.unfit if here is not None else ""
     remarks = [when, where, doubt(store, proposal), proposal.note, standing(store, proposal, now), unfit, *told]
-    remarks += otherwise(store, proposal)
+    remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
+    from skilld.evals.results import of_proposal
     from skilld.proposals.remarks import conflicts, rests_on
     from skilld.types import TargetKind
 
@@ -115,6 +117,7 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "branch": branch,
         "rests_on": rests_on(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),
+        "evals": [one.as_json() for one in of_proposal(store, proposal)],
     }
 
 
@@ -143,6 +146,7 @@ def _states(text: str) -> Sequence[Any]:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.evals.results import told
     from skilld.proposals.explain import Here, Looking, diff
     from skilld.proposals.refresh import refresh
     from skilld.proposals.remarks import doubt, on_staging, otherwise, standing
@@ -156,7 +160,8 @@ def run_show(arguments: argparse.Namespace) -> int:
     remark = standing(store, proposal, time.time())
     here = Looking().look(proposal) if proposal.state.value == "open" else Here()
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
-    present(proposal, lines, (doubt(store, proposal), remark, here.unfit, *otherwise(store, proposal)), here)
+    remarks = (*otherwise(store, proposal), *told(store, proposal))
+    present(proposal, lines, (doubt(store, proposal), remark, here.unfit, *remarks), here)
     return 0
 
 
@@ -190,6 +195,10 @@ def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: 
 def origin(proposal: Proposal) -> str:
     """Return where a proposal came from: a session, or the verb that makes those without one."""
     if not proposal.evidence and not proposal.session_id:
+        from skilld.proposals.model import EVALS
+
+        if proposal.batch_id.startswith(EVALS):
+            return "skilld skills eval"
         return f"skilld {'skills import' if proposal.creates else 'consolidate'}"
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
@@ -312,7 +321,7 @@ def _print_why(store: Store, proposal: Proposal) -> None:
     from skilld.proposals.remarks import doubt
 
     accepted = store.proposals.accepted_at(proposal.id)
-    when = f"accepted {accepted}" if accepted else f"made {proposal.created_at}"
+    when = f"accepted {accepted}" if accepted else f"created {proposal.created_at}"
     console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.line(f"  {console.plain(proposal.summary)}")
     for evidence in proposal.evidence:

@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(
-        verbs, "recommend", run, "name the skills that fit a task, with what you said about it", listing=True
+        verbs, "recommend", run, "list the skills that fit a task, and what you said about it", listing=True
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )
     parser = common.verb(
-        verbs, "suggest", run_suggest, "print a few lines on this project's skills for a session's start", listing=True
+        verbs,
+        "suggest",
+        run_suggest,
+        "print a few lines about this project's skills for a new session",
+        listing=True,
     )
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
@@ -42,18 +46,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     text = common.as_text(" ".join(arguments.text)).strip()
     if not text:
-        raise UsageError("For which work?", "the text is empty", 'skilld recommend "write the release notes"')
+        raise UsageError("Which task?", "no text given", 'skilld recommend "write the release notes"')
     found = fitting(text, common.folder(arguments.project))
     if arguments.json:
         return common.write_json([asdict(one) for one in found])
     for one in found:
-        name = console.plain(one.skill) if one.skill else "(in no skill yet)"
+        name = console.plain(one.skill) if one.skill else "(not in a skill yet)"
         console.line(f"{one.confidence:4.0%}  {console.paint(name, 'bold')}  {console.plain(one.path)}".rstrip())
         for because in one.because:
             words = f"{console.plain(because.text)}  {because.kind} {because.id}, {because.confidence:.0%} sure"
             console.line(console.paint(f"      {words}", "dim"))
     if not found:
-        console.line("Nothing that you have or said has to do with it.")
+        console.line("None of your skills fits this task, and nothing you said is about it.")
     return 0
 
 
@@ -126,10 +130,10 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
 
 def _hook(agent: str) -> int:
     if agent not in _HOOKS:
-        raise UsageError("No hook for this agent", f"{common.as_text(agent)}; there is one for {', '.join(_HOOKS)}")
+        raise UsageError("No hook for this agent", f"{common.as_text(agent)}; available for: {', '.join(_HOOKS)}")
     file, event = _HOOKS[agent]
     command = f"{shutil.which('skilld') or sys.argv[0]} suggest"
-    sys.stderr.write(f"Put this into {file}; nothing was changed.\n")
+    sys.stderr.write(f"Add this to {file}; nothing was changed.\n")
     hook = {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}
     console.line(json.dumps(hook, indent=2))
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -34,9 +33,7 @@ def add(verbs: common.Verbs) -> None:
         "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
     )
     parser.add_argument("--seconds", metavar="N", type=float, default=0.0, help="how long the task took, in seconds")
-    parser.add_argument(
-        "--result", metavar="TEXT", default="", help="what came of it; kept as a learning with --qa-passed"
-    )
+    parser.add_argument("--result", metavar="TEXT", default="", help="the result; kept as a learning with --qa-passed")
     checked = parser.add_mutually_exclusive_group()
     checked.add_argument(
         "--qa-passed", dest="qa", action="store_true", default=None, help="the result passed its checks"
@@ -44,14 +41,14 @@ def add(verbs: common.Verbs) -> None:
     checked.add_argument("--qa-failed", dest="qa", action="store_false", help="the result failed its checks")
     parser.add_argument("--stats", action="store_true", help="show what the recorded tasks have in common")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped, so it is recommended more or less")
+    parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped, to recommend it more or less often")
     parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two share the name")
     helped = parser.add_mutually_exclusive_group(required=True)
     helped.add_argument("--helpful", action="store_true", help="the skill helped")
     helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="the skill did not help")
     parser.add_argument("--note", metavar="TEXT", default="", help="a note to keep with your feedback")
     parser.add_argument(
-        "--session", metavar="ID", default="", help="the session you mean; your latest feedback on it counts"
+        "--session", metavar="ID", default="", help="the session you mean; only your latest feedback on it counts"
     )
 
 
@@ -63,7 +60,7 @@ def record(arguments: argparse.Namespace) -> int:
     if arguments.stats:
         return _show_patterns(store, as_json=arguments.json)
     if not (arguments.prompt or "").strip():
-        raise UsageError("Which task?", "its text is missing", 'skilld record "fix the login" --qa-passed')
+        raise UsageError("Which task?", "no text given", 'skilld record "fix the login" --qa-passed')
     # What an agent says came of a task is nobody's word, and learnings are shown to agents again.
     doubt = guarding.person_doubt() if arguments.result else None
     task = _task(arguments)
@@ -74,8 +71,8 @@ def record(arguments: argparse.Namespace) -> int:
             store.learnings.add(_learning(task, store.records.tasks()))
     if arguments.json:
         return common.write_json(asdict(task))
-    kept = "; what came of it is kept as a learning." if learned else "."
-    kept = f", and nothing learned from it: {doubt.words}." if doubt else kept
+    kept = "; the result is kept as a learning." if learned else "."
+    kept = f"; nothing was learned from it: {doubt.words}." if doubt else kept
     console.line(f"{task.id} recorded{kept}")
     return 0
 
@@ -87,7 +84,7 @@ def _show_patterns(store: Store, *, as_json: bool) -> int:
     if as_json:
         return common.write_json(found)
     if not found["tasks"]:
-        console.line('Nothing is recorded yet: skilld record "fix the login" --qa-passed')
+        console.line('Nothing is recorded yet. Record a task: skilld record "fix the login" --qa-passed')
         return 0
     console.table([(name.replace("_", " "), console.plain(_shown(value))) for name, value in found.items()])
     return 0
@@ -102,6 +99,8 @@ def _shown(value: object) -> str:
 
 def _task(arguments: argparse.Namespace) -> Task:
     """Return the task that the arguments tell of, without secrets."""
+    import hashlib
+
     from skilld.clock import rfc3339
     from skilld.store.tasks import Task
 
@@ -132,9 +131,9 @@ def feedback(arguments: argparse.Namespace) -> int:
     found = perhaps(store, arguments.skill, session)
     skill, path = (found.name, str(found.path)) if found else (common.as_text(arguments.skill), "")
     store.records.add_feedback(skill, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)
-    where = path or "none of that name is known here, so it counts for whichever has it"
+    where = path or "skilld has no skill with that name; this will count toward any skill that gets it"
     said = "helped" if arguments.helpful else "did not help"
-    console.line(f"Kept: {console.plain(skill)} {said} ({console.plain(where)}).")
+    console.line(f"Saved: {console.plain(skill)} {said} ({console.plain(where)}).")
     return 0
 
 
@@ -156,7 +155,7 @@ def _learning(task: Task, tasks: list[Task]) -> Learning:
         session_id=f"record:{task.id}",
         project=task.project,
         skill=task.skills[0] if task.skills else None,
-        why_kept="a task whose checks passed taught it",
+        why_kept="learned from a task that passed its checks",
         confidence=learned_confidence(sure, alike.qa_rate or 0.0),
         created_at=task.at,
     )

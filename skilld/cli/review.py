@@ -73,7 +73,11 @@ def _open_store(path: Path) -> Callable[[], Store]:
 
 
 def _plain(sitting: ReviewSession, ids: list[str]) -> None:
+    from skilld.cli.mine import run_plain
     from skilld.review.plain import Plain
+    from skilld.review.plain_tabs import Doing, PlainTabs
 
     sitting.take_in()
-    Plain(sitting, console.line, terminal.ask, terminal.edit).run(ids)
+    doing = Doing(console.line, terminal.ask, terminal.edit, lambda: run_plain(_generating()))
+    tabs = PlainTabs(sitting, common.settings().batch.turns, doing)
+    Plain(sitting, console.line, terminal.ask, terminal.edit, tabs).run(ids)

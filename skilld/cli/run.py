@@ -39,14 +39,17 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits to your skills")
     parser.add_argument("--once", action="store_true", help="process what is new, then exit")
-    parser.add_argument("--backfill", metavar="DAYS", type=_days, help="start with what you said in the last DAYS days")
+    parser.add_argument(
+        "--backfill", metavar="DAYS", type=_days, help="also process what you said in the last DAYS days"
+    )
+    parser.set_defaults(brief=False)
 
 
 def _days(text: str) -> float:
     with suppress(ValueError):
         if 0 < (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
             return days
-    raise argparse.ArgumentTypeError("use a number of days above 0, up to 36500")
+    raise argparse.ArgumentTypeError("must be more than 0 and at most 36500")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
-    if setup.ask_once(settings, where.settings_file):
+    if not arguments.brief and setup.ask_once(settings, where.settings_file):
         origin, settings = _settings(where)
     settings_cache.keep(store, settings, origin)
     around = Host(common.home(), dict(os.environ), umask)
@@ -104,7 +107,8 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
         loop.take_signals()
     else:
         engine.follower.sweep()  # so that what is told is what is there
-    tell(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
+    if not arguments.brief:  # `setup` has said it all
+        tell(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
@@ -139,10 +143,12 @@ def _journald_reads() -> bool:
 
 def _once(engine: Engine, worker: Worker) -> int:
     """Read what is new and finish the batches that are due, one after the other."""
+    from skilld.daemon.schedule import heard_since
     from skilld.notify.notice import about_waiting
     from skilld.proposals.poll import Observing, record
     from skilld.protocol import GitResult, Job
     from skilld.types import State
+    from skilld.worker.spawn import VerbWorker
 
     seconds = engine.settings.worker.seconds
     engine.store.batches.recover()
@@ -157,6 +163,9 @@ def _once(engine: Engine, worker: Worker) -> int:
         if isinstance(found, GitResult):
             record(engine.store, found, time.time())
         done += _finish_due(engine, worker)  # proposals that the look found to have lost their place
+    if mend := heard_since(engine, time.time()):
+        with VerbWorker(engine.around.environment) as verb:
+            verb.do(Job(mend, umask), seconds)
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.line(
@@ -164,9 +173,9 @@ def _once(engine: Engine, worker: Worker) -> int:
         f"{counted(learnings, 'learning')} kept."
     )
     if engine.store.meta.paused(time.time()):
-        console.line("skilld is paused, so nothing was judged. To go on: skilld resume")
+        console.line("skilld is paused, so nothing was judged. To continue: skilld resume")
     if count:
-        console.line("See them: skilld proposals")
+        console.line("Review them: skilld review")
     if homeless := engine.store.learnings.homeless():
         console.line(about_waiting(homeless))
     return 0
@@ -217,7 +226,9 @@ def _ring() -> None:
 def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
     """Say on the terminal what was proposed, or applied by auto mode, and how much waits for a place now."""
     for proposal in proposals:
-        done, then = ("Applied to", "Undo: skilld revert") if proposal.landed else ("Proposed for", "Look: skilld show")
+        done, then = (
+            ("Applied to", "Undo: skilld revert") if proposal.landed else ("Proposed for", "See it: skilld show")
+        )
         console.line(f"{done} {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
         console.line(f"  {then} {proposal.id}")
     if waiting:
@@ -257,7 +268,7 @@ def _cost(model: str, settings: Settings) -> str:
     if model == "offline":
         return "nothing, and nothing leaves this machine"
     if model.startswith("ollama"):
-        return "only this machine's time"
+        return "only CPU time on this machine"
     what = (
         "counts towards your plan or credit with each agent" if model == "agent" else "a few cents with a small model"
     )
@@ -289,7 +300,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     console.line()
     if follows and sys.stdout.isatty():
         console.line(
-            console.paint("Following your agents. Press Ctrl-C to stop. To see what came of it: skilld status", "dim")
+            console.paint("Following your agents. Press Ctrl-C to stop. To see the results: skilld status", "dim")
         )
     sys.stdout.flush()
 
@@ -313,7 +324,8 @@ def _tell_of_the_past(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
     console.line(
-        "skilld starts with what you say from now on. To see what the last 7 days would have taught, without a model:"
+        "skilld learns from what you say from now on. To see what it would have learned from the "
+        "last 7 days, without a model:"
     )
     first = "   (stop this one first with Ctrl-C)" if follows else ""
     console.line(f"  {offline}skilld run --once --backfill 7{first}")

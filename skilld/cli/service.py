@@ -30,7 +30,10 @@ def add(verbs: common.Verbs) -> None:
     made.add_argument(
         "--environment",
         choices=["keep", "leave"],
-        help="variables that only your shell has: keep them in a file that only you can read, or leave them out",
+        help=(
+            "what to do with variables set only in your shell: keep them in a file that only you "
+            "can read, or leave them out"
+        ),
     )
     common.verb(actions, "uninstall", uninstall, "stop the service and remove its files")
     common.verb(actions, "start", start, "start the service")
@@ -47,25 +50,29 @@ def the_manager() -> ServiceManager:
 
 def install(arguments: argparse.Namespace) -> int:
     """Install the service for this person and start it, or bring it up to date; --dry-run only shows its files."""
-    from skilld.service.install import install
-
     manager = the_manager()
     if arguments.dry_run:
         _show_files(manager, _start(manager, "leave"))
         return 0
-    before = manager.state()
-    _refuse_a_second(before)
+    _refuse_a_second(manager.state())
     setup.ask_once(common.settings(), common.places().settings_file)  # the variables to keep depend on it
-    start = _start(manager, arguments.environment)
+    put_in_place(manager, arguments.environment)
+    return 0
+
+
+def put_in_place(manager: ServiceManager, environment: str | None) -> None:
+    """Install the service and start it, or bring it up to date, and say so; `environment` as in `install`."""
+    from skilld.service.install import install
+
+    start = _start(manager, environment)
     written = install(manager, start)
     for path in written:
         console.line(f"Wrote {console.plain(str(path))}")
     state = manager.state()
-    done = "Installed and running" if written else "Nothing to change: it is installed and running"
-    console.line(f"{done}. See it: skilld service status, skilld logs -f")
+    done = "Installed and running" if written else "Already installed and running; nothing to change"
+    console.line(f"{done}. To check on it: skilld service status, skilld logs -f")
     if state.linger is False:
         console.line(_LINGER)
-    return 0
 
 
 def _start(manager: ServiceManager, consent: str | None) -> Start:
@@ -85,10 +92,13 @@ def _consents(missing: Mapping[str, str]) -> bool:
     if not sys.stdin.isatty():
         raise RefusedError(
             "The service is not installed",
-            f"only this shell has {names}",
-            "--environment keep: in a file that only you can read; leave: do without. Or: skilld config set ...",
+            f"{names} {'is' if len(missing) == 1 else 'are'} set only in this shell",
+            (
+                "Use --environment keep (saved in a file that only you can read) or --environment leave "
+                "(left out), or: skilld config set ..."
+            ),
         )
-    console.line(f"Only this shell has {console.plain(names)}: a service would not see it.")
+    console.line(f"{console.plain(names)} is set only in this shell; a service would not see it.")
     return terminal.says_yes("Keep it for the service, in a file that only you can read? [y/N] ", sys.stdout)
 
 
@@ -106,7 +116,7 @@ def _refuse_a_second(state: ServiceState) -> None:
     lock = common.places().lock
     if not state.running and is_held(lock):
         raise NotRunningError(
-            "skilld is running already", f"process {holder(lock) or 'unknown'}", "Stop that one first (Ctrl-C)."
+            "skilld is running already", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
         )
 
 

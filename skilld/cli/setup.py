@@ -1,4 +1,4 @@
-"""`skilld setup [MODEL]`: the one question, who judges what you say to your agents."""
+"""`skilld setup [MODEL]`: who judges what you say to your agents, and the first steps around that question."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import argparse
 import os
 import string
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -36,15 +37,42 @@ class Offer:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "setup", run, "choose who judges what you say: your agents, a model or rules")
+    parser = common.verb(verbs, "setup", run, "get started: who judges, the service, the last week")
     parser.add_argument(
         "model", metavar="MODEL", nargs="?", help="agent, offline, auto, or the name of a model; skips the question"
     )
-    parser.add_argument("--json", action="store_true", help="print the choices as one JSON document; ask nothing")
+    parser.add_argument(
+        "--service", choices=["yes", "no"], help="whether to run skilld whenever you are logged in; skips the question"
+    )
+    parser.add_argument(
+        "--look-back",
+        metavar="DAYS",
+        type=_days,
+        help="process what you said in the last DAYS days (0: nothing); skips the question",
+    )
+    parser.add_argument(
+        "--environment",
+        choices=["keep", "leave"],
+        help="whether the service gets variables set only in your shell",
+    )
+    parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
+
+
+def _days(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
+            return days
+    raise argparse.ArgumentTypeError("must be a number of days from 0 to 36500")
+
+
+def asks_nothing(arguments: argparse.Namespace) -> bool:
+    """Whether these arguments change nothing: no answer is given in advance, and there is nobody to ask."""
+    answered = (arguments.model, arguments.service, arguments.look_back) != (None, None, None)
+    return (arguments.json is True and arguments.model is None) or not (answered or sys.stdin.isatty())
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask who judges and remember the answer; with MODEL, only remember it."""
+    """Go through the first steps; with only MODEL, remember who judges and nothing else."""
     found = offers(os.environ)
     file = common.places().settings_file
     if arguments.model is not None:
@@ -56,14 +84,65 @@ def run(arguments: argparse.Namespace) -> int:
             {"model": settings.model, "answered": answered, "offers": [asdict(one) for one in found]}
         )
     if arguments.model is not None:
+        from skilld.cli.config import try_model
+
         _mind_variable(settings, arguments.model)
-        return 0
-    _show(found)
-    if not sys.stdin.isatty():
+        try_model()
+        if arguments.service is None and arguments.look_back is None:
+            return 0
+    elif asks_nothing(arguments):
+        _show(found)
         names = " | ".join(one.model for one in found)
-        sys.stderr.write(f"skilld: setup needs a terminal to ask you. Without one: skilld setup {names}\n")
+        given = "[--service yes|no] [--look-back DAYS]"
+        sys.stderr.write(f"skilld: setup needs a terminal to ask you. Without one: skilld setup {names} {given}\n")
         return Exit.USAGE
-    return 0 if _ask(found, file) else Exit.FAILURE
+    return _guide(arguments, found, file)
+
+
+def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) -> int:
+    """Go through the steps, each carried out as soon as it is decided on: whoever leaves keeps what was done."""
+    from skilld.cli import first_steps
+
+    asks = sys.stdin.isatty()
+    first_steps.tell_found()
+    steps: dict[str, Callable[[], str]] = {
+        "who judges": lambda: _judge(arguments, found, file, asks=asks),
+        "the service": lambda: first_steps.offer_service(arguments.service, arguments.environment, asks=asks),
+        "looking back": lambda: first_steps.offer_look_back(arguments.look_back, asks=asks),
+    }
+    done: list[str] = []
+    for number, (name, step) in enumerate(steps.items()):
+        try:
+            done += [did] if (did := step()) else []
+        except (KeyboardInterrupt, _LeftError) as error:
+            left = ", ".join([*steps][number:])
+            console.line()
+            console.line(f"Stopped at {name}. Kept: {'; '.join(done) or 'nothing was changed'}.")
+            console.line(f"Not decided: {left}. To continue: skilld setup")
+            return Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Exit.FAILURE
+    first_steps.tell_outcome()
+    return 0
+
+
+class _LeftError(Exception):
+    """The input ended."""
+
+
+def _judge(arguments: argparse.Namespace, found: Sequence[Offer], file: Path, *, asks: bool) -> str:
+    """Ask who judges unless that is said; returns what was decided."""
+    from skilld.cli.config import try_model
+
+    settings = common.settings()
+    chosen = "model" in settings.model_fields_set
+    if arguments.model is not None or not asks:
+        return f"{console.plain(settings.model)} judges" if chosen else ""
+    console.line()
+    _show(found)
+    if not _ask(found, file, settings.model if chosen else ""):
+        raise _LeftError
+    try_model()
+    settings = common.settings()
+    return f"{console.plain(settings.model)} judges" if "model" in settings.model_fields_set else ""
 
 
 def ask_once(settings: Settings, file: Path) -> bool:
@@ -96,7 +175,7 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
         found.append(Offer(AGENT, title, sends, f"your plan or credit with that agent, {A_DAY}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
-        found.append(Offer("auto", title, "nothing leaves this machine", "no money, only this machine's time"))
+        found.append(Offer("auto", title, "nothing leaves this machine", "no money, only CPU time on this machine"))
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
@@ -116,17 +195,23 @@ def _show(found: Sequence[Offer]) -> None:
     console.line()
 
 
-def _ask(found: Sequence[Offer], file: Path) -> bool:
-    """Take a letter, or a name; Enter takes the first. Whether there was an answer."""
+def _ask(found: Sequence[Offer], file: Path, kept: str = "") -> bool:
+    """Take a letter, or a name; Enter takes what was chosen before, or the first. Whether there was an answer."""
+    first = kept or found[0].model
     by_answer = {letter: one.model for letter, one in zip(string.ascii_lowercase, found, strict=False)}
-    by_answer |= {one.model: one.model for one in found} | {"": found[0].model}
-    while (said := terminal.ask(f"Type a letter, or press Enter for {found[0].model}: ")) is not None:
+    by_answer |= {one.model: one.model for one in found} | {"": first}
+    while (
+        said := terminal.ask(f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): ")
+    ) is not None:
+        if said.strip().lower() in {"n", "no"}:
+            console.line("Not decided: until you choose, only explicit wording is noticed. To choose: skilld setup")
+            return True
         if model := by_answer.get(said.strip().lower()):
             _remember(file, model)
             return True
         console.line(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
-    console.line("You chose nothing. To choose later: skilld setup")
+    console.line("Nothing was chosen. To choose later: skilld setup")
     return False
 
 

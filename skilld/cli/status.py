@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import Exit
+from skilld.errors import Exit, UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import counted
 
@@ -36,25 +36,37 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. Returns 0, with --check also 1 or 4."""
+    if arguments.check:
+        return _check(as_json=arguments.json)
     shown = collect()
-    if not arguments.check:
-        if arguments.json:
-            return common.write_json(shown)
-        _print(shown)
-        return 0
-    code = Exit.NOT_RUNNING
-    needs = [{"what": "daemon", "detail": "not running", "remedy": "skilld run"}]
-    if shown["running"]:
-        needs = _needs(shown)
-        code = Exit.FAILURE if needs else Exit.OK
     if arguments.json:
+        return common.write_json(shown)
+    _print(shown)
+    return 0
+
+
+def _check(*, as_json: bool) -> int:
+    from skilld.daemon.lock import is_held
+
+    try:
+        shown = collect()
+    except UsageError as error:  # the settings: a script asked, and it typed nothing wrong
+        shown = {"running": is_held(common.places().lock)}
+        needs = [{"what": "settings", "detail": error.cause, "remedy": error.remedy}]
+    else:
+        needs = _needs(shown) if shown["running"] else []
+    code = Exit.FAILURE if needs else Exit.OK
+    if not shown["running"]:
+        code = Exit.NOT_RUNNING
+        needs = [{"what": "daemon", "detail": "not running", "remedy": "skilld run"}, *needs]
+    if as_json:
         common.write_json(shown | {"needs": needs})
         return code
     for one in needs:
         remedy = f" -> {one['remedy']}" if one["remedy"] else ""
         console.line(console.plain(f"{one['what']}: {one['detail']}{remedy}"))
     if not needs:
-        console.line("Nothing needs you.")
+        console.line("Nothing needs your attention.")
     return code
 
 
@@ -84,7 +96,6 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
-    from skilld.proposals.remarks import hours_left
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.types import State
 
@@ -109,9 +120,7 @@ def collect() -> dict[str, Any]:
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
         "proposals": {state.value: store.proposals.count(state) for state in State},
-        "dropped": [
-            {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
-        ],
+        "dropped": _dropped(store, now),
         "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
@@ -123,6 +132,17 @@ def collect() -> dict[str, Any]:
         "rebuilt": store.meta.get(REBUILT),
         "last_error": store.meta.get(LAST_ERROR),
     }
+
+
+def _dropped(store: Store, now: float) -> list[dict[str, Any]]:
+    from skilld.types import State
+
+    dropped = store.proposals.in_states([State.DROPPED])
+    if not dropped:
+        return []
+    from skilld.proposals.remarks import hours_left
+
+    return [{"id": one.id, "hours": hours_left(store, one, now)} for one in dropped]
 
 
 def _agents(store: Store) -> dict[str, Any]:
@@ -165,7 +185,7 @@ def _print(shown: dict[str, Any]) -> None:
         console.line(f"          {found}")
     _print_agents(shown["agents"], now)
     if waiting := shown["turns"]["waiting"]:
-        console.line(f"turns     {waiting} waiting until their session has more or ends")
+        console.line(f"turns     {waiting} waiting for their session to continue or end")
     batches = shown["batches"]
     console.line(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
     for parked in shown["parked"]:
@@ -176,7 +196,7 @@ def _print(shown: dict[str, Any]) -> None:
     spent = shown["spend_today"]
     console.line(f"today     {counted(spent['calls'], 'model call')}, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:
-        console.line(console.paint(f"budget    spent: {why}; the rest waits until tomorrow", "yellow"))
+        console.line(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     if shown["notices"]:
         console.line(f"notices   {console.plain(shown['notices'])}")
@@ -202,7 +222,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
         ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} drops it now"
-        console.line(console.paint(f"          {item['id']} dropped, final in {left}: {ways}", "yellow"))
+        console.line(console.paint(f"          {item['id']} dropped, becomes permanent in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
         console.line(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
         console.line("          Do not merge it: use skilld accept, which works on any branch.")
@@ -239,7 +259,7 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
         console.line(f"watching  {counted(unwatched, 'folder')} over the kernel's watch limit, polled every 30 s")
     if overflows := said.get("overflows"):
         times = "once" if overflows == 1 else f"{overflows} times"
-        console.line(f"watching  lost events {times} and scanned everything instead")
+        console.line(f"watching  lost events {times} and rescanned everything")
     for folder in said.get("silent") or ():
         console.line(f"watching  no events from {console.plain(folder)}: polled every 30 s")
     if settings := said.get("settings"):
@@ -276,7 +296,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
         + (f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached today.")
     )
     if shown["waiting"]:
-        console.line(f"{counted(shown['waiting'], 'batch waits', 'batches wait')} to be judged.")
+        console.line(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
     console.line(f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call: only chatter.")
     return 0
 

@@ -46,12 +46,12 @@ class FileChange:
             mode = 0o644 if self.before is None else stat.S_IMODE(self.path.stat().st_mode)
             write_whole(self.path, self.after, mode, self._check)
         except (OSError, ValueError) as error:
-            raise SkilldError("The file cannot be written", f"{self.path}: {_reason(error)}") from error
+            raise SkilldError("Cannot write the file", f"{self.path}: {_reason(error)}") from error
 
     def _check(self) -> None:
         now = _bytes(self.path)
         if now != self.before:
-            raise SkilldError("The file was left as it is", f"{self.path} was changed by someone else meanwhile")
+            raise SkilldError("The file was left unchanged", f"{self.path} was changed by another program")
 
 
 def add(verbs: common.Verbs) -> None:
@@ -59,7 +59,10 @@ def add(verbs: common.Verbs) -> None:
     from skilld.exchange.managed_block import TARGETS
 
     about = "list this project's skills in its CLAUDE.md, AGENTS.md, ..."
-    for name, run, text in (("sync", sync, about), ("unsync", unsync, "remove that list from those files again")):
+    for name, run, text in (
+        ("sync", sync, about),
+        ("unsync", unsync, "remove the list of skills from those files again"),
+    ):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument(
@@ -91,9 +94,9 @@ def sync(arguments: argparse.Namespace) -> int:
     project = common.folder(arguments.project)
     skills = inventory.served(inventory.project_skills(project))
     if unknown := sorted(set(arguments.names) - {skill.name for skill in skills}):
-        known = ", ".join(sorted({skill.name for skill in skills})) or "it has none"
-        remedy = "List all: skilld skills list. One that is disabled: skilld skills enable NAME"
-        raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}", remedy)
+        known = ", ".join(sorted({skill.name for skill in skills})) or "none"
+        remedy = "List all: skilld skills list. To enable one: skilld skills enable NAME"
+        raise UsageError("No such skill in this project", f"{unknown[0]}; available: {known}", remedy)
     named = [one for one in skills if one.name in arguments.names]
     body = managed_block.body(named or inventory.offered(skills, project), project)
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
@@ -102,7 +105,9 @@ def sync(arguments: argparse.Namespace) -> int:
         path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None
     ]
     if not paths:
-        raise UsageError("For which agents?", "no file here has a block yet", "skilld sync --agent NAME, or --all")
+        raise UsageError(
+            "Which agents?", "no file here has a block yet", "Name one: skilld sync --agent NAME, or use --all"
+        )
 
     def change(path: Path) -> Change:
         def put(data: bytes | None) -> bytes | None:
@@ -116,7 +121,9 @@ def sync(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember(project)
     if not body and not arguments.json:
-        console.line(f"There is no skill in {console.plain(str(project))} to name; your own are in no project's files.")
+        console.line(
+            f"{console.plain(str(project))} has no skills to list; your personal ones do not go into a project's files."
+        )
     return _carry_out(arguments, plan)
 
 
@@ -170,7 +177,7 @@ def _file(project: Path, relative: str) -> Path:
     """Return the real file: people link CLAUDE.md to AGENTS.md, and that is then one file."""
     path = (project / relative).resolve()
     if not path.is_relative_to(project):
-        raise SkilldError("Left alone", f"{project / relative} is a link that leads out of the project")
+        raise SkilldError("Skipped", f"{project / relative} is a link that points outside the project")
     return path
 
 
@@ -187,7 +194,7 @@ def _plan(path: Path, change: Change) -> FileChange:
         before = _bytes(path)
         return FileChange(path, before, change(before))
     except (OSError, ValueError) as error:
-        raise SkilldError("The file cannot be read", f"{path}: {_reason(error)}") from error
+        raise SkilldError("Cannot read the file", f"{path}: {_reason(error)}") from error
     except SkilldError as error:
         raise SkilldError(error.title, f"{path}: {error.cause}", error.remedy) from error
 

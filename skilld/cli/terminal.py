@@ -17,7 +17,7 @@ from skilld.errors import RefusedError
 def confirmed(question: str, title: str) -> bool:
     """Ask the person; without a terminal to ask on, raise RefusedError with `title`."""
     if not sys.stdin.isatty():
-        raise RefusedError(title, "there is no terminal to ask you", "If you mean it: --yes")
+        raise RefusedError(title, "there is no terminal to ask you in", "If you are sure: --yes")
     return says_yes(question, sys.stdout)
 
 
@@ -43,15 +43,18 @@ def ask(question: str) -> str | None:
     return as_text(line.rstrip("\n")) if line else None
 
 
-def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext) -> str:
-    """Return `text` as the person's editor leaves it: `$VISUAL`, `$EDITOR`, or vi; unchanged where that fails."""
+def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext, name: str = "SKILL.md") -> str:
+    """Return `text`, in a file called `name`, as the person's editor leaves it; unchanged where that fails.
+
+    The editor is `$VISUAL`, `$EDITOR`, or vi.
+    """
     import shlex  # half of the verbs that ask never edit: they need not wait for these
     import subprocess
     import tempfile
 
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="skilld-") as folder:
-        file = Path(folder) / "SKILL.md"
+        file = Path(folder) / name
         file.write_bytes(text.encode("utf-8", "replace"))
         with around():
             try:

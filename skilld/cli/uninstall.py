@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
+from skilld.text import counted
 
 # What there is to remove: the service, managed blocks, refs in repositories, folders.
 
@@ -51,7 +52,7 @@ def from_store() -> tuple[list[Removal], list[str]]:
         blocks, troubles = _blocks(store)
         own_refs, more = _repositories(store)
     except SkilldError as error:
-        return [], [f"branches and refs in repositories, which are not known: {error}"]
+        return [], [f"branches and refs in repositories that skilld no longer tracks: {error}"]
     return blocks + own_refs, troubles + more
 
 
@@ -85,7 +86,7 @@ def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
         except SkilldError as error:
             troubles.append(f"{repo}: {error}")
             continue
-        troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, since {why}" for ref, why in planned.kept.items()]
+        troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, because {why}" for ref, why in planned.kept.items()]
         if planned.refs:
             parts.append(Removal("refs", f"{repo}: {', '.join(planned.refs)}", partial(withdraw, repo, made)))
     return parts, troubles
@@ -112,7 +113,7 @@ def archived() -> list[str]:
     from skilld.library.archive import archived
 
     found = archived(common.places().archive)
-    return [f"{one.folder}, which was {one.origin}: skilld skills restore {one.name}" for one in found]
+    return [f"{one.folder}, from {one.origin}: skilld skills restore {one.name}" for one in found]
 
 
 def _names(paths: list[Path]) -> str:
@@ -163,10 +164,13 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_while_running()
     code = _remove([part for part in parts if part.kind != "service"]) or code
     if code:
-        console.line("What skilld keeps was left, so that you can run this again.")
+        console.line("skilld's own data was kept, so that you can run this again.")
         return code
     code = _remove(last)
-    console.line("The program itself goes as it came: pipx uninstall skilld, uv tool uninstall skilld, ...")
+    console.line(
+        "To remove the program itself, use the tool that installed it: pipx uninstall skilld, uv "
+        "tool uninstall skilld, ..."
+    )
     return code
 
 
@@ -180,7 +184,9 @@ def _name_open_proposals() -> None:
     except SkilldError:
         return  # told with the parts
     if waiting:
-        console.line(console.paint(f"{len(waiting)} open, to be lost; to keep one: skilld accept ID", "bold"))
+        console.line(
+            console.paint(f"{counted(len(waiting), 'open proposal')} will be lost. Keep one: skilld accept ID", "bold")
+        )
     for proposal in waiting:
         console.line(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
 
@@ -200,7 +206,7 @@ def _refuse_while_running() -> None:
     lock = common.places().lock
     if is_held(lock):
         raise NotRunningError(
-            "Not removed: skilld is running", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
+            "Nothing was removed: skilld is running", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
         )
 
 

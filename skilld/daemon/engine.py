@@ -15,6 +15,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
 from skilld.daemon import jobs, judges, obstacles, old_learnings, recovery
 from skilld.daemon.obstacles import Obstacles
+from skilld.daemon.presence import Presence
 from skilld.ingest.discover import Host, roots
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
@@ -52,6 +53,7 @@ class Engine:
         self.obstacles = Obstacles(store, self.around)
         self._idle_limit = settings.batch.idle_minutes * 60
         self._deadlines = Deadlines()
+        self._presence = Presence(store.transcripts)
         self._closed_at = math.inf
         self._now = now
         self._homeless = store.learnings.homeless()
@@ -61,6 +63,7 @@ class Engine:
     def close_due(self, now: float) -> int:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
         self.follower.settle(now - self._idle_limit)
+        self.follower.touched.update(self._presence.end(self._deadlines.sessions, now))
         return old_learnings.take_up(self.store, self.around, now) + self.close_touched(now)
 
     def close_touched(self, now: float) -> int:
@@ -95,6 +98,7 @@ class Engine:
         count = sum(self._close(agent, session_id, closing, now) for closing in closings)
         if sum(len(closing.turns) for closing in closings) < len(waiting) and active + self._idle_limit > now:
             self._deadlines.set((agent, session_id), active + self._idle_limit)
+            self._presence.note((agent, session_id))
         else:  # what is left is chatter
             self._deadlines.drop((agent, session_id))
         return count
@@ -118,7 +122,7 @@ class Engine:
         with self.store.transaction():
             if closing.chatter:
                 self.store.batches.add(
-                    batch, keys, outcome=Outcome.NOTHING.value, detail="nothing but chatter: no question asked"
+                    batch, keys, outcome=Outcome.NOTHING.value, detail="only chatter: nothing was asked"
                 )
             else:
                 self.store.batches.add(batch, keys)

@@ -16,13 +16,12 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING
 from skilld.ingest.discover import Host, skill_places
-from skilld.proposals.lessons import thresholds
-from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source, StoredWords
+from skilld.proposals.lessons import UNWANTED, past_decisions, thresholds
+from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastLearning, Remake, Source, StoredWords
 from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.text import folded
 from skilld.types import Cause, How, SkillRef, State, TargetKind
 
 # A batch of which nothing could be proposed for want of a skill may have had its worker killed since.
@@ -64,9 +63,11 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
         kept = [one for key in batch.job.turns for one in store.learnings.of_turn(key)]
         words = tuple(StoredWords(one.turn_key, How.TYPED, one.quote) for one in kept)
     limits = around.umask, settings.worker.memory_mb, settings.worker.processor_seconds
+    most = settings.limits.tokens
     standing, closed = tuple(store.proposals.in_states([State.OPEN])), tuple(store.proposals.closed_ids())
     if batch.job.kind == "remake":
-        return Job(Remake(batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed), *limits)
+        remake = Remake(batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed, most_tokens=most)
+        return Job(remake, *limits)
     fixed = skills_now(store, around, batch) if cause in _SKILLS_ANEW and batch.job.plan is None else batch.job
     work = Analyse(
         batch=replace(fixed, sources=where_they_are(store, batch)),
@@ -78,19 +79,11 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
         open=standing,
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
-        decided=tuple(
-            PastDecision(
-                path=proposal.path,
-                state=proposal.state,
-                changes=tuple(operation.text for operation in proposal.operations),
-                quotes=tuple(folded(evidence.quote) for evidence in proposal.evidence),
-                session=proposal.session_id,
-            )
-            for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED, State.DROPPED])
-        ),
+        decided=past_decisions(store.proposals.in_states(UNWANTED)),
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=waiting(store, batch.job.cwd or ""),
+        most_tokens=most,
     )
     return Job(work, *limits)
 

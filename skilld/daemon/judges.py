@@ -82,7 +82,7 @@ def took(store: Store, result: BatchResult, now: float) -> float | None:
     wait = _LOOK_AGAIN
     if away.limit:
         wait = max(away.after or 0.0, 1.0) if away.after else min(_BACK_OFF * 2 ** min(times - 1, 10), _BACK_OFF_MOST)
-    why = f"its limit is reached; it is asked again {rfc3339(now + wait)}" if away.limit else away.why
+    why = f"its limit has been reached; skilld will ask again {rfc3339(now + wait)}" if away.limit else away.why
     since = before.since if before and again else now
     known[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)
     store.meta.set(JUDGES_AWAY, {model: asdict(absent) for model, absent in known.items()})
@@ -144,10 +144,19 @@ def _cause(line: Line) -> str:
 
 
 def told(store: Store, causes: tuple[str, ...]) -> None:
-    """Take in that a notice told of these causes; those of others are passed over."""
-    ours = {cause for cause in causes if cause == SETUP or cause.startswith("judge ")}
-    if ours:
+    """Take in that a notice tells of these causes; those of others are passed over."""
+    if ours := _ours(causes):
         store.meta.set(JUDGES_TOLD, sorted(ours.union(store.meta.get(JUDGES_TOLD, ()))))
+
+
+def untold(store: Store, causes: tuple[str, ...]) -> None:
+    """Take in that the notice which was to tell of these causes could not be shown."""
+    if ours := _ours(causes):
+        store.meta.set(JUDGES_TOLD, sorted(set(store.meta.get(JUDGES_TOLD, ())) - ours))
+
+
+def _ours(causes: tuple[str, ...]) -> set[str]:
+    return {cause for cause in causes if cause == SETUP or cause.startswith("judge ")}
 
 
 # Learning is dead: people talk, batches are closed, and for a day none could be judged. Says so, once.
@@ -161,7 +170,7 @@ def stall_reason(store: Store, now: float) -> str | None:
     since = max(seconds(oldest) or now, seconds(store.batches.judged_at()) or 0.0)
     if oldest is None or now - since < _DAY or store.meta.paused(now):
         return None
-    return why or "no batch was finished"
+    return why or "no batches were completed"
 
 
 def new_stall(store: Store, now: float) -> str | None:

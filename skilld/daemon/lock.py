@@ -14,7 +14,7 @@ from skilld.errors import NotRunningError, SkilldError
 
 _TRIES = 500  # 10 s in all: on a busy machine somebody who looks may be kept from letting go of it
 _PAUSE = 0.02  # seconds
-_ELSEWHERE = "Set XDG_STATE_HOME to a folder on a disk of this machine."
+_ELSEWHERE = "Set XDG_STATE_HOME to a folder on a local disk."
 
 
 class Lock:
@@ -29,16 +29,16 @@ class Lock:
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise SkilldError("The daemon's lock cannot be taken", f"{path}: {error.strerror}") from error
+            raise SkilldError("Cannot take the daemon's lock", f"{path}: {error.strerror}") from error
         try:
             free = _wait_for(fd)
         except OSError as error:  # a file system without locks
             os.close(fd)
-            raise SkilldError("The daemon's lock cannot be taken", f"{path}: {error.strerror}", _ELSEWHERE) from error
+            raise SkilldError("Cannot take the daemon's lock", f"{path}: {error.strerror}", _ELSEWHERE) from error
         if not free:
             os.close(fd)
             raise NotRunningError(
-                "skilld is running already", f"process {holder(path) or 'unknown'}", "See it: skilld status"
+                "skilld is running already", f"process {holder(path) or 'unknown'}", "To see it: skilld status"
             )
         os.ftruncate(fd, 0)
         os.write(fd, json.dumps({"pid": os.getpid(), "version": __version__}).encode())
@@ -113,9 +113,9 @@ class FileIdentity:
             with suppress(OSError):  # a disk that does not answer says nothing of it
                 if _identity(path) != known:
                     raise SkilldError(
-                        "skilld ends: a file of its own was taken away while it ran",
-                        f"{path} was deleted, or is another one by now",
-                        "Start it again: skilld run. As a service it starts again by itself.",
+                        "skilld is stopping: one of its own files was removed while it was running",
+                        f"{path} was deleted or replaced",
+                        "Start it again: skilld run. As a service it restarts by itself.",
                     )
 
 

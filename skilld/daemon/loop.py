@@ -14,7 +14,7 @@ from pathlib import Path
 from skilld import __version__
 from skilld.clock import rfc3339
 from skilld.daemon import judges, systemd
-from skilld.daemon import schedule as scheduled_mining
+from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.notices import Notices
@@ -31,12 +31,12 @@ from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_dead, about_waiting
 from skilld.proposals.poll import Observing
 from skilld.proposals.poll import record as record_look
-from skilld.protocol import GitResult, Job, Mine, Result, Survey
+from skilld.protocol import GitResult, Job, Result, Survey
 from skilld.store.batches import StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Proposal
-from skilld.worker.spawn import MiningWorker, Worker
+from skilld.worker.spawn import VerbWorker, Worker
 
 log = get_logger()
 
@@ -79,7 +79,7 @@ class Loop:
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
         self._working = WorkerSlot(self._inbox.put, Worker(environment))
-        self._mining = WorkerSlot(self._inbox.put, MiningWorker(environment))
+        self._verb = WorkerSlot(self._inbox.put, VerbWorker(environment))
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
         self._trouble = ""
         self._watching: FolderWatch | None = None
@@ -204,8 +204,6 @@ class Loop:
                     self._judged(batch, result, now)
             case Noticed(why_not, digest, at):
                 self._notices.noticed(why_not, digest, at)
-                if not why_not:
-                    judges.told(self._engine.store, digest.causes)
             case _:
                 pass
 
@@ -247,7 +245,7 @@ class Loop:
                 self._tell_of_judges(now)
                 self._say(now)
             case _:
-                if not (self._working.overdue or self._mining.overdue):
+                if not (self._working.overdue or self._verb.overdue):
                     self._watchdog.beat("worker")
                 self._say(now)
 
@@ -285,8 +283,8 @@ class Loop:
             self._notices.trouble("budget", about_budget(news), now)
         elif work := self._engine.recall(now) or self._observing.job(now) or self._survey(now):
             self._working.start(None, Job(work, self._engine.around.umask), seconds)
-        elif not self._mining.busy and scheduled_mining.due(self._engine, now):
-            self._mining.start(None, Job(Mine(), self._engine.around.umask), scheduled_mining.MAX_SECONDS)
+        elif not self._verb.busy and (verb := nightly.due(self._engine, now)):
+            self._verb.start(None, Job(verb, self._engine.around.umask), nightly.MAX_SECONDS)
 
     def _survey(self, now: float) -> Survey | None:
         """Return the job of reading a transcript for what it shows of rules, where there is nothing better to do."""
@@ -299,7 +297,7 @@ class Loop:
         deadline = time.monotonic() + _DRAIN
         for message in self._due:
             self._inbox.put(message)
-        while (self._working.busy or self._mining.busy) and time.monotonic() < deadline:
+        while (self._working.busy or self._verb.busy) and time.monotonic() < deadline:
             try:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
@@ -307,7 +305,7 @@ class Loop:
             if isinstance(message, Planned | Done):
                 with suppress(StoreError):  # the next start does it again
                     self._handle(message)
-        self._mining.stop()
+        self._verb.stop()
         self._working.stop()
         if self._working.busy:
             with suppress(StoreError):

@@ -1,7 +1,8 @@
 """The daemon's notices: what is to be told is gathered here, the digest policy says when, buttons do what they say.
 
 Runs on the daemon's one thread but for what a pressed button starts, which has a thread of its own. A notice that
-cannot be shown is tried again later; nothing waits for it.
+cannot be shown is tried again later; nothing waits for it. It is written down before it is shown: a daemon that ends
+in between never tells one thing twice, and a proposal that was told of is told of again after a day.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import partial
 
 from skilld.agents.programs import MARKS
 from skilld.clock import day
+from skilld.daemon import judges
 from skilld.daemon.messages import Noticed
 from skilld.logs import get_logger
 from skilld.notify import desktop, notice
@@ -53,6 +55,7 @@ class Notices:
         self._troubles: dict[str, tuple[str, str]] = {}  # cause -> the day, what to say
         self._shown = [PastNotice(at, frozenset(ids), frozenset(causes)) for at, ids, causes in store.notices.all()]
         self._under_way = False
+        self._written: int | None = None  # the number of the notice under way
         self._failures = 0
         self._again_at = 0.0
         self._acting: list[threading.Thread] = []
@@ -87,6 +90,9 @@ class Notices:
         waiting = self._store.proposals.in_states([State.OPEN])
         shown = self._notice(waiting, {cause: troubles[cause] for cause in digest.causes})
         self._under_way = True
+        with suppress(StoreError):  # a full disk is one of the things to be told
+            self._written = self._store.notices.add(now, digest.proposals, digest.causes)
+            judges.told(self._store, digest.causes)
         delivery = self._desktop.show(shown, partial(self._pressed, [proposal.id for proposal in waiting]))
         delivery.add_done_callback(lambda done: self._post(Noticed(done.result(), digest, now)))
 
@@ -102,9 +108,12 @@ class Notices:
             self._shown.append(PastNotice(at, told, frozenset(digest.causes)))
             self._applied = {name: proposal for name, proposal in self._applied.items() if name not in told}
             self._troubles = {cause: item for cause, item in self._troubles.items() if cause not in digest.causes}
-        with suppress(StoreError):  # a full disk is one of the things to be told
-            if not why_not:
-                self._store.notices.add(at, frozenset(digest.proposals), digest.causes)
+        written, self._written = self._written, None
+        with suppress(StoreError):
+            if why_not:
+                judges.untold(self._store, digest.causes)
+                if written is not None:
+                    self._store.notices.take_back(written)
             self._store.meta.set(NOTICES, why_not)
 
     def finish(self, deadline: float) -> None:

@@ -84,7 +84,7 @@ def _sound(path: Path) -> Store:
     here = corruption.summary(path)
     if kept is not None and here is not None and kept.knows_more(here):
         store.close()
-        raise damaged("it knows less than the copy that was kept of it")
+        raise damaged("it is older than its backup copy")
     return store
 
 
@@ -94,7 +94,7 @@ def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
         built = rebuild.build(path)
         rebuild.put_in_place(path, rfc3339(now).replace(":", ""), built)
     except OSError as trouble:
-        raise StoreError("The database could not be rebuilt", f"{trouble.filename}: {trouble.strerror}") from trouble
+        raise StoreError("Could not rebuild the database", f"{trouble.filename}: {trouble.strerror}") from trouble
     log.warning("database rebuilt", reason=built.what)
     store = Store.open(path)
     since = min(built.written, now) - _DAY
@@ -172,7 +172,7 @@ def record(store: Store, result: Result, now: float) -> None:
                 found += store.proposals.add(replace(proposal, agent=agent))
         if found:
             known = store.meta.get(REBUILT) if state is not None and state.damaged else None
-            why = f"git holds {counted(found, 'proposal')} that the database did not know of"
+            why = f"git has {counted(found, 'proposal')} that the database did not know about"
             told = {**known, "from": f"{known['from']}, and git"} if known else {"why": why, "from": "git"}
             store.meta.set(REBUILT, {"at": rfc3339(now), **told})
         store.rebuild.end()

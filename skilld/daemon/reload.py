@@ -48,7 +48,7 @@ class SettingsFile:
         try:
             settings = load(self._path)
         except UsageError as error:
-            self.said = f"the settings file is not understood, what it said before holds: {error.cause}"
+            self.said = f"the settings file is not valid, so the previous settings still apply: {error.cause}"
             log.warning("settings refused", error=error.cause)
             return None
         later = self._after_a_restart(settings)

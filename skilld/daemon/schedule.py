@@ -14,7 +14,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from skilld.clock import day, minute_of_day
 from skilld.daemon.engine import Engine
-from skilld.store.meta import MINED_ON
+from skilld.protocol import Mend, Mine
+from skilld.store.meta import HEARD, MENDED_ON, MINED_ON
 
 _MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
 
@@ -57,21 +58,40 @@ class Schedule:
         self._scheduler.shutdown(wait=False)
 
 
-# When to mine past sessions unasked: once a day at a quiet hour, where the person switched it on.
+# The work of the night: to look which rules are not kept, and to mine past sessions where the person switched it on.
 #
-# A machine that slept through the night does it once when nobody is at work, and never twice for two nights.
+# A machine that slept through the night does it once when nobody is at work, and never twice for two nights. Rules are
+# looked at by day, too, when corrections were read: what was said again just now is proposed on the same day.
 
 _FROM = 3 * 60  # minute of the person's day
 _QUIET = 1800.0  # seconds in which no transcript grew
 MAX_SECONDS = 3600.0
 
 
-def due(engine: Engine, now: float) -> bool:
-    """Whether the work of the night is due (Unix time); it is said once a day."""
+def due(engine: Engine, now: float) -> Mend | Mine | None:
+    """Return the work of the night that is due (Unix time); each sort is said once a day."""
     store = engine.store
-    if not engine.settings.mine.nightly or minute_of_day(now) < _FROM or store.meta.get(MINED_ON) == day(now):
-        return False
-    if store.meta.paused(now) or now - store.transcripts.newest_activity() < _QUIET:
-        return False
-    store.meta.set(MINED_ON, day(now))
-    return True
+    if store.meta.paused(now) or store.rebuild.state is not None:
+        return None
+    is_night = minute_of_day(now) >= _FROM and now - store.transcripts.newest_activity() >= _QUIET
+    if is_night and store.meta.get(MENDED_ON) != day(now) and store.past.has_sessions():
+        return _mend(engine, now)
+    if (heard := heard_since(engine, now)) is not None:
+        return heard
+    if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != day(now):
+        store.meta.set(MINED_ON, day(now))
+        return Mine()
+    return None
+
+
+def heard_since(engine: Engine, now: float) -> Mend | None:
+    """Return the look at rules that is due because corrections were read, once all that may be read was."""
+    until = now - engine.settings.batch.idle_minutes * 60
+    is_due = engine.store.meta.get(HEARD) and engine.store.past.next(until) is None
+    return _mend(engine, now) if is_due and not engine.store.meta.paused(now) else None
+
+
+def _mend(engine: Engine, now: float) -> Mend:
+    engine.store.meta.delete(HEARD)
+    engine.store.meta.set(MENDED_ON, day(now))
+    return Mend()

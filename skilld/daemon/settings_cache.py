@@ -42,11 +42,13 @@ class ShownSettings:
     model: str
     idle_minutes: float
     budget: Limits
+    most_tokens: int = 0
 
 
 def shown(settings: Settings) -> ShownSettings:
     """Return what is shown of the settings."""
-    return ShownSettings(settings.model, settings.batch.idle_minutes, Limits(**settings.budget.model_dump()))
+    budget = Limits(**settings.budget.model_dump())
+    return ShownSettings(settings.model, settings.batch.idle_minutes, budget, settings.limits.tokens)
 
 
 def origin(file: Path, environment: Mapping[str, str]) -> str:

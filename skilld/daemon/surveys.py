@@ -15,6 +15,7 @@ from skilld.protocol import Result, Survey, SurveyResult
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.budget import spent_limit
+from skilld.store.meta import HEARD
 from skilld.types import Usage
 
 _EVERY = 5.0  # seconds between two
@@ -68,3 +69,5 @@ class Surveys:
                 if result.model:
                     self._store.usage.add(day(now), result.model, "", result.usage)
                 self._store.past.keep(given.path, given.size, given.mtime, sessions)
+                if any(one.said for one in sessions):
+                    self._store.meta.set(HEARD, True)  # noqa: FBT003 - a value

@@ -99,12 +99,12 @@ def play(*, keep: bool) -> int:
         project = _project(root / "project", ".claude/skills/release-notes/SKILL.md", environment)
         plain = _project(root / "plain", "CLAUDE.md", environment)
         daemon = _daemon(root, environment)
-        console.line(f"Everything happens in a throw-away folder: {root}")
-        console.line("The daemon is running, offline. Somebody works with Claude Code and the skill release-notes:\n")
+        console.line(f"Everything happens in a temporary folder: {root}")
+        console.line("The daemon is running, offline. Someone is using Claude Code with the skill release-notes:\n")
         _type_session(root, project, "session.json")
         console.line()
         _show_proposal(environment, set())
-        console.line("\nIn a second repository no skill is in use, and Claude Code loads its CLAUDE.md:\n")
+        console.line("\nIn a second repository, with no skill in use, Claude Code loads CLAUDE.md:\n")
         known = {one["id"] for one in _skilld(environment, "proposals", "--json") or []}
         _type_session(root, plain, "plain.json")
         console.line()
@@ -113,9 +113,9 @@ def play(*, keep: bool) -> int:
         console.line()
         if keep:
             there = f"cd {shlex.quote(str(project))} && export HOME={shlex.quote(str(root / 'home'))}"
-            console.line(f"The folder is kept. To try the commands there: {there}")
+            console.line(f"The folder was kept. To try the commands there: {there}")
         else:
-            console.line("The demo has removed its folder. To keep it and try the commands: skilld demo --keep")
+            console.line("The demo removed its folder. To keep it and try the commands: skilld demo --keep")
     finally:
         if daemon is not None:
             _end(daemon)
@@ -166,8 +166,8 @@ def _show_commands() -> None:
     console.table(
         [
             (f"git diff ...{STAGING_BRANCH}", "see what is proposed"),
-            (f"git merge {STAGING_BRANCH}", "take it"),
-            ("git revert COMMIT", "take it back"),
+            (f"git merge {STAGING_BRANCH}", "accept it"),
+            ("git revert COMMIT", "undo it"),
         ],
         indent="  ",
     )
@@ -220,12 +220,12 @@ def _wait(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - what
         if found := probe():
             return found
         time.sleep(0.1)
-    raise SkilldError("The demo did not work", failure, "Run it again; if it stays so, tell us.")
+    raise SkilldError("The demo failed", failure, "Run it again. If it keeps failing, report a bug.")
 
 
 def _started(daemon: subprocess.Popen[str], environment: Mapping[str, str]) -> bool:
     if daemon.poll() is not None:
-        raise SkilldError("The demo did not work", f"the daemon ended at once: {daemon.communicate()[0].strip()}")
+        raise SkilldError("The demo failed", f"the daemon exited at once: {daemon.communicate()[0].strip()}")
     status = _skilld(environment, "status", "--json") or {}
     return status.get("daemon") is not None
 

@@ -125,6 +125,9 @@ def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], l
         return found, []
     least = _WORDS_FIT + bool(_plain(hint))  # a section of its own is better than a poor fit, once it has a name
     fitting = [part for part in ranked if shared[part] >= least]
+    if not fitting and not _plain(hint):  # one of ours is there from the change before
+        fitting = [part for part in found if _plain(part.title) == _plain(DEFAULT_TITLE)]
+    ranked = fitting + [part for part in ranked if part not in fitting]
     return fitting, ranked[len(fitting) :]
 
 

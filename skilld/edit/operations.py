@@ -291,10 +291,10 @@ def _anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
     if len(found) == 1:
         return found[0]
     if found:
-        raise SkilldError("The edit does not fit this file", f"its anchor stands {len(found)} times in the file")
+        raise SkilldError("The edit does not apply to this file", f"its anchor stands {len(found)} times in the file")
     if any(True for _ in places(split_lines(skill.front), anchor)):
         raise _refused("it touches the front matter, which is never edited")
-    raise SkilldError("The edit does not fit this file", "the lines it is anchored on are not in the file")
+    raise SkilldError("The edit does not apply to this file", "the lines it is anchored on are not in the file")
 
 
 def _stands_below(body: list[Line], start: int, text: list[str]) -> bool:

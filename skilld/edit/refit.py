@@ -301,13 +301,13 @@ def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operat
     data = current
     for hunk in _hunks(old.body, new.body):
         if hunk.start != hunk.end or old.front != new.front:
-            raise _no_place("it takes lines away that were edited or are gone")
+            raise _no_place("it removes lines that were edited or are gone")
         title = _section_now(old.body, now.body, alignment, hunk.start)
         for text in _items(hunk.added):
             operation = insert_bullet(data, title, text)
             done = apply(data, [operation])
             if not _is_in(title, parse(data).body, parse(done).body):
-                raise _no_place("its section has no place for it")
+                raise _no_place("there is no place for it in its section")
             data = done
             operations.append(operation)
     return operations
@@ -341,20 +341,20 @@ def _gap(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _
     down = next((i for i in range(hunk.start, len(old)) if old[i].key), len(old))
     over, under = alignment.get(up), alignment.get(down)
     if over is None and under is None:
-        raise _no_place("the lines around its place were rewritten")
+        raise _no_place("the lines around it were rewritten")
     if over is not None and (over < under if under is not None else alignment.keeps_section(up, over)):
         at = _below(old, now, up, over, hunk)
     elif over is None and under is not None:
         at = next((i + 1 for i in range(under - 1, -1, -1) if now[i].key), 0)
         if _is_item(hunk.added) and not _in_list(now, at):
-            raise _no_place("the lines around its place were rewritten")
+            raise _no_place("the lines around it were rewritten")
     else:
-        raise _no_place("the lines around its place were moved apart")
+        raise _no_place("the lines around it are no longer adjacent")
     if not alignment.same_section(up, at - 1):
-        raise _no_place("the line below which it stood is in another section now")
+        raise _no_place("the line above it is now in another section")
     next_to_both = over is not None and under == next((i for i in range(over + 1, len(now)) if now[i].key), len(now))
     if not next_to_both and alignment.crosses(hunk.start, at):
-        raise _no_place("the lines around its place were moved apart")
+        raise _no_place("the lines around it are no longer adjacent")
     return at
 
 
@@ -395,9 +395,9 @@ def _range(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk:
         raise _no_place("a line that it changes was edited or is gone")
     start, end = places[0], places[-1] + 1
     if [line.key for line in now[start:end] if line.key] != [old[i].key for i in gone]:
-        raise _no_place("the lines that it changes were moved apart")
+        raise _no_place("the lines that it changes are no longer adjacent")
     if not alignment.same_section(gone[0], start):
-        raise _no_place("a line that it changes is in another section now")
+        raise _no_place("a line that it changes is now in another section")
     return start, end
 
 
@@ -406,7 +406,7 @@ def _check_read(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: i
     was, would_be = roles(new), roles(body)
     for offset, text in enumerate(hunk.added):
         if text.strip() and was[hunk.at + offset] is not would_be[start + offset]:
-            raise _no_place("its place is in code now, or no longer")
+            raise _no_place("its place moved into or out of a code block")
 
 
 def _section_now(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, gap: int) -> str:
@@ -433,4 +433,4 @@ def _items(added: Sequence[str]) -> list[str]:
 
 
 def _no_place(cause: str) -> NoPlaceError:
-    return NoPlaceError("The edit does not fit this SKILL.md", cause)
+    return NoPlaceError("The edit does not apply to this SKILL.md", cause)

@@ -20,7 +20,7 @@ from skilld.skills.draft import SHORT_NAMES, Body, Draft, Item, SkillKind, clean
 MAX_BYTES = 256 * 1024
 _MAX_EVENTS = 20_000
 _MAX_DEPTH = 24
-_TITLE = "The YAML file was not read"
+_TITLE = "Could not read the YAML file"
 _BREAK = re.compile("[\r\x85\u2028\u2029]")
 
 
@@ -33,7 +33,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc] # the library has no types
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for number, key in enumerate(keys):
             if not isinstance(key, str) or key in keys[:number]:
-                why = "stands there twice" if isinstance(key, str) else "is no text"
+                why = "appears twice" if isinstance(key, str) else "is not text"
                 raise SkilldError(_TITLE, f"line {node.value[number][0].start_mark.line + 1}: its key {why}")
         made: dict[Any, Any] = super().construct_mapping(node, deep)
         return made
@@ -77,16 +77,16 @@ def load(data: bytes) -> Any:  # noqa: ANN401 - whatever the file holds
     skill needs none of: anchors, tags, keys that are no texts or given twice.
     """
     if len(data) > MAX_BYTES:
-        raise SkilldError(_TITLE, f"it has {len(data)} bytes, and no more than {MAX_BYTES} are read")
+        raise SkilldError(_TITLE, f"it is {len(data)} bytes; the limit is {MAX_BYTES}")
     try:
         text = data.decode("utf-8-sig")
         _check(text)
         return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         where = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise SkilldError(_TITLE, f"{where}{error.problem or 'it is no YAML'}") from None
+        raise SkilldError(_TITLE, f"{where}{error.problem or 'it is not YAML'}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or a number past all bounds
-        raise SkilldError(_TITLE, f"it is no YAML ({type(error).__name__})") from None
+        raise SkilldError(_TITLE, f"it is not YAML ({type(error).__name__})") from None
 
 
 def dump(value: Any) -> str:  # noqa: ANN401 - maps, lists and scalars
@@ -101,12 +101,12 @@ def _check(text: str) -> None:
     for count, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
         line = f"line {event.start_mark.line + 1}" if event.start_mark else "it"
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise SkilldError(_TITLE, f"{line}: it names a part of itself (& or *), which no skill needs")
+            raise SkilldError(_TITLE, f"{line}: it refers to a part of itself (& or *), which skills do not need")
         if getattr(event, "tag", None) is not None:
-            raise SkilldError(_TITLE, f"{line}: it has a tag (!), which no skill needs")
+            raise SkilldError(_TITLE, f"{line}: it has a tag (!), which skills do not need")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH or count > _MAX_EVENTS:
-            raise SkilldError(_TITLE, f"{line}: it is nested or split into more than any skill is")
+            raise SkilldError(_TITLE, f"{line}: it is nested too deeply, or has too many parts, for a skill")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _examples(items: Sequence[Item]) -> list[dict[str, str]]:
 
 # The document of a YAML file as a draft: every value checked to be what its key says. Pure.
 
-_PARSED_TITLE = "That is no skill"
+_PARSED_TITLE = "Not a skill"
 _KINDS = {**SHORT_NAMES, **{kind.value: kind for kind in SkillKind}}
 _TEXTS = frozenset({"name", "version", "description", "prompt", "author", "team", "type", "project", "context"})
 _OTHERS = frozenset({"generated_from", "examples", "workflow", "tags", "stats"})
@@ -182,12 +182,12 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     Raises SkilldError where a value is not what its key says.
     """
     if not isinstance(value, dict):
-        raise SkilldError(_PARSED_TITLE, "the file holds no map of keys and values")
+        raise SkilldError(_PARSED_TITLE, "the file is not a map of keys and values")
     texts = {key: _as_text(value.get(key), key) for key in _TEXTS}
     learned = _map(value, "generated_from")
     kind = texts["type"].lower()
     if kind and kind not in _KINDS:
-        raise SkilldError(_PARSED_TITLE, f"its type is none of {', '.join(SkillKind)}")
+        raise SkilldError(_PARSED_TITLE, f"its type is not one of {', '.join(SkillKind)}")
     prompts = (texts["prompt"], texts["context"], _as_text(_map(value, "implementation").get("prompt"), "prompt"))
     draft = Draft(
         name=texts["name"],
@@ -238,26 +238,26 @@ def _parsed_text(value: Mapping[str, Any], key: str) -> str:
 
 def _as_text(value: object, key: str) -> str:
     if isinstance(value, dict | list):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is no text")
+        raise SkilldError(_PARSED_TITLE, f"its {key} is not text")
     return "" if value is None else str(value)
 
 
 def _map(value: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = value.get(key)
     if not isinstance(found, dict | None):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is no map")
+        raise SkilldError(_PARSED_TITLE, f"its {key} is not a map")
     return found or {}
 
 
 def _list(value: Mapping[str, Any], key: str) -> list[Any]:
     found = value.get(key)
     if not isinstance(found, list | None):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is no list")
+        raise SkilldError(_PARSED_TITLE, f"its {key} is not a list")
     return found or []
 
 
 def _maps(value: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     found = _list(value, key)
     if not all(isinstance(one, dict) for one in found):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is no list of maps")
+        raise SkilldError(_PARSED_TITLE, f"its {key} is not a list of maps")
     return found

@@ -52,7 +52,7 @@ class Tree:
 
     git: Git
     entries: dict[str, tuple[str, str, int]] = field(default_factory=dict)
-    KINDS: ClassVar[dict[str, str]] = {"120000": "it is a link", "160000": "it is a repository of its own"}
+    KINDS: ClassVar[dict[str, str]] = {"120000": "it is a link", "160000": "it is a separate repository"}
 
     @property
     def files(self) -> list[str]:
@@ -62,7 +62,7 @@ class Tree:
     def refusal(self, path: str) -> str | None:
         """Return why a path is not read, as a clause; None where it is a plain file."""
         mode = self.entries[path][0]
-        return None if mode in FILE_MODES else self.KINDS.get(mode, "it is no plain file")
+        return None if mode in FILE_MODES else self.KINDS.get(mode, "it is not a regular file")
 
     def size(self, path: str) -> int:
         """Return the bytes of a file."""
@@ -83,7 +83,7 @@ def tree_of(git: Git, most: int) -> Tree:
     """
     listed = git.call("ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD")
     if listed.status != 0:
-        raise SkilldError(_TITLE, "the repository has no commit")
+        raise SkilldError(_TITLE, "the repository has no commits")
     rows = listed.out.split(b"\0")[:-1]
     if len(rows) > most:
         raise RefusedError(_TITLE, f"the repository has {len(rows)} files, more than {most}")
@@ -127,7 +127,7 @@ class SourceSkill:
 def is_address(source: str) -> bool:
     """Whether a source is the address of a repository, and no path. Raises UsageError for `helper::...`."""
     if re.match(r"[\w.+-]+::", source):
-        raise UsageError(_TITLE, "such an address names a program to run, not a repository")
+        raise UsageError(_TITLE, "this kind of address runs a program; it does not name a repository")
     return bool(_ADDRESS.match(source)) and not os.path.lexists(source)
 
 
@@ -152,8 +152,8 @@ def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> lis
     if path.is_file() and (path.suffix.lower() in _YAML or path.name == FILE):
         return [_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
     if os.path.lexists(path):
-        raise UsageError(_TITLE, f"{source} is no SKILL.md, YAML file, folder or git repository")
-    raise SkilldError(_TITLE, f"there is no {source}")
+        raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository")
+    raise SkilldError(_TITLE, f"{source} does not exist")
 
 
 def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
@@ -161,7 +161,7 @@ def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
         raise SkilldError(_TITLE, f"there is no SKILL.md in {source}")
     if len(found) > MAX_SKILLS:
         raise RefusedError(
-            _TITLE, f"{source} has {len(found)} skills, more than {MAX_SKILLS}", "Import a folder of it."
+            _TITLE, f"{source} has {len(found)} skills, more than {MAX_SKILLS}", "Import one of its folders."
         )
     return found
 
@@ -184,7 +184,7 @@ def _below(top: Path) -> list[SourceSkill]:
         folders[:] = sorted(name for name in folders if name != ".git" and depth < _DEPTH)
         files += [(Path(here) / name).relative_to(top).as_posix() for name in names]
         if len(files) > _MAX_FILES:
-            raise RefusedError(_TITLE, f"{top} has more than {_MAX_FILES} files", "Import a folder of it.")
+            raise RefusedError(_TITLE, f"{top} has more than {_MAX_FILES} files", "Import one of its folders.")
     return [_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skills(files)]
 
 
@@ -244,7 +244,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     text = write(draft)
     found = secrets(text)
     if found:
-        raise RefusedError(_REFUSED, f"it holds what looks like a secret ({found[0].kind})")
+        raise RefusedError(_REFUSED, f"it contains what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
     refused = [one for one in findings if one.severity is Severity.REFUSE and not _only_untyped(one)]
     if refused:
@@ -258,7 +258,7 @@ def _flags(findings: Sequence[Finding]) -> Iterator[str]:
     for one in findings:
         by_rule.setdefault(one.rule, []).append(one.sentence)
     for first, *more in by_rule.values():
-        yield f"{first} (and more of the kind)" if set(more) - {first} else first
+        yield f"{first} (and more like it)" if set(more) - {first} else first
 
 
 def _only_untyped(finding: Finding) -> bool:
@@ -335,7 +335,7 @@ def proposal(taken: Incoming, path: Path, at: str, tries: int) -> Proposal:
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),
         summary=cut(taken.draft.description, _SUMMARY),
-        reason="Imported: nothing in it was said by you.",
+        reason="Imported: none of it is in your own words.",
         kind=Kind.FACT,
         evidence=(),
         confidence=0.0,
@@ -381,10 +381,16 @@ def place(
     """
     known = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
     if known is not None:
-        raise SkilldError(_REFUSED, f"you have a skill called {name}: {known.path}", f"Give another: --name {name}-2")
+        raise SkilldError(
+            _REFUSED, f"you have a skill called {name}: {known.path}", f"Give it another name: --name {name}-2"
+        )
     path = landing(name, [project.resolve()] if project else [], [], places, home)
     if proposed := next((one for one in waiting if one.path == str(path)), None):
-        raise SkilldError(_REFUSED, f"{proposed.id}, which is open, proposes a skill there", "Decide on it first.")
+        raise SkilldError(
+            _REFUSED,
+            f"the open proposal {proposed.id} already proposes a skill there",
+            "Decide on that proposal first.",
+        )
     return path
 
 
@@ -392,4 +398,4 @@ def alike(taken: Incoming, texts: Mapping[str, str]) -> tuple[str, ...]:
     """Return a flag where one of the person's skills, given as name -> text, is for the same task."""
     mine = [described(name, name, text) for name, text in texts.items()]
     match = best(described("", taken.draft.name, taken.text), mine)
-    return (f"much like your skill {match.other.name}: {match.why}",) if match else ()
+    return (f"very similar to your skill {match.other.name}: {match.why}",) if match else ()

@@ -12,10 +12,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skilld.errors import SkilldError
-from skilld.skills import Skill
 from skilld.text import cut, fold, safe_text
+
+if TYPE_CHECKING:
+    from skilld.skills import Skill  # the parser of `sync` needs only the names of its targets
 
 _START = re.compile(rb"<!-- skilld:skills:start join=(new|[012]) hash=([0-9a-f]{16}) \S.*-->[ \t]*")
 _ANY_START = re.compile(rb"<!--[ \t]*skilld:skills:start\b")
@@ -30,7 +33,7 @@ class BlockError(SkilldError):
     """The file is not in a state in which the block can be touched; it stays as it is."""
 
     def __init__(self, cause: str, remedy: str = "") -> None:
-        super().__init__("The file was left as it is", cause, remedy)
+        super().__init__("The file was left unchanged", cause, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +100,21 @@ def _find(data: bytes, *, for_removal: bool = False) -> _Block | None:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        raise BlockError("it is no UTF-8 text") from None
+        raise BlockError("it is not UTF-8 text") from None
     if b"\0" in data:
-        raise BlockError("it holds a NUL byte, so it is no text")
+        raise BlockError("it contains a NUL byte, so it is not text")
     lines, open_fence = _outside_code(data)
     starts = [found for found in lines if _ANY_START.match(found[0])]
     ends = [found for found in lines if _ANY_END.match(found[0])]
     if not starts and not ends:
         if open_fence and not for_removal:
-            raise BlockError("it ends inside fenced code that is not closed", "Close the fence.")
+            raise BlockError("it ends inside an open code fence", "Close the fence.")
         return None
     if len(starts) != 1 or len(ends) != 1 or ends[0][1] < starts[0][2]:
-        raise BlockError("its markers of a skilld block are not one pair", "Remove what is left of the block by hand.")
+        raise BlockError(
+            "it does not have exactly one start and one end marker of a skilld block",
+            "Remove the rest of the block by hand.",
+        )
     (first, start, body), (last, body_end, end) = starts[0], ends[0]
     match = _START.fullmatch(first)
     if match is None or not _END.fullmatch(last):
@@ -137,7 +143,7 @@ def _outside_code(data: bytes) -> tuple[list[tuple[bytes, int, int]], bool]:
 
 def _check_unedited(data: bytes, block: _Block) -> None:
     if _hash(_bare(data[block.body : block.body_end])) != block.hash:
-        raise BlockError("its skilld block was edited by hand", "Move your words out of it, and remove the block.")
+        raise BlockError("its skilld block was edited by hand", "Move your text out of it, then remove the block.")
 
 
 def _hash(text: bytes) -> bytes:
@@ -162,12 +168,10 @@ _MAX_DESCRIPTION = 300  # characters of a description
 _ACTIVE = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
 _PLAIN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
 
-HEAD = """\
-## Skills
-
-Each of these files says how a kind of work is done here. Read the file before you do such work, and follow it.
-
-"""
+HEAD = (
+    "## Skills\n\nEach of these files says how one kind of work is done here. Read the file before "
+    "you start that kind of work, and follow it.\n\n"
+)
 
 
 def body(skills: Iterable[Skill], project: Path) -> str:

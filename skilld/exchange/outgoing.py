@@ -159,7 +159,7 @@ def _runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
 
 PREFIX = SHARES.removeprefix("refs/heads/")
 _TITLE = "The skill was not shared"
-_OTHER = "Give another name: --branch NAME"
+_OTHER = "Choose another name: --branch NAME"
 _MAX_COMMITS = 100  # commits of a branch that is pushed again
 
 
@@ -189,7 +189,7 @@ def redacted(text: str, check: Check) -> str:
     found = check.secrets(text)
     if found:
         where = ", ".join(f"line {text.count(chr(10), 0, one.start) + 1} ({one.kind})" for one in found[:5])
-        raise RefusedError(_TITLE, f"it holds what looks like a secret: {where}", "Take it out of the skill first.")
+        raise RefusedError(_TITLE, f"it contains what looks like a secret: {where}", "Remove it from the skill first.")
     return without_sessions(text, check.said)
 
 
@@ -206,10 +206,10 @@ def without_sessions(text: str, said: SessionWords) -> str:
         if cleaner.get(key, "") != metadata[key]:
             matter = marked(matter, Operation(Op.MARK, key, cleaner.get(key, "")), file.ending)
     if any(key in matter for key in PERSONAL):
-        raise RefusedError(_TITLE, "its front matter names sessions or people in a way that skilld cannot change")
+        raise RefusedError(_TITLE, "its front matter names sessions or people, and skilld cannot redact them")
     clean = matter + _clean_body(file)
     if why := carried(clean, replace(said, sessions=said.sessions | _own_sessions(metadata))):
-        raise RefusedError(_TITLE, why, "Take it out of the skill first.")
+        raise RefusedError(_TITLE, why, "Remove it from the skill first.")
     return clean
 
 
@@ -246,19 +246,19 @@ def put(
     """
     ref = f"refs/heads/{branch}"
     if repo.git.call("check-ref-format", "--branch", branch).status != 0:
-        raise RefusedError(_TITLE, f"no branch can be called {branch}")
+        raise RefusedError(_TITLE, f"{branch} is not a valid branch name")
     with in_turn(repo.common_dir):
         _check_unused(repo, ref)
         tip, base = refs.tip(repo.git, ref), base_on(repo, remote)
         if tip is not None and not _only(repo, tip, base, files, check):
             raise RefusedError(
-                _TITLE, f"{branch} holds more than these skills, which would be pushed with them", _OTHER
+                _TITLE, f"{branch} contains more than these skills, and all of it would be pushed", _OTHER
             )
         parent = tip or base
         made = _with_files(repo, parent, files)
         if parent is not None and made == _tree_of(repo, parent):
             if tip is None:
-                raise RefusedError(_TITLE, "the remote has it as it is")
+                raise RefusedError(_TITLE, "the remote already has this version")
             return SharedBranch(ref, tip, base, tip)
         who = person_at(repo.git, seconds)
         parents = [parent] if parent else []
@@ -273,7 +273,7 @@ def _check_unused(repo: Repo, ref: str) -> None:
     refs.check_plain(repo.common_dir, [ref])
     if ref in {*state.checked_out(repo.common_dir), STAGING}:
         branch = ref.removeprefix("refs/heads/")
-        raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or skilld's own", _OTHER)
+        raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or belongs to skilld", _OTHER)
 
 
 def take_back(repo: Repo, shared: SharedBranch) -> None:

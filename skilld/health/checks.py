@@ -32,7 +32,7 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
     nobody = Check(
         "agents",
         Verdict.FAIL,
-        "found no sessions of any coding agent",
+        "no coding agent sessions found",
         f"Use one ({titles}), or set its folder: skilld config set roots.{found[0].name} FOLDER",
     )
     return [nobody, *checks]
@@ -92,7 +92,7 @@ def _pause(facts: Daemon) -> Check:
 
 def _batches(facts: Daemon) -> Check:
     if facts.parked:
-        detail = f"{len(facts.parked)} parked after failing; the last one: {facts.parked[-1]}"
+        detail = f"{len(facts.parked)} parked after failing; the most recent: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
     return Check("batches", Verdict.OK, f"none parked{last}")
@@ -116,7 +116,7 @@ def service(facts: Service) -> Check:
             f"starts {facts.program}, which no longer exists",
             "skilld service install",
         ),
-        (state == "unknown", Verdict.WARN, f"{facts.manager} does not answer: {facts.says}", ""),
+        (state == "unknown", Verdict.WARN, f"{facts.manager} is not responding: {facts.says}", ""),
         (not facts.running and state.startswith("failed"), Verdict.FAIL, state, "Find out why: skilld logs"),
         (
             facts.restarts > _MAX_RESTARTS,
@@ -168,9 +168,12 @@ def budget(spent: str | None) -> Check:
     """Return the check of the budget; `spent` says which limit was reached."""
     if spent:
         return Check(
-            "budget", Verdict.WARN, f"spent for today: {spent}; the rest waits", "skilld config set budget.calls NUMBER"
+            "budget",
+            Verdict.WARN,
+            f"spent for today: {spent}; the rest is on hold until tomorrow",
+            "skilld config set budget.calls NUMBER",
         )
-    return Check("budget", Verdict.OK, "not spent today")
+    return Check("budget", Verdict.OK, "not used up")
 
 
 def notices(why_not: str | None) -> Check:
@@ -248,7 +251,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
                 f"set back: {what} was last written {minutes} minutes in the future",
                 "Set the clock.",
             )
-    return Check("clock", Verdict.OK, "correct, as far as file times tell")
+    return Check("clock", Verdict.OK, "correct, judging by file times")
 
 
 def _disk(disks: Sequence[Disk]) -> Check:
@@ -291,19 +294,19 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if counts.proposals:
         return []
     if not counts.turns:
-        before = f"{counted(counts.files, 'session file')} existed before, of which only new turns count; " * bool(
+        before = f"{counted(counts.files, 'session file')} already existed (only their new messages count); " * bool(
             counts.files
         )
-        return [f"0 turns since skilld first ran; {before}{_LOOK_BACK}"]
+        return [f"no messages since skilld first ran; {before}{_LOOK_BACK}"]
     seen = f"{counted(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
     reasons = [f"{seen}; {counted(counts.learnings, 'learning')} kept"]
-    reasons += ["lasting things you said that fit no file yet are listed by: skilld learnings"] * bool(counts.learnings)
+    reasons += ["to see what you said that does not belong in any file yet: skilld learnings"] * bool(counts.learnings)
     reasons += [check.detail for check in repeats(counts.said)]
     if counts.chatter:
         reasons.append(f"{counted(counts.chatter, 'turn')} skipped as chatter")
     if counts.waiting:
         full = counted(counts.batch_turns, "turn")
-        rule = f"a batch is {full}, or fewer after {counts.idle_minutes:g} minutes of silence"
+        rule = f"a batch is {full}, or fewer after {counts.idle_minutes:g} idle minutes"
         reasons.append(f"{counted(counts.waiting, 'turn')} waiting: {rule}")
     if counts.pending:
         reasons.append(f"{counted(counts.pending, 'batch', 'batches')} waiting to be judged")
@@ -352,7 +355,9 @@ def loaded(found: Sequence[Context]) -> list[Check]:
     checks = []
     for one in found:
         told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
-        told += [f"{twice.other} repeats {twice.size} characters of {twice.path}" for twice in loaded_twice(one.files)]
+        told += [
+            f"{twice.other} repeats {twice.size} characters from {twice.path}" for twice in loaded_twice(one.files)
+        ]
         told += [
             f"{against.path}:{against.line} says the opposite of {against.other}:{against.other_line}"
             for against in contradictions(one.files)
@@ -387,7 +392,7 @@ def apart(found: Sequence[Context]) -> list[Check]:
         return []
     told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
     remedy = "Import one from the other, such as: echo @AGENTS.md >> CLAUDE.md"
-    return [Check("instructions", Verdict.WARN, f"no file reaches all agents here: {told}", remedy)]
+    return [Check("instructions", Verdict.WARN, f"no single file is read by all agents here: {told}", remedy)]
 
 
 def _name(path: str) -> str:
@@ -419,7 +424,7 @@ def _detail(one: Blocked) -> str:
 def _remedy(one: Blocked) -> str:
     if one.cause == Cause.TRANSCRIPT:
         return (
-            f"Restore the file; skilld retries by itself, or {_AGAIN}"
+            f"Restore the file; skilld then retries by itself, or run {_AGAIN}"
             if one.waits
             else "Restore the file, then: skilld retry"
         )
@@ -430,4 +435,4 @@ def _remedy(one: Blocked) -> str:
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
             return remedy.format(place=in_shell(Path(one.place)))
-    return f"Fix the cause; skilld retries by itself, or {_AGAIN}"
+    return f"Fix the cause; skilld then retries by itself, or run {_AGAIN}"

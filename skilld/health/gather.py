@@ -14,6 +14,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.clients import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS
+from skilld.classify.backends.names import doubt
 from skilld.clock import day, rfc3339, seconds
 from skilld.daemon.judges import lines
 from skilld.daemon.lock import is_held
@@ -220,6 +221,8 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
                 f"{client.program} is not on PATH", f"Install {client.title}, or choose another: skilld setup"
             )
         return None
+    if name != OFFLINE and not has_key and (found := doubt(name)) and found.certain:
+        return Trouble(found.what, found.remedy or "Choose another: skilld setup")
     provider = name.partition("/")[0]
     variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
     if not variables or has_key or any(environment.get(variable) for variable in variables):
@@ -316,7 +319,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
             spent=spent_limit(store.usage.on(day(now)), settings.budget) if store and settings else None,
             notices=_notices(settings, store, here),
-            counts=_counts(store, settings) if store else None if bad_store else Counts(),
+            counts=counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
             opposed=tuple(_opposed(store)) if store else (),
         )
@@ -396,7 +399,8 @@ def _session_bus(environment: Mapping[str, str]) -> bool:
     return bool(environment.get("DBUS_SESSION_BUS_ADDRESS")) or (bool(runtime) and Path(runtime, "bus").exists())
 
 
-def _counts(store: Store, settings: Settings | None) -> Counts:
+def counts(store: Store, settings: Settings | None) -> Counts:
+    """Return what was seen until now, and what came of it."""
     turns = store.transcripts.turn_counts()
     batches = store.batches.counts()
     more: dict[str, Any] = {}

@@ -22,7 +22,7 @@ from skilld.protocol import StoredWords
 from skilld.skills import opt_out
 from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
-from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Turn
+from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SessionStart, SkillUse, Turn
 
 _MAX_READINGS = 32  # readings: fewer than files are kept open, so that a file's next reading goes on from this one
 _MAX_TEXT = 1 << 20  # characters
@@ -41,7 +41,7 @@ class FileReading:
     overlong: int
     by_time: bool
 
-    def activity(self, event: Turn | Reply | SkillUse) -> float:
+    def activity(self, event: Turn | Reply | SkillUse | SessionStart) -> float:
         """Return when the session of an event was active, as a Unix time: a database has many sessions."""
         return event.span.start / 1000 if self.by_time else self.mtime
 
@@ -123,7 +123,7 @@ class TurnWriter:
                 self.touched.add((file.agent, event.session_id))
                 seen = None, None
                 continue
-            cwd = event.cwd if isinstance(event, Turn | SkillUse) else None
+            cwd = None if isinstance(event, Reply) else event.cwd
             if is_own(event.text if isinstance(event, Turn) else "", cwd):
                 continue
             if event.session_id != seen[0] or cwd not in {None, seen[1]}:
@@ -226,4 +226,4 @@ def _guarded(parse: Callable[[], list[Event]]) -> list[Event]:
         return parse()
     except Exception as error:  # noqa: BLE001 - our own bug; one transcript must not stop the others
         report(error, ["run"])
-        raise ParsingError(f"a bug in skilld: {type(error).__name__}") from None
+        raise ParsingError(f"an internal error in skilld: {type(error).__name__}") from None

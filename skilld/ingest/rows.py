@@ -44,11 +44,11 @@ def opened(path: Path, queries: Sequence[Query], seconds: float) -> Iterator[tup
         with closing(_connect(path, seconds, still=still)) as db:
             query = next((query for query in queries if _fits(db, query)), None)
             if query is None:
-                raise UnreadableError(0, "its tables are not those of a version that skilld knows", str(path))
+                raise UnreadableError(0, "its tables do not match any version that skilld knows", str(path))
             db.execute("BEGIN")
             yield db, query, _beyond(db, query)
         if still and _is_in_use(path):
-            raise UnreadableError(0, "a client has just opened it; skilld tries again", str(path))
+            raise UnreadableError(0, "an agent has just opened it; skilld will try again", str(path))
     except sqlite3.DatabaseError as error:
         raise UnreadableError(0, _why(error), str(path)) from error
 
@@ -101,11 +101,11 @@ def _beyond(db: sqlite3.Connection, query: Query) -> str:
 def _why(error: sqlite3.DatabaseError) -> str:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return "locked by its client; skilld tries again"
+        return "locked by its agent; skilld will try again"
     if code == sqlite3.SQLITE_INTERRUPT:
-        return "reading took too long; skilld tries again"
+        return "reading took too long; skilld will try again"
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return "it is no sound database"
+        return "it is a damaged database"
     return f"SQLite says: {error}"
 
 

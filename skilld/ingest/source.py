@@ -98,6 +98,9 @@ class Source(Protocol):
         Links and other users' files are refused, as by `look`.
         """
 
+    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
+        """Yield what `again` does of the records from byte `start` on, without reading those before it."""
+
 
 class Lines:
     """A file to which lines are appended."""
@@ -147,6 +150,12 @@ class Lines:
                 reached = part.offset + part.size if isinstance(part, Chunk) else part.end
                 yield part
             yield from tail.read_lines(fd, reached, end=end)
+
+    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
+        """Yield the complete lines from `start`, where one begins."""
+        del session
+        with tail.opened(path) as fd:
+            yield from tail.read_parts(fd, start, end=end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +209,10 @@ class Rows:
         """Yield all records of a session; only ever of a database of one's own."""
         del start, end
         return rows.whole(path, self.queries, session)
+
+    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield all records of a session, as `again` does."""
+        return self.again(path, session, start, end)
 
 
 def source_of(info: AgentInfo) -> Source:

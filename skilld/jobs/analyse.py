@@ -16,7 +16,7 @@ from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.placing import JobPlaces, find_places, seen
+from skilld.jobs.placing import JobPlaces, find_own, find_places, is_persons, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_opt_out, standing_instructions
 from skilld.pipeline.edits import Composed, LintError
@@ -44,7 +44,7 @@ from skilld.types import (
 
 Keep = Callable[[BatchResult], None]
 GONE = "its transcript cannot be read"
-NO_PLACE = "it belongs to none of the files here"
+NO_PLACE = "it does not belong in any of the files here"
 UNREAD = "the model's answer could not be used"
 
 
@@ -90,7 +90,7 @@ class Analysis:
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
         self._standing = list(job.open)
         self._messages: list[Message] = []
-        self._staged = Staged(by_code=job.backend.model == OFFLINE)
+        self._staged = Staged(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[NewLearning] = []
         self._notes: list[Proposal] = []
@@ -143,7 +143,7 @@ class Analysis:
         if not self._skills and not self._waits_for_skill():
             self._find_places()
         instructions = self._redact(self._instructions())
-        judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact)
+        judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact, own=self._own)
         verdict = self._as_placed(judge.verdict())
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
@@ -223,7 +223,7 @@ class Analysis:
                 self._dropped.append(why)
             elif item.update.confidence < least:
                 what = "skill" if loaded.ref.kind is TargetKind.SKILL else "file"
-                self._keep(item.update, f"you said no to such edits of this {what} before", loaded.ref)
+                self._keep(item.update, f"you rejected edits like this to this {what} before", loaded.ref)
             else:
                 new.append(item)
         return new
@@ -292,7 +292,7 @@ class Analysis:
         except RetryError as error:
             return self._put_off(proposal, error)
         except OSError as error:
-            return self._put_off(proposal, RetryError("The proposal was not written", error.strerror or str(error)))
+            return self._put_off(proposal, RetryError("Could not write the proposal", error.strerror or str(error)))
         except SkilldError as error:
             self.refused.append(str(error))
             passing = isinstance(error, RefusedError | GitMissingError)  # else the edit does not fit the skill any more
@@ -346,6 +346,19 @@ class Analysis:
             overlaid = [one.doc for one in found.overlaid.values()]
             refs = {one.doc.number: one.ref for one in found.files}
             self._backend = Routed(self._backend, refs, overlaid, found.subjects)
+
+    def _own(self, named: Loaded) -> Loaded | None:
+        """Return the file for words on how the agent speaks to the person that were meant for `named`.
+
+        That is their own for all projects, unless `named` is theirs already; none where they have none.
+        """
+        if is_persons(named.ref, self._batch.cwd):
+            return named
+        own = next((one for one in self._skills if one.ref.kind is TargetKind.PERSONAL), None)
+        if own is None and self._places is None:
+            own = find_own(self._job, len(self._skills) + 1)
+            self._skills += [own] if own else []
+        return own
 
     def _file(self, update: Update) -> SkillRef | None:
         """Return the file that an update is for, if there is one."""
@@ -406,7 +419,7 @@ class Analysis:
         ref, number = found
         blank = self._proposal(Loaded(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))
         name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
-        note, at = f"{ref.name}:{number} says it already", self._job.closed_at
+        note, at = f"{ref.name}:{number} already says this", self._job.closed_at
         return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
 
     def _said(self, update: Update) -> Evidence:

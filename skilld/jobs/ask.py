@@ -1,4 +1,4 @@
-"""Small questions to a back-end: whether it answers at all, and names for new skills."""
+"""Small questions to a back-end: whether it answers at all, names for new skills, what a file can do without."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import Ask, Entitle, Result, SkillTitle, TitleResult
+from skilld.protocol import Ask, Entitle, Result, SkillTitle, Spare, SpareResult, TitleResult
 from skilld.types import Message, Outcome
 
 # A real question to the back-end, to learn whether it answers: the shortest of the kind that batches ask.
@@ -47,3 +47,18 @@ def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResul
     told = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
     keep(TitleResult(told, backend.name, backend.usage))
     return Result(outcome=Outcome.NOTHING, model=backend.name)
+
+
+# Parts of a file that it can do without: numbered texts to the model, numbers back. What may go is decided elsewhere.
+
+
+def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
+    """Ask which parts of the job's file any model knows untold; offline has no opinion."""
+    backend = make(job.backend)
+    if not isinstance(backend, Model):
+        return SpareResult(outcome=Outcome.NOTHING, model=backend.name)
+    try:
+        numbers = backend.spare(redact(job.text), [redact(part) for part in job.parts])
+    except SkilldError as error:
+        return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
+    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))

@@ -12,6 +12,7 @@ from posixpath import basename
 
 from skilld.classify.contradiction import topic
 from skilld.classify.offline.placement import replacement
+from skilld.classify.talk import is_about_talk, is_of_project
 from skilld.classify.verify import Checked
 from skilld.context import Context, LoadedFile, Scope
 from skilld.context.contradictions import Rule, contradicted_rules, rules
@@ -22,7 +23,6 @@ from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import Loaded, load_skills
 from skilld.pipeline.edits import check
 from skilld.targets.places import NAMES, why_unfit
-from skilld.targets.route import is_of_project
 from skilld.targets.scopes import scopes
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
@@ -69,15 +69,17 @@ def find_contradictions(
     conflicts: list[ContradictingLine] = []
     edits: list[tuple[SkillRef, tuple[Operation, ...]]] = []
     beyond = not any(is_of_project(update.quote) for update in updates)
+    talk = any(is_about_talk(update.change) for update in updates)  # one person's affair: it changes no team's file
     stays = {rule.text for rule in rules(after)}
     left = tuple(rule for rule in _against(updates, target.doc.text, 1) if rule.text in stays)
-    own = _Text(target.ref.path, left, "a line of this file that was not committed", None)
+    own = _Text(target.ref.path, left, "an uncommitted line in this file", None)
     for text in (own, *_skills(skills, updates), *_files(around, target.ref, updates)):
         conflicts += [
             ContradictingLine(text.path, rule.line, cut(redact(fold(rule.text)), _LONGEST), text.whose)
             for rule in text.against
         ]
-        if text.ref and text.ref.kind in allowed and (beyond or text.ref.kind is not TargetKind.PERSONAL):
+        personal = text.ref is not None and text.ref.kind is TargetKind.PERSONAL
+        if text.ref and text.ref.kind in allowed and (beyond if personal else not talk):
             operations = _agreeing(updates, text.ref, typed, redact)
             edits += [(text.ref, operations)] if operations else []
     return Contradictions(tuple(conflicts[:_MOST]), tuple(edits))
@@ -113,10 +115,10 @@ def _whose(file: LoadedFile, context: Context) -> str:
     if file.scope is Scope.LOCAL:
         return "your own instruction file for this project"
     if inside:
-        return "an instruction file that is not committed"
+        return "an uncommitted instruction file"
     if file.scope is Scope.PERSONAL:
         return f"your personal {name}" if name in NAMES else "one of your personal files"
-    return "one of your personal rules" if file.scope is Scope.RULE else "an instruction file outside of this project"
+    return "one of your personal rules" if file.scope is Scope.RULE else "an instruction file outside this project"
 
 
 def _editable(file: LoadedFile, context: Context, *, own: bool) -> SkillRef | None:

@@ -43,7 +43,7 @@ def distil(job: Distil, redact: Redact, keep: Callable[[WindowResult], None]) ->
                 updates, left_out = _about(backend, job.skill, window.messages, redact)
                 told = replace(told, updates=updates, left_out=left_out)
         except ProcessorTimeError:  # it costs the other windows nothing
-            told = replace(told, unusable="judging it used more processor time than one job may")
+            told = replace(told, unusable="judging it used more CPU time than a job is allowed")
         except SkilldError as error:
             failed = replace(result, detail=str(error), usage=backend.usage - before)
             if isinstance(error, RetryError):

@@ -114,11 +114,31 @@ def seen(job: Analyse, skills: Sequence[Loaded]) -> JobPlaces:
     """Return what the agent of a session with skills in use loads: none of it is a place."""
     batch = job.batch
     if not _is_plain(batch):
-        nothing = Context(batch.agent, "", "not known", "")
-        return JobPlaces(list(skills), Places((), nothing, "where the session worked is not known"), batch.home)
+        nothing = Context(batch.agent, "", "unknown", "")
+        return JobPlaces(
+            list(skills), Places((), nothing, "skilld does not know which folder the session worked in"), batch.home
+        )
     session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
     context = session.context()
     return JobPlaces(list(skills), Places((), context, why_not_own(session, context)), batch.home)
+
+
+def is_persons(ref: SkillRef, cwd: str | None) -> bool:
+    """Whether a file is the person's own: for all projects, or a skill outside of the one they worked in."""
+    here = Path(cwd or "/")
+    root = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    theirs = ref.kind is TargetKind.SKILL and not Path(ref.path).is_relative_to(root)
+    return theirs or ref.kind is TargetKind.PERSONAL
+
+
+def find_own(job: Analyse, number: int) -> Loaded | None:
+    """Return the person's own file for all projects of the session's agent, numbered so."""
+    batch = job.batch
+    if not _is_plain(batch) or TargetKind.PERSONAL not in job.targets:
+        return None
+    session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
+    loaded, _ = load_skills(places(session, [TargetKind.PERSONAL]).refs, number)
+    return next(iter(loaded), None)
 
 
 def _is_plain(batch: BatchJob) -> bool:

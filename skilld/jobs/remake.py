@@ -54,7 +54,7 @@ def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:
 
 def _put(job: Remake, made: Proposal) -> BatchResult:
     """Stage what was made; where the person is at work on the branch it is open, and waits as a new one would."""
-    staged = Staged(by_code=job.backend.model == OFFLINE)
+    staged = Staged(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
     is_new = stage(made, job.open, staged, [name for name in job.closed if name != made.id], alone=True)
     changes = staged.changes()
     if not is_new or staged.made[0].id != made.id:

@@ -64,14 +64,14 @@ def propose(
     """
     newest = ask[0]
     if not newest.project:
-        raise SkilldError(_TITLE, "where it was said is not known")
+        raise SkilldError(_TITLE, "skilld does not know which project you said it in")
     others = tuple(store.transcripts.agents_in(newest.project))
     session = Session(newest.agent, Path(newest.project), host.home, host.environment, others=others)
     found = places(session, set(TargetKind) if to else allowed, scopes(newest.quote))
     ref = _named(to, found.refs, session) if to else choose(newest.quote, found.refs)
     if ref is None:
-        remedy = f"Name one: skilld learnings propose {newest.id} --to PATH"
-        raise SkilldError(_TITLE, "no file was found that it could go to", remedy)
+        remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
+        raise SkilldError(_TITLE, "no suitable file was found", remedy)
     files, left_out = load_skills([ref])
     if not files:
         raise SkilldError(_TITLE, left_out[0][1])
@@ -128,7 +128,7 @@ def _named(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:
         if known is not None:
             return known
         root = Path(session.context().root)
-        why = why_unfit(str(real)) if real.is_relative_to(root) else f"{real} lies outside {root}"
+        why = why_unfit(str(real)) if real.is_relative_to(root) else f"{real} is outside {root}"
     except OSError as error:
         raise SkilldError(_TITLE, f"{to}: {error.strerror}") from error
     if why:

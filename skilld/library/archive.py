@@ -94,7 +94,7 @@ def _copy(source: Path, target: Path) -> None:
             _sync(path)
     if _content(copy) != before or _content(source) != before:
         shutil.rmtree(copy)
-        raise RefusedError("The skill was not moved", f"{source} was changed by someone else meanwhile")
+        raise RefusedError("Could not move the skill", f"{source} was changed by another program")
     copy.rename(target)
     _sync(target.parent)
 
@@ -149,7 +149,7 @@ def _refusal(skill: Skill, folder: Path, folders: Iterable[Path]) -> str | None:
     if reason := opt_out(skill.path, skill.name):
         return reason
     if os.path.lexists(folder / ".git"):
-        return f"{folder} is a repository of its own"
+        return f"{folder} is a separate repository"
     links = (link for link in _seen_as(folders, skill) if _is_link(link))
     return next((f"{link} is a link to it" for link in links), None)
 
@@ -178,7 +178,7 @@ def _uncommitted(folder: Path, removed: Mapping[str, str]) -> str | None:
     inside = folder.relative_to(place.toplevel).as_posix()
     held = git.run("ls-files", "-z", "--", inside)
     if held and git.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--", inside):
-        return f"{inside} has changes that are not committed"
+        return f"{inside} has uncommitted changes"
     return None
 
 
@@ -198,12 +198,10 @@ def put_aside(skill: Skill, trash: Path) -> Path:
     """
     folder = skill.path.parent
     if (folder / ".git").exists():
-        raise RefusedError(
-            "The skill was not deleted", f"{folder} is a repository of its own", "Remove the link to it."
-        )
+        raise RefusedError("The skill was not deleted", f"{folder} is a separate repository", "Remove the link to it.")
     name = f"{folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if skill.source is Source.PLUGIN or not (folder / "SKILL.md").is_file():
-        raise SkilldError("The skill was not deleted", "it is not a folder of your own")
+        raise SkilldError("The skill was not deleted", "it is not in one of your own folders")
     files = trash / "files" if trash.name == "Trash" else trash
     try:
         files.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -287,11 +285,11 @@ def restore(one: Archived) -> Path:
     try:
         if os.path.lexists(one.origin):
             if one.origin.is_symlink() or not one.origin.is_dir() or not same(one.folder, one.origin):
-                raise RefusedError(title, f"there is something at {one.origin} by now", "Move that away first.")
+                raise RefusedError(title, f"{one.origin} already exists", "Move what is there out of the way first.")
             remove(one.folder)  # an earlier call was killed when it had copied everything
         else:
             if not _project(one.origin).is_dir():
-                raise RefusedError(title, f"{_project(one.origin)} is gone", f"It lies in {one.folder}")
+                raise RefusedError(title, f"{_project(one.origin)} is gone", f"It is in {one.folder}")
             one.origin.parent.mkdir(parents=True, exist_ok=True)
             move(one.folder, one.origin)
         _drop(one.entry)

@@ -66,8 +66,8 @@ class Match:
     @property
     def why(self) -> str:
         """One line for a person."""
-        both = f"; both speak of {', '.join(self.words)}" if self.words else ""
-        return f"alike by {self.score:.2f}{both}"
+        both = f"; both mention {', '.join(self.words)}" if self.words else ""
+        return f"similar by {self.score:.2f}{both}"
 
 
 def described(key: str, name: str, text: str) -> Described:
@@ -158,8 +158,8 @@ def _words(text: str, stems: frozenset[str]) -> dict[str, str]:
 
 MAX_MERGES = 5  # merges that one run proposes
 
-_BUSY = "until the other merge of one of them is decided and its skill archived"
-_TOO_MANY_MERGES = f"more than {MAX_MERGES} at once are not reviewed well: decide on those first"
+_BUSY = "until you decide on another merge that includes one of them"
+_TOO_MANY_MERGES = f"more than {MAX_MERGES} at once are hard to review: decide on those first"
 
 
 class Fate(StrEnum):
@@ -257,7 +257,7 @@ def _settled(
     key = pair_key(keep.key, away.key)
     if keep.place != away.place:
         # A project's skill is for all who work there, and may come from anyone; one's own is for nobody else's eyes.
-        return Pair(keep, away, match, Fate.APART, "they belong to different places")
+        return Pair(keep, away, match, Fate.APART, "they belong in different places")
     if fixed := keep.fixed or away.fixed:
         return Pair(keep, away, match, Fate.APART, fixed)
     if key in open_:
@@ -317,15 +317,15 @@ def _batch(pair: Pair, number: int) -> str:
 
 def _summary(part: Portion, name: str, which: str) -> str:
     count = len(part.carried)
-    rules = f"take over {counted(count, 'thing')} that {name} says"
+    rules = f"take over {counted(count, 'thing')} from {name}"
     return f"{rules}, {which}" if which else rules
 
 
 def _flags(name: str, left: Sequence[Omission]) -> list[str]:
-    flags = [f"merged from {name}: these are lines of that file, nobody said them in a session"]
+    flags = [f"merged from {name}: these lines come from that file; nobody said them in a session"]
     flags += [f"not carried over: {cut(one.what, _LOSS_CHARS)} ({cut(one.why, _LOSS_CHARS)})" for one in left[:_LOSSES]]
     more = len(left) - _LOSSES
-    return [*flags, f"{more} more are not carried over: skilld consolidate {name}"] if more > 0 else flags
+    return [*flags, f"{more} more not carried over: skilld consolidate {name}"] if more > 0 else flags
 
 
 # The person's skills as matching and merging see them: their texts, and the facts that say which of two stays.

@@ -53,7 +53,7 @@ class History:
         try:
             now = self._path.read_bytes()
         except OSError as error:
-            raise SkilldError("The skill cannot be read", f"{self._path}: {error.strerror}") from error
+            raise SkilldError("Cannot read the skill", f"{self._path}: {error.strerror}") from error
         return list(_diff(before, now, f"{commit[:10]}:{relpath}", relpath))
 
     def _commit(self, revision: str) -> str:

@@ -91,7 +91,7 @@ def _indent(line: str) -> int:
 
 
 MERGED_FROM = "skilld-merged-from"
-NO_MARK = "the front matter has no place to say whose lines these are"
+NO_MARK = "the front matter cannot record where these lines come from"
 MAX_PARTS = 5
 Redact = Callable[[str], str]
 
@@ -159,8 +159,8 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
 def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Omission]:
     """Return what is lost with the folder: its other files, and the agents that see only that one."""
     only = [agent for agent in agents_of_away if agent not in agents_of_keep]
-    unseen = [Omission(agent, "it sees only this skill, and not the one that stays") for agent in only]
-    return [*(Omission(name, "a file of the folder, which is not copied") for name in files), *unseen]
+    unseen = [Omission(agent, "it can see only this skill, not the one that is kept") for agent in only]
+    return [*(Omission(name, "a file in the folder, which is not copied") for name in files), *unseen]
 
 
 def _stands_in(passage: Passage, ground: str) -> bool:
@@ -173,9 +173,9 @@ def _stands_in(passage: Passage, ground: str) -> bool:
 
 def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
     if any(redact(line) != line for line in passage.lines):
-        return "it holds a secret"
+        return "it contains a secret"
     block = None if passage.whole else contradicted_block(passage.text, own)
-    return f"the one that stays says otherwise: {fold(block.text)}" if block is not None else None
+    return f"the one that is kept says the opposite: {fold(block.text)}" if block is not None else None
 
 
 def _with(passage: Passage, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:
@@ -187,7 +187,7 @@ def _with(passage: Passage, parts: list[Portion], keep: bytes, evidence: str) ->
             raise
         if len(parts) == MAX_PARTS:
             raise TooMuchError(
-                "The merge is not proposed", f"it would take more than {MAX_PARTS} proposals: too much to review"
+                "Merge not proposed", f"it would take more than {MAX_PARTS} proposals, which is too many to review"
             ) from None
         return [*parts, _inserted(passage, Portion(keep), keep, evidence)]
 
@@ -238,7 +238,7 @@ def _front(keep: bytes, away: bytes) -> Iterator[Omission]:
     mine, theirs = _fields(keep), _fields(away)
     for key, value in theirs.items():
         if key != "name" and value and mine.get(key) != value:
-            yield Omission(f"{key}: {value}", "the front matter that stays is not changed")
+            yield Omission(f"{key}: {value}", "the front matter of the one that is kept is not changed")
 
 
 def _fields(data: bytes) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends import Backend
 from skilld.classify.contradiction import contradicted_block
-from skilld.classify.said_already import says_already
+from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
 from skilld.pipeline.documents import Loaded
@@ -27,6 +27,7 @@ from skilld.words import content_stems, likeness
 TOP = 10
 _ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
 _DESCRIBED = 0.8  # the most that a skill's own description counts: anyone can claim anything
+_MOST = 0.5  # share of a change's words that the line has which a model takes to cover it
 _MIN_SCORE = 0.05
 
 
@@ -149,7 +150,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One lasting thing that was said: `turn` is its key, `line` what the skill says against it, if that is known."""
+    """One lasting thing that was said: `turn` is its key, `line` what the skill says of it, if one line does."""
 
     word: Word
     change: str
@@ -199,7 +200,8 @@ class Examination:
             if any(same_words(update, other) for other in missing):
                 continue
             if says_already(update.change, self._text) or (update in sure and not _any_same(update, others)):
-                found.append(Answer(Word.COVERED, update.change, update.quote, str(update.turn)))
+                line = _line_on(update.change, self._text)
+                found.append(Answer(Word.COVERED, update.change, update.quote, str(update.turn), line))
             else:
                 self.elsewhere += 1
         keys = {str(message.turn): message.turn_key or "" for message in messages if message.by_person}
@@ -214,6 +216,11 @@ class Examination:
         changes = against is not None or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
         word = Word.CONTRADICTS if changes else Word.NOT_COVERED
         return Answer(word, update.change, update.quote, str(update.turn), against.text if against else "")
+
+
+def _line_on(change: str, text: str) -> str:
+    """Return the line that says a change, else one that has most of its words; empty where none has."""
+    return said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MOST) or ""
 
 
 def _any_same(update: Update, others: Sequence[Update]) -> bool:

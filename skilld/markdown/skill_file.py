@@ -86,9 +86,9 @@ def parse(data: bytes) -> SkillFile:
     is not closed or over 64 KiB.
     """
     if len(data) > MAX_BYTES:
-        raise _unreadable(f"it has {len(data)} bytes, and no more than {MAX_BYTES} are read")
+        raise _unreadable(f"it is {len(data)} bytes; the limit is {MAX_BYTES}")
     if b"\0" in data:
-        raise _unreadable("it holds a NUL byte, so it is no text")
+        raise _unreadable("it contains a NUL byte, so it is not text")
     bom = data.startswith(_BOM)
     try:
         text = data[len(_BOM) if bom else 0 :].decode("utf-8")
@@ -96,7 +96,7 @@ def parse(data: bytes) -> SkillFile:
         raise _unreadable(f"byte {error.start} is not UTF-8", "Save the file as UTF-8.") from None
     lines = split_lines(text)
     if len(lines) > MAX_LINES:
-        raise _unreadable(f"it has {len(lines)} lines, and no more than {MAX_LINES} are read")
+        raise _unreadable(f"it has {len(lines)} lines, and the limit is {MAX_LINES}")
     start = _body_start(lines)
     front = "".join(line.text + line.ending for line in lines[:start])
     if len(front.encode("utf-8")) > MAX_FRONT_BYTES:

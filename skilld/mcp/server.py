@@ -69,7 +69,7 @@ def make(shelf: Shelf, environment: Mapping[str, str]) -> Server[Any]:
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
         if hidden(context):
-            return _answer("This agent has skills of its own.", error=True)
+            return _answer("This agent has its own skills.", error=True)
         try:
             text = await asyncio.to_thread(shelf.call, asked.name, asked.arguments or {})
         except (SkilldError, OSError) as error:

@@ -60,7 +60,7 @@ class Shelf:
         if name == RECOMMEND:
             work = arguments.get("work")
             if not isinstance(work, str) or not work.strip():
-                raise SkilldError("The request is not understood", "work is a few words on what is to be done")
+                raise SkilldError("Invalid request", "work must be a few words about the task")
             return json.dumps(self._fitting(cut(work, _DESCRIPTION)), ensure_ascii=False)
         for skill in self._found():
             tool = _as_tool(skill)
@@ -74,7 +74,7 @@ class Shelf:
         if action == "list":
             return json.dumps([_row(skill) for skill in skills], ensure_ascii=False)
         if action != "read" or not isinstance(wanted, str):
-            raise SkilldError("The request is not understood", "action is list, or read with a skill_name")
+            raise SkilldError("Invalid request", "action must be list, or read with a skill_name")
         # Only a name that was found on disk: what a client sends never becomes part of a path.
         skill = next((one for one in skills if one.name == wanted), None)
         if skill is None:
@@ -84,7 +84,10 @@ class Shelf:
 
 _SKILLS = Tool(
     SKILLS,
-    "Skills: files that say how a kind of work is done here. List them, and read the one that fits before such work.",
+    (
+        "Skills: files that say how one kind of work is done here. List them, and read the one that fits "
+        "before you start that kind of work."
+    ),
     {
         "type": "object",
         "properties": {
@@ -98,10 +101,10 @@ _SKILLS = Tool(
 
 _RECOMMEND = Tool(
     RECOMMEND,
-    "Which skills fit a piece of work, and what the person said of such work before. Ask before you begin.",
+    "Find which skills fit a task, and what the user has said about such work before. Call this before you start.",
     {
         "type": "object",
-        "properties": {"work": {"type": "string", "description": "what is to be done, in a few words"}},
+        "properties": {"work": {"type": "string", "description": "the task, in a few words"}},
         "required": ["work"],
         "additionalProperties": False,
     },
@@ -124,6 +127,6 @@ def _as_tool(skill: Skill) -> Tool | None:
 def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     missing = [name for name in schema.get("required", ()) if name not in arguments]
     if missing:
-        raise SkilldError("An argument is missing", ", ".join(str(name) for name in missing))
+        raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
     given = {name: value for name, value in arguments.items() if value is not None}
     return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})

@@ -282,7 +282,7 @@ def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionSta
         return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
     if not hooks.agree(expected, dollars):
-        return QuestionStats(stopped="nobody agreed to it")
+        return QuestionStats(stopped="you did not agree to it")
     asking = QuestionRun(world.store, world.terms, lambda done: hooks.progress("questions", done, len(new)))
     return asking.about(new)
 
@@ -301,7 +301,7 @@ def _texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:
 def mine(options: Options, world: World, hooks: Hooks) -> Report:
     """Do one run. Raises SkilldError where the model cannot be asked or a name cannot be a skill's."""
     if options.name and not NAME.fullmatch(options.name):
-        raise SkilldError("That is no name for a skill", options.name, "Small letters, digits and single hyphens.")
+        raise SkilldError("Not a valid skill name", options.name, "Use lowercase letters, digits and single hyphens.")
     prices = Prices(world.terms)
     reading = read(counted(options.transcripts, hooks.progress), options.wanted, world.redact, prices)
     considered = consider(reading, options, world, hooks)

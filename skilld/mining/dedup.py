@@ -18,14 +18,14 @@ from skilld.types import Evidence, Proposal, State
 from skilld.words import content_stems
 
 _SAYS = {
-    State.OPEN: "new words: the open proposal {id} says it",
-    State.ACCEPTED: "new words: you accepted it as {id}",
-    State.DROPPED: "new words: you dropped it as {id}",
-    State.REJECTED: "new words: you rejected it as {id}",
-    State.REVERTED: "new words: you took it out again as {id}",
-    State.STALE: "new words: it was proposed as {id}",
-    State.SUPERSEDED: "new words: it was proposed as {id}",
-    State.SAID: "new words: it stood already where it was said, as {id} tells",
+    State.OPEN: "the open proposal {id} already says this",
+    State.ACCEPTED: "you already accepted it ({id})",
+    State.DROPPED: "you already dropped it ({id})",
+    State.REJECTED: "you already rejected it ({id})",
+    State.REVERTED: "you already reverted it ({id})",
+    State.STALE: "it was already proposed ({id})",
+    State.SUPERSEDED: "it was already proposed ({id})",
+    State.SAID: "{id} shows that it was already there",
 }
 _DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
 

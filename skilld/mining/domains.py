@@ -75,7 +75,7 @@ def gathered(
     said = "; ".join(cut(one_line(one.change), _SAID).rstrip(" .!;:,") for one in kept[:3])
     draft = Draft(
         name=skill_name(project),
-        description=f"What holds in {one_line(name)}: {said}. Use when working in {one_line(name)}.",
+        description=f"Facts about {one_line(name)}: {said}. Use when working in {one_line(name)}.",
         body=_body(name, sections),
         kind=SkillKind.KNOWLEDGE,
         project=one_line(name),
@@ -247,7 +247,7 @@ def _created(made: DomainResult, learnings: Sequence[Learning], desk: _Desk) -> 
         _proposal(found.draft.name, path, found.learnings, desk.now),
         operations=(Operation(Op.CREATE, "", text),),
         summary=cut(f"New skill: {found.draft.description}", _SUMMARY),
-        reason=f"Facts told of this project in {counted(sessions, 'session')}; no skill says them.",
+        reason=f"Facts stated about this project in {counted(sessions, 'session')} that no skill covers.",
         flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed(found)))),
     )
 
@@ -272,7 +272,7 @@ def _extended(
         _proposal(made.name, path, newest, desk.now),
         operations=added.operations,
         summary=cut(sentences([one.change for one in newest]), _SUMMARY),
-        reason="Facts told of this project since the skill was made.",
+        reason="Facts stated about this project since the skill was created.",
         flags=added.flags,
     )
 
@@ -293,10 +293,10 @@ def _unsayable(project: Path, learning: Learning) -> bool:
 def _checked(found: DomainDraft, redact: Callable[[str], str]) -> str:
     text = write(found.draft)
     if redact(text) != text:
-        raise SkilldError("The new skill was not written", "it would hold a secret")
+        raise SkilldError("Could not write the new skill", "it would contain a secret")
     refused = [one for one in lint(b"", text.encode(), _typed(found)) if one.severity is Severity.REFUSE]
     if refused:
-        raise SkilldError("The new skill was not written", refused[0].sentence)
+        raise SkilldError("Could not write the new skill", refused[0].sentence)
     return text
 
 
@@ -307,7 +307,7 @@ def _place(name: str, project: Path, store: Store, around: Host) -> Path:
         raise SkilldError("The new skill was not proposed", why)
     known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
     if known is not None:
-        raise SkilldError("The new skill was not proposed", f"{known.id} proposes it, and is {known.state.value}")
+        raise SkilldError("The new skill was not proposed", f"{known.id} already proposes it ({known.state.value})")
     return path
 
 

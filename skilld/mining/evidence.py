@@ -145,14 +145,14 @@ def _lead(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Lead:
 def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now: float) -> str | None:
     ask = lead.ask
     if lead.skill is not None and says_already(ask.text, texts.get(lead.skill.path, "")):
-        return f"{lead.skill.name} says it already"
+        return f"{lead.skill.name} already says this"
     if any(other.said[0].project == lead.project and contradicts(other.text, ask.text) for other in newer):
-        return "still so: it was contradicted later"
+        return "it was contradicted later"
     if REPEATABLE not in lead.dimensions:
         return REPEATABLE
     if lead.skill is not None and lead.skill.source is Source.PLUGIN:
-        return f"a skill that can be edited: {lead.skill.name} is a plugin's"
-    return None if confidence(ask.pieces, now=now) >= _SURE else "said clearly enough, or lately enough"
+        return f"{lead.skill.name} belongs to a plugin, so it cannot be edited"
+    return None if confidence(ask.pieces, now=now) >= _SURE else "it was not said clearly or recently enough"
 
 
 # A second look at what a candidate rests on: each turn read again from its transcript, by its key.
@@ -160,8 +160,8 @@ def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now:
 # A row is what was heard once, perhaps long ago and by a model; here it is held against the words themselves, and
 # against what the person said after them in the same session.
 
-GONE = "the words in its transcript: they are not there any more"
-TAKEN_BACK = "still so: you took it back later in that session"
+GONE = "the words are no longer in its transcript"
+TAKEN_BACK = "you took it back later in that session"
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,16 +88,16 @@ def part_problem(part: Part, project: str) -> str | None:
     """Return why no skill should say a part, with paths below the folder `project` taken as relative; else None."""
     text = relative(part.text, project)
     if _PLACEHOLDER in text:
-        return "words without a secret in them"
+        return "it contains a secret"
     if _MACHINE.search(text):
-        return "words that hold on another machine: it names a path of this one"
+        return "it names a path on this machine"
     if part.sort in {Sort.REQUEST, Sort.STEP} and _ONCE.match(text):
-        return "work that comes again: this is set up once"
+        return "this is set up only once"
     stems = content_stems(text)
     if stems and stems <= _KNOWN_TO_ALL:
-        return "anything that a model does not know anyway"
+        return "any model knows this anyway"
     if part.sort is not Sort.STEP and len(stems) < _MIN_STEMS and not exact_tokens(text):
-        return "words that say something on their own"
+        return "it says nothing on its own"
     return None
 
 
@@ -231,9 +231,9 @@ def _request(part: Part, kind: SkillKind) -> tuple[str, str, tuple[Variable, ...
     plain = text
     for one in variables:
         plain = plain.replace("{{" + one.name + "}}", f"some {one.name.rstrip('0123456789')}")
-    said = f"Does a request that comes again and again: {_bare(short(plain, _SAID))}."
+    said = f"Does a request that keeps coming up: {_bare(short(plain, _SAID))}."
     asked = f"## Steps\n\n1. {text}" if kind is SkillKind.WORKFLOW else text
-    return f"{said} Use when asked for this, also in other words.", f"{_title(plain)}\n\n{asked}", variables
+    return f"{said} Use when asked for this, in these or other words.", f"{_title(plain)}\n\n{asked}", variables
 
 
 def _schema(variables: Sequence[Variable]) -> dict[str, object]:

@@ -32,7 +32,7 @@ from skilld.text import counted, cut, sentences
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.worker.spawn import Worker
 
-BY_HAND = "The words are from a file given by hand"
+BY_HAND = "The wording comes from a file you specified"
 _SUMMARY = 300
 
 
@@ -85,11 +85,11 @@ def _created(candidate: Candidate, run: Run, around: Host, edit: Edit, *, dry_ru
     where = place(candidate, candidate.name, run.transcripts, around)
     for other in run.store.proposals.in_states([State.OPEN]):
         if other.creates and other.path == str(where.path):
-            raise SkilldError("It was not proposed", f"{other.id} proposes a skill of that name; decide on it first")
+            raise SkilldError("Not proposed", f"{other.id} proposes a skill with that name; decide on it first")
     drafted = new_skill(candidate, day=day(time.time()), with_sessions=not where.shared)
     written = drafted.text
     if where.shared and (why := carried(written, _said(candidate))):
-        raise SkilldError("The new skill was not written", why)
+        raise SkilldError("Could not write the new skill", why)
     if dry_run:
         checked(candidate, drafted, run)
         return CandidateResult(candidate, text=written)
@@ -113,14 +113,14 @@ def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -
     """
     text = skill.text
     if wrong := faults(text, skill.name):
-        raise SkilldError("The new skill was not written", "; ".join(wrong))
+        raise SkilldError("Could not write the new skill", "; ".join(wrong))
     if run.redact(text) != text:
-        raise SkilldError("The new skill was not written", "it would hold a secret")
+        raise SkilldError("Could not write the new skill", "it would contain a secret")
     typed = "\n".join([*_typed(candidate, run.transcripts), own])
     flags = []
     for finding in lint(b"", text.encode(), typed):
         if finding.severity == "refuse":
-            raise SkilldError("The new skill was not written", finding.sentence)
+            raise SkilldError("Could not write the new skill", finding.sentence)
         flags.append(finding.sentence)
     return Written(candidate, skill, tuple(dict.fromkeys(flags)))
 
@@ -144,7 +144,7 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
     Raises SkilldError with the reason where there is no such edit.
     """
     if run.terms.spec.model != OFFLINE and (why := spent_limit(run.store.usage.on(day(time.time())), run.terms.limits)):
-        raise SkilldError("The edit was not made", f"today's budget is spent: {why}")
+        raise SkilldError("Could not make the edit", f"today's budget is spent: {why}")
     messages, updates, parts = _about(candidate, run.transcripts)
     work = Extend(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
     with Worker(run.terms.environment) as worker:
@@ -152,7 +152,7 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
     run.store.usage.add(day(time.time()), run.terms.spec.model, BOOKED_UNDER, result.usage)
     run.spent.append(result.usage)
     if not isinstance(result, ExtensionResult) or result.outcome is not Outcome.PROPOSED:
-        raise SkilldError("The edit was not made", result.detail or "there is nothing to add")
+        raise SkilldError("Could not make the edit", result.detail or "there is nothing to add")
     said = [parts[number] for number in dict.fromkeys(update.turn for update in result.said)]
     blank = _proposal(candidate, said, Path(candidate.target), run)
     summary = cut(sentences([update.change for update in result.said]), _SUMMARY)

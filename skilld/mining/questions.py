@@ -162,7 +162,7 @@ class QuestionRun:
             if result.outcome is Outcome.NOTHING:
                 continue
             if result.outcome is Outcome.FAILED:
-                raise SkilldError("The model could not be asked", result.detail, result.remedy)
+                raise SkilldError("Could not ask the model", result.detail, result.remedy)
             waits = 1 if self.asked.windows > answered else waits + 1
             if waits > _WAITS:
                 self.asked.stopped = f"the model did not answer: {result.detail}"

@@ -44,7 +44,7 @@ def settled(
         if skill is None:
             wanted.append(one)
         elif skill.source is Source.PLUGIN or any(part.kind is None for part in one.parts):
-            left_out.append(Rejected("; ".join(one.changes), f"{skill.name} is a skill for it already"))
+            left_out.append(Rejected("; ".join(one.changes), f"{skill.name} is already a skill for this"))
         else:
             wanted.append(replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None))
     return wanted, left_out
@@ -96,7 +96,7 @@ def repeated(
         if in_flows.issuperset(one.id for one in ask.said):
             continue
         skill = skill_for(ask, rows_of(ask, rows), skills)
-        if why := f"{skill.name} is a skill for it already" if skill else known(ask, ""):
+        if why := f"{skill.name} is already a skill for this" if skill else known(ask, ""):
             missed.append(Rejected(ask.text, why))
         else:
             made.append(_request(ask, rows))
@@ -225,7 +225,7 @@ def judge(
         key=lambda one: (one.creates, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
-        Rejected(one.name, f"deferred: more than {MAX_SKILLS} at once are not reviewed well")
+        Rejected(one.name, f"left for later: more than {MAX_SKILLS} at once are hard to review")
         for one in candidates[MAX_SKILLS:]
     ]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
@@ -259,7 +259,7 @@ def _creations(found: Sequence[Lead]) -> tuple[list[Candidate], list[Doc], list[
     made, missed = [], []
     for (project, work), group in groups.items():
         if len(group) < SEVERAL and all(REPEATED not in lead.dimensions for lead in group):
-            missed += [Rejected(lead.ask.text, "enough to make a skill of: one rule, said once") for lead in group]
+            missed += [Rejected(lead.ask.text, "it is only one rule, said once") for lead in group]
             continue
         name = name_of([project_name(project), work])
         made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_content(group), work))
@@ -276,7 +276,9 @@ def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Ca
     if kind is SkillKind.TOOL:  # what is asked for again and again can be a tool as well, if that is wanted
         made = [replace(one, kind=kind) if one.parts[0].sort is Sort.REQUEST else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
-    return wanted, [Rejected(one.name, f"of the kind asked for: {kind}") for one in made if one not in wanted]
+    return wanted, [
+        Rejected(one.name, f"it is not the kind you asked for: {kind}") for one in made if one not in wanted
+    ]
 
 
 def _named(candidates: Sequence[Candidate], skills: Sequence[Skill]) -> list[Candidate]:

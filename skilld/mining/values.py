@@ -15,7 +15,7 @@ from skilld.skills.draft import SkillKind
 from skilld.store import Store
 from skilld.types import Kind
 
-REPEATABLE, ROOM, REPEATED = "repeatable", "room to do better", "repeated ask"
+REPEATABLE, ROOM, REPEATED = "repeatable", "room to do better", "repeated request"
 
 
 class Sort(StrEnum):

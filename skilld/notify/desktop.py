@@ -62,13 +62,13 @@ async def show(title: str, message: str) -> str:
             stderr=asyncio.subprocess.DEVNULL,
         )
     except OSError:
-        return "this system shows no notices for programs without an app bundle"
+        return "this system does not show notifications from programs without an app bundle"
     try:
         code = await process.wait()
     except asyncio.CancelledError:
         process.kill()
         raise
-    return f"osascript ended with {code}" if code else ""
+    return f"osascript exited with {code}" if code else ""
 
 
 def _script(lines: Sequence[str], *arguments: str) -> list[str]:
@@ -116,7 +116,7 @@ class Desktop:
                 sending = self._send(notifier, notice, pressed)
             why = await asyncio.wait_for(sending, _SECONDS)
         except TimeoutError:
-            why = "the notification service does not answer"
+            why = "the notification service is not responding"
         except Exception as error:  # noqa: BLE001 - a notice must never harm; back-ends raise what their buses raise
             why = f"no notification service ({type(error).__name__})"
         if why:
@@ -145,7 +145,7 @@ class Desktop:
             on_dispatched=dispatched.set,
         )
         # The library logs what the bus refuses, and returns as if it had been shown.
-        return "" if dispatched.is_set() else "the notification service did not take it"
+        return "" if dispatched.is_set() else "the notification service did not accept it"
 
     def _hang_up(self) -> None:
         """Let go of a connection that does not work; the next notice makes another."""

@@ -94,7 +94,7 @@ WAITING = "waiting"  # the cause of a notice about what waits for a place
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
 CANNOT_STORE = "skilld cannot write to its database (disk full?). It keeps trying."
 CANNOT_JUDGE = "skilld could not judge what you said and will try again. Run: skilld status"
-SETTINGS_CHANGED = "Your skilld settings changed. If you did not change them, run: skilld config"
+SETTINGS_CHANGED = "Your skilld settings changed. If that was not you, run: skilld config"
 _TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
 _NAMES = 6
 _MAX_LENGTH = 200
@@ -143,7 +143,8 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
 
 def about_waiting(number: int) -> str:
     """Return what a notice says about lasting things that have no file to go to yet."""
-    return f"{counted(number, 'thing')} you said {'fits' if number == 1 else 'fit'} no file yet. Run: skilld learnings"
+    does = "does" if number == 1 else "do"
+    return f"{counted(number, 'thing')} you said {does} not belong in any file yet. Run: skilld learnings"
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:
@@ -160,7 +161,7 @@ def about_words(proposal: Proposal) -> str:
 
 def about_budget(why: str) -> str:
     """Return what a notice says when today's budget is spent."""
-    return f"Today's budget is spent: {why}. The rest waits until tomorrow. Run: skilld cost"
+    return f"Today's budget is spent: {why}. The rest is on hold until tomorrow. Run: skilld cost"
 
 
 def about_dead(why: str) -> str:

@@ -30,7 +30,7 @@ class Loaded:
 _WHOSE = {
     TargetKind.INSTRUCTIONS: "of this project",
     TargetKind.RULES: "of this project, for the files worked on",
-    TargetKind.PERSONAL: "of the person, for all projects",
+    TargetKind.PERSONAL: "personal, for all projects",
 }
 
 

@@ -59,7 +59,7 @@ def in_code(data: bytes, operations: Sequence[Operation]) -> bool:
 
 
 def _spaced(body: Sequence[Line], operation: Operation) -> Operation:
-    lines = operation.text.split("\n")
+    lines = operation.text.strip("\n").split("\n")
     anchor = operation.anchor.split("\n")
     found = list(places(body, anchor))
     if operation.op is not Op.INSERT_AFTER or len(found) != 1 or lines[0].startswith(_TIGHT):
@@ -90,6 +90,7 @@ _IN_DOUBT = (
     "done, add each change that is to be said in a line of its own, in the words it is given in, and take nothing away"
 )
 _SHOWN = 80  # characters of a clause that a flag quotes
+_NO_SECTION = "new step"  # what the prompt has a model say where no heading fits: no name for a new one
 # Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
 _ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
 
@@ -252,7 +253,7 @@ def _on_lines(data: bytes, operation: Operation) -> Operation:
     head = next((block for block in found if starts == [block.start]), None)
     if head is None:
         raise SkilldError(
-            "The edit does not fit this file", "no section begins with the line that it names, or several do"
+            "The edit does not apply to this file", "no section begins with the line that it names, or several do"
         )
     end = found[head.end].start if head.end < len(found) else len(body)
     if operation.op is Op.REPLACE_SECTION:  # the blank lines below it stay
@@ -306,7 +307,8 @@ def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
     operations: list[Operation] = []
     ground = data.decode("utf-8-sig") + "\n".join(update.change for update in updates)
     for update in updates:
-        operation = insert_bullet(data, update.section, update.change)
+        hint = "" if fold(update.section).casefold() == _NO_SECTION else update.section
+        operation = insert_bullet(data, hint, update.change)
         if any(line.startswith("#") and not adds_only(line, ground) for line in operation.text.split("\n")):
             operation = insert_bullet(data, "", update.change)  # a new heading in words that nobody used
         data = apply(data, [operation])

@@ -9,34 +9,47 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import Backend
+from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
+from skilld.classify.talk import is_of_project, talk_apart
 from skilld.classify.verify import NOT_SURE, Checked, Verdict, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import Composed, adds, apart, compose
-from skilld.types import Message, SkillDoc, TargetKind, Update
+from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, share_held
 
 Redact = Callable[[str], str]
+Own = Callable[
+    [Loaded], Loaded | None
+]  # what takes words about the person that were meant for a file; itself, if any may
 # Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
 _SAYS_SOMETHING = 3
-_NOT_SAID = "the edited skill still does not say it"
-NO_EDIT = "no edit says it as you did"
-UNCHECKED = "whether it says what you said could not be checked again"
+_NOT_SAID = "the edited skill still does not say this"
+NO_EDIT = "no edit says this the way you did"
+UNCHECKED = "could not check again whether it says what you said"
 
 
 class Judge:
     """One batch before one back-end. Messages and instructions come redacted."""
 
     def __init__(
-        self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded], instructions: str, redact: Redact
+        self,
+        backend: Backend,
+        messages: Sequence[Message],
+        skills: Sequence[Loaded],
+        instructions: str,
+        redact: Redact,
+        *,
+        own: Own = lambda named: named,
     ) -> None:
         self._backend = backend
         self._messages = messages
         self._skills = skills
         self._instructions = instructions
         self._redact = redact
+        self._own = own
         self._meant: dict[
             tuple[str, str], bool | None
         ] = {}  # of a change and what it rests on: whether both say the same
@@ -44,8 +57,8 @@ class Judge:
 
     def verdict(self) -> Verdict:
         """Ask once, and check what comes back. What was left out of the answer, and why, is kept in `unusable`."""
-        docs = self._docs()
-        verdict, self.unusable = self._ask(docs)
+        verdict, self.unusable = self._ask(self._docs())
+        docs = self._docs()  # with the person's own file, if words for it came
         if verdict.foreign:
             again = self._reworded(verdict, docs)
             # What could be said in the person's own words after all was no fault.
@@ -115,13 +128,13 @@ class Judge:
         if asked:
             rest = [item for item in composed.checked if item not in asked or adds(item)]
             if not rest:
-                raise RefusedError("The edit was not made", _NOT_SAID)
+                raise RefusedError("Could not make the edit", _NOT_SAID)
             unsaid = (*composed.left_out, *(item for item in asked if item not in rest))
             composed = apart(self._backend, rest, loaded, typed, self._redact)
             composed = replace(composed, left_out=(*unsaid, *composed.left_out))
             asked = self._still_asked(loaded, composed)
         if asked:
-            raise RefusedError("The edit was not made", _NOT_SAID)
+            raise RefusedError("Could not make the edit", _NOT_SAID)
         return composed if asked is not None else replace(composed, flags=(*composed.flags, UNCHECKED))
 
     def _still_asked(self, loaded: Loaded, composed: Composed) -> list[Checked] | None:
@@ -141,7 +154,22 @@ class Judge:
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
-        return self._verify([self._clean(update) for update in updates], docs), left_out
+        placed = [one for update in updates for one in self._placed(self._clean(update))]
+        return self._verify(placed, [*docs, *self._docs()[len(docs) :]]), left_out
+
+    def _placed(self, update: Update) -> list[Update]:
+        """Return an update; what it says of how the agent speaks to the person as one of their own file."""
+        named = next((one for one in self._skills if one.doc.number == update.skill), None)
+        talk, rest = talk_apart(update.change)
+        if named is None or not talk or update.kind is Kind.REMOVE_STEP or is_of_project(self._typed([update])):
+            return [update]
+        own = self._own(named)
+        if own is named:
+            return [update]
+        number = None if own is None else own.doc.number
+        section = target_section(talk, own.doc.text).heading if own is not None and own.doc.text.strip() else ""
+        mine = replace(update, change=talk, skill=number, section=section, kind=Kind.PREFERENCE)
+        return [*([replace(update, change=rest)] if rest else []), mine]
 
     def _verify(self, updates: Sequence[Update], docs: Sequence[SkillDoc]) -> Verdict:
         def meant(change: str, ground: str) -> bool | None:

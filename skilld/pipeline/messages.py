@@ -26,7 +26,7 @@ class AbsentError(RetryError):
     """The words of a batch cannot be read now; `place` is the transcript that would have them."""
 
     def __init__(self, place: str, why: str) -> None:
-        super().__init__("The transcript cannot be read", f"{place}: {why}")
+        super().__init__("Cannot read the transcript", f"{place}: {why}")
         self.place = place
 
 
@@ -50,7 +50,7 @@ def read(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
     found = {message.turn_key for message in messages if message.by_person}
     if not found or (trouble and len(found) < len(numbers)):
         place = job.sources[0].path if job.sources else ""
-        why = (trouble.strerror or type(trouble).__name__) if trouble else "it does not hold them any more"
+        why = (trouble.strerror or type(trouble).__name__) if trouble else "it no longer contains them"
         raise AbsentError(str(trouble.filename or place) if trouble else place, why)
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]

@@ -18,9 +18,9 @@ def load_key(path: Path) -> bytes:
             _make(path)
         key = path.read_bytes()
     except OSError as error:
-        raise SkilldError("The redaction key cannot be used", error.strerror or str(error)) from error
+        raise SkilldError("Cannot use the redaction key", error.strerror or str(error)) from error
     if len(key) != KEY_BYTES:
-        raise SkilldError("The redaction key is damaged", str(path), f"Delete {path}; a new one is made.")
+        raise SkilldError("The redaction key is damaged", str(path), f"Delete {path}; skilld creates a new one.")
     return key
 
 

@@ -32,7 +32,7 @@ class Redactor:
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
-            raise RedactionError("Nothing can be redacted", f"the key has {len(key)} bytes, not {KEY_BYTES}")
+            raise RedactionError("Cannot redact anything", f"the key has {len(key)} bytes, not {KEY_BYTES}")
         self._key = key
 
     def findings(self, text: str) -> list[Finding]:
@@ -139,4 +139,4 @@ def _detect_tokens(text: str, runs: list[Span], longer: list[Span]) -> Iterator[
 
 
 def _refusal(error: Exception) -> RedactionError:
-    return RedactionError("A text could not be redacted", f"{type(error).__name__} in the redactor")
+    return RedactionError("Could not redact a text", f"{type(error).__name__} in the redactor")

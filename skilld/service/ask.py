@@ -27,7 +27,7 @@ def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer
     found = shutil.which(program, path=environment.get("PATH"))
     if found is None:
         raise ManagerError(
-            "There is no service manager here", f"{program} is not on PATH", "Run it in a terminal instead: skilld run"
+            "No service manager found", f"{program} is not on PATH", "Run it in a terminal instead: skilld run"
         )
     try:
         done = subprocess.run(
@@ -39,9 +39,9 @@ def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer
             timeout=_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        raise ManagerError("The service manager does not answer", f"{program} took {_SECONDS:.0f} seconds") from None
+        raise ManagerError("The service manager is not responding", f"{program} took {_SECONDS:.0f} seconds") from None
     except OSError as error:
-        raise ManagerError("The service manager cannot be asked", f"{found}: {error.strerror}") from error
+        raise ManagerError("Cannot reach the service manager", f"{found}: {error.strerror}") from error
     return Answer(done.returncode, _text(done.stdout), _text(done.stderr))
 
 

@@ -120,7 +120,7 @@ class Launchd:
         deadline = time.monotonic() + _SECONDS_TO_END
         while self._loaded():
             if time.monotonic() > deadline:
-                raise ManagerError("launchd did not do it", f"{LABEL} has not ended", "Try again in a minute.")
+                raise ManagerError("launchd failed", f"{LABEL} has not stopped", "Try again in a minute.")
             time.sleep(_STEP)
 
     def state(self) -> ServiceState:
@@ -153,9 +153,9 @@ class Launchd:
         answer = self._ask(*arguments)
         if answer.status not in {0, also}:
             raise ManagerError(
-                "launchd did not do it",
+                "launchd failed",
                 answer.err or f"launchctl {arguments[0]} failed",
-                "It works only where you are logged in at the screen. Elsewhere: skilld run",
+                "It works only where you are logged in at the screen. Otherwise: skilld run",
             )
 
     def _ask(self, *arguments: str) -> Answer:

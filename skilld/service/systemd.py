@@ -34,8 +34,8 @@ def render(template: str, start: Start, variables_file: Path) -> str:
     if set(start.program[0]) & set("\"'\\"):
         raise RefusedError(
             "The service is not installed",
-            f"systemd starts no program whose path holds a quote or a backslash: {start.program[0]}",
-            "Install skilld somewhere else.",
+            f"systemd cannot start a program whose path contains a quote or a backslash: {start.program[0]}",
+            "Install skilld in another folder.",
         )
     words = {
         "@SKILLD@": " ".join(_quoted(part, "the program's path") for part in start.program),
@@ -189,7 +189,7 @@ class Systemd:
         if answer.status:
             state = self.state()
             raise ManagerError(
-                "The service did not start", f"it is {state.state}; {answer.err}", "See why: skilld logs"
+                "The service did not start", f"it is {state.state}; {answer.err}", "Find out why: skilld logs"
             )
 
     def _linger(self) -> bool | None:
@@ -208,7 +208,7 @@ class Systemd:
         answer = self._ask(*arguments)
         if answer.status:
             remedy = "Run it in a terminal instead: skilld run" if "bus" in answer.err else ""
-            raise ManagerError("systemd did not do it", answer.err or f"systemctl {arguments[0]} failed", remedy)
+            raise ManagerError("systemd failed", answer.err or f"systemctl {arguments[0]} failed", remedy)
         return answer
 
     def _ask(self, *arguments: str) -> Answer:

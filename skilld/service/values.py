@@ -107,7 +107,7 @@ def template(name: str) -> bytes:
             return (folder / name).read_bytes()
         except FileNotFoundError:
             continue
-    raise SkilldError("The service cannot be installed", f"{name} is not part of this installation", "Install again.")
+    raise SkilldError("Cannot install the service", f"{name} is not part of this installation", "Install skilld again.")
 
 
 # Which variables of a shell the daemon would miss when a service manager starts it. Pure.
@@ -158,7 +158,7 @@ def service_path(path: str, more: Iterable[str] = _FOLDERS) -> str:
 def plain(text: str, what: str) -> str:
     """Return `text`, or raise RefusedError where it holds a control character: no service file can hold that."""
     if any(ord(char) < ord(" ") or char == "\x7f" for char in text):
-        raise RefusedError("The service is not installed", f"{what} holds a control character")
+        raise RefusedError("The service is not installed", f"{what} contains a control character")
     return text
 
 

@@ -300,18 +300,20 @@ def _template(draft: Draft) -> Iterator[str]:
     declared = [one.name for one in draft.variables]
     used = holes(draft.body)
     if not used:
-        yield "a prompt template has {{variables}}, and it has none"
-    yield from (f"{name} is no name of a variable" for name in declared if not _NAME.fullmatch(name))
+        yield "prompt templates need {{variables}}, but this one has none"
+    yield from (f"{name} is not a valid variable name" for name in declared if not _NAME.fullmatch(name))
     if len(set(declared)) < len(declared):
         yield "it declares a variable twice"
-    yield from (f"{{{{{name}}}}} is no variable that it declares" for name in used if declared and name not in declared)
-    yield from (f"its variable {name} stands nowhere in it" for name in declared if name not in used)
+    yield from (
+        f"{{{{{name}}}}} is not a variable that it declares" for name in used if declared and name not in declared
+    )
+    yield from (f"it never uses its variable {name}" for name in declared if name not in used)
 
 
 def _workflow(draft: Draft) -> Iterator[str]:
     parts = lift(draft.body)
     if not (parts.steps or parts.workflow or _NUMBERED.search(draft.body)):
-        yield "a workflow has numbered steps, and it has none"
+        yield "workflows need numbered steps, but this one has none"
 
 
 def _domain(draft: Draft) -> Iterator[str]:
@@ -323,10 +325,12 @@ def _tool(draft: Draft) -> Iterator[str]:
     told = draft.schema.get("properties", {})
     required = draft.schema.get("required", [])
     if draft.schema.get("type") != "object" or not isinstance(told, dict) or not isinstance(required, list):
-        yield "an MCP tool has an input schema of the type object, and it has none"
+        yield "MCP tools need an input schema of type object, but this one has none"
         return
-    yield from (f"{{{{{name}}}}} is no property of its input schema" for name in holes(draft.body) if name not in told)
-    yield from (f"it requires {name}, which its input schema lacks" for name in required if name not in told)
+    yield from (
+        f"{{{{{name}}}}} is not a property of its input schema" for name in holes(draft.body) if name not in told
+    )
+    yield from (f"it requires {name}, which is not in its input schema" for name in required if name not in told)
 
 
 # A draft: a SKILL.md as a value, what each kind of skill must have, and back to text.

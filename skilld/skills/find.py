@@ -75,7 +75,7 @@ def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillR
         found = _by_path(name, Path(path), cwd, places) if path is not None else _by_name(name, cwd, places)
         return _overlaid(found, name, places) if isinstance(found, Unusable) else found
     except (OSError, ValueError, RuntimeError):  # a folder we may not enter, a path no system takes, a loop of links
-        return Unusable(name, "its SKILL.md cannot be reached", path or cwd or "")
+        return Unusable(name, "its SKILL.md cannot be read", path or cwd or "")
 
 
 def _overlaid(skill: Unusable, name: str, places: Places) -> Unusable:
@@ -91,7 +91,7 @@ def _overlaid(skill: Unusable, name: str, places: Places) -> Unusable:
 
 def _by_path(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
-        return Unusable(name, "the log names no SKILL.md for it")
+        return Unusable(name, "the log does not give the path of its SKILL.md")
     short = name.rsplit(":", 1)[-1]
     # What the log calls it is free text; the folder's name is what agents call it.
     return _check(short if _NAME.fullmatch(short) else claimed.parent.name, claimed, cwd, places)
@@ -101,7 +101,7 @@ def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if ":" in name:
         return Unusable(name, "it belongs to a plugin")
     if not _NAME.fullmatch(name):
-        return Unusable(name, "its name is not one a skill can have")
+        return Unusable(name, "its name is not a valid skill name")
     for folder in _folders(cwd, places):
         candidate = folder / name / FILE
         if candidate.is_file():
@@ -147,7 +147,7 @@ def _folders(cwd: str | None, places: Places) -> Iterator[Path]:
 def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     base = _skill_folder(claimed, places) or _own_repository(claimed, cwd)
     if base is None and not _is_copy(claimed):
-        return Unusable(name, "it lies outside the known skill folders")
+        return Unusable(name, "it is outside the known skill folders")
     try:
         real = spelled(claimed.resolve(strict=True))
         facts = real.stat()
@@ -155,12 +155,12 @@ def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRe
         return Unusable(name, "its SKILL.md is gone", str(claimed) if base else "")
     if base is None or _is_copy(claimed) or _is_copy(real):
         text = str(real) if _is_copy(real) and real.name == FILE else ""
-        return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update", text_path=text)
+        return Unusable(name, "it is a copy from a plugin or the agent, replaced on every update", text_path=text)
     if real.name.casefold() != FILE.casefold():
         return Unusable(name, "its SKILL.md is a link to something else", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
     if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
-        return Unusable(name, "its SKILL.md is a link that leads elsewhere", str(claimed))
+        return Unusable(name, "its SKILL.md is a link that points elsewhere", str(claimed))
     if why := file_problem(facts):
         return Unusable(name, why, str(real))
     if not os.access(real, os.W_OK):
@@ -278,7 +278,7 @@ class ProjectConfig:
         wanted = kind is None or kind in self.targets
         if self.enabled and wanted and name not in self.never and not ignored:
             return None
-        return f"{self.folder / PROJECT_CONFIG} asks to leave it alone"
+        return f"{self.folder / PROJECT_CONFIG} asks skilld to leave it alone"
 
 
 def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
@@ -292,7 +292,7 @@ def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str |
 
 def _around(path: Path) -> Iterator[ProjectConfig]:
     if len(path.parts) > _MAX_DEPTH:
-        raise SkilldError("Left alone", f"it lies more than {_MAX_DEPTH} folders deep")
+        raise SkilldError("Skipped", f"it is nested more than {_MAX_DEPTH} folders deep")
     for folder in (path, *path.parents):
         if os.path.lexists(folder / PROJECT_CONFIG):
             yield _read(folder)
@@ -308,28 +308,28 @@ def _read(folder: Path) -> ProjectConfig:
     except OSError as error:
         why = error.strerror or "it cannot be read"
     except tomllib.TOMLDecodeError:  # its text quotes the file
-        why = "it is no TOML"
+        why = "it is not valid TOML"
     except (ValueError, RecursionError) as error:
         why = str(error)
-    raise SkilldError(f"Left alone because of {folder / PROJECT_CONFIG}", why)
+    raise SkilldError(f"Skipped because of {folder / PROJECT_CONFIG}", why)
 
 
 def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
     if set(values) - {"enabled", "never", "ignore", "targets"}:
-        raise ValueError("it has keys that are none of enabled, never, ignore and targets")
+        raise ValueError("it can only have the keys enabled, never, ignore and targets")
     enabled = values.get("enabled", True)
     if enabled not in (True, False):
-        raise ValueError("enabled is neither true nor false")
+        raise ValueError("enabled must be true or false")
     targets = _texts(values, "targets") if "targets" in values else tuple(TargetKind)
     if unknown := set(targets) - set(TargetKind):
-        raise ValueError(f"targets has {min(unknown)!r}, and there are {', '.join(TargetKind)}")
+        raise ValueError(f"targets has {min(unknown)!r}; allowed: {', '.join(TargetKind)}")
     return ProjectConfig(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"), targets)
 
 
 def _texts(values: dict[str, object], key: str) -> tuple[str, ...]:
     found = values.get(key, [])
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ValueError(f"{key} is no list of texts")
+        raise ValueError(f"{key} must be a list of strings")
     return tuple(str(item) for item in found)
 
 

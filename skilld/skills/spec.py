@@ -127,7 +127,7 @@ def faults(text: str, folder_name: str) -> tuple[str, ...]:
 
 def _faults(text: str, folder_name: str) -> Iterator[str]:
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        yield "it holds characters that no text file can"
+        yield "it contains characters that a text file cannot have"
         return
     lines = front_lines(text)
     if lines is None:
@@ -135,7 +135,7 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
         return
     whole = text.removeprefix("\ufeff").splitlines(keepends=True)
     if _CONTROL.search("".join(whole[: len(lines) + 1])):
-        yield "its front matter holds tabs or control characters"
+        yield "its front matter contains tabs or control characters"
         return
     top = entries(lines)
     yield from _unread(lines, top)
@@ -147,7 +147,7 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
         yield from _length("compatibility", said["compatibility"], MAX_COMPATIBILITY)
     yield from _metadata(top)
     if not any(line.strip() for line in whole[len(lines) + 2 :]):
-        yield "it says nothing below its front matter"
+        yield "there is nothing after its front matter"
     if len(whole) > MAX_LINES:
         yield f"it has {len(whole)} lines, more than {MAX_LINES}"
 
@@ -155,10 +155,10 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
 def _unread(lines: Sequence[str], top: Sequence[Entry]) -> Iterator[str]:
     """Yield faults for lines of the front matter that belong to no key, and for values that are no text."""
     if _is_stray(lines):
-        yield "its front matter has lines that are no entries"
+        yield "its front matter has lines that are not entries"
     for key, value, rest in top:
         if key != "metadata" and not _is_text(value, rest):
-            yield f"its {key} is no text"
+            yield f"its {key} is not text"
 
 
 def _is_stray(lines: Sequence[str]) -> bool:
@@ -171,7 +171,7 @@ def _is_stray(lines: Sequence[str]) -> bool:
 def _keys(top: Sequence[Entry]) -> Iterator[str]:
     for key, times in Counter(key for key, _, _ in top).items():
         if key not in _KEYS:
-            yield f"its key {key} is none that the specification knows"
+            yield f"its key {key} is not in the specification"
         if times > 1:
             yield f"it has {key} twice"
 
@@ -180,11 +180,11 @@ def _name(name: str, folder_name: str) -> Iterator[str]:
     if not name:
         yield "it has no name"
     elif not NAME.fullmatch(name):
-        yield "its name may only have lowercase letters, digits and single hyphens"
+        yield "its name can only contain lowercase letters, digits and single hyphens"
     if len(name) > MAX_NAME:
         yield f"its name has {len(name)} characters, more than {MAX_NAME}"
     if name and name != folder_name:
-        yield "its name is not that of its folder"
+        yield "its name is not the name of its folder"
 
 
 def _length(key: str, said: str, most: int) -> Iterator[str]:
@@ -201,10 +201,10 @@ def _metadata(top: Sequence[Entry]) -> Iterator[str]:
     lines = below(top, "metadata")
     inner = entries(lines)
     if found[0] or not inner or _is_stray(lines):
-        yield "its metadata is no map"
+        yield "its metadata is not a map"
     for key, value, rest in inner:
         if not _is_text(value, rest):
-            yield f"its metadata has {key}, which is no text"
+            yield f"its metadata has {key}, which is not text"
     for key, times in Counter(key for key, _, _ in inner).items():
         if times > 1:
             yield f"its metadata has {key} twice"

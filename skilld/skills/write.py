@@ -32,7 +32,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
     """
     unfit = next((key for key in metadata if not _META.fullmatch(key)), None)
     if unfit is not None:
-        raise _refused(f"{safe_text(unfit)} is no key of metadata")
+        raise _refused(f"{safe_text(unfit)} is not a metadata key")
     said = cut(one_line(description), MAX_DESCRIPTION)
     front = [f"name: {name}", f"description: {said if ' ' in said and _PLAIN.fullmatch(said) else quoted(said)}"]
     if metadata:
@@ -51,7 +51,7 @@ def quoted(value: str) -> str:
 
 
 def _refused(cause: str) -> SkilldError:
-    return SkilldError("The new skill was not written", cause)
+    return SkilldError("Could not write the new skill", cause)
 
 
 # A skill's text as something to say: without its front matter, with values in place of `{{ name }}`. Pure.
@@ -79,7 +79,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 #
 # Looks at folders, makes none. The path is a real one: no link is on the way to it, and nothing stands there.
 
-_TITLE = "There is no place for the new skill"
+_TITLE = "Nowhere to put the new skill"
 _CLAUDE = "claude-code"
 _USUAL = ".agents/skills"
 _USUAL_CLAUDE = ".claude/skills"
@@ -99,7 +99,7 @@ def landing(
     where the way leads out of the project or home, or the project asks to be left alone.
     """
     if len(name) > MAX_NAME or not NAME.fullmatch(name):
-        raise SkilldError(_TITLE, "its name is none that a skill can have")
+        raise SkilldError(_TITLE, "its name is not a valid skill name")
     order = [agent for agent, _ in Counter(agents).most_common() if agent in places]
     first = order[0] if order else _CLAUDE
     usual = _USUAL_CLAUDE if first == _CLAUDE else _USUAL
@@ -126,16 +126,16 @@ def _own_folder(places: Places | None, usual: Path) -> Path:
 def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Path:
     real = chosen.resolve()
     if not real.is_relative_to(root):
-        raise RefusedError(_TITLE, f"{chosen} is a link that leads elsewhere")
+        raise RefusedError(_TITLE, f"{chosen} is a link that points elsewhere")
     file = real / name / FILE
     if any("\ud800" <= char <= "\udfff" for char in str(file)):
         raise RefusedError(_TITLE, f"the path {real} is not UTF-8")
     standing = next(folder for folder in (real, *real.parents) if folder == root or os.path.lexists(folder))
     if not standing.is_dir() or standing.stat().st_uid != os.geteuid():
-        raise RefusedError(_TITLE, f"{standing} is no folder of yours")
+        raise RefusedError(_TITLE, f"{standing} is not one of your folders")
     for folder in dict.fromkeys((real, *folders)):
         if os.path.lexists(folder / name) or name in {entry.casefold() for entry in _names(folder)}:
-            raise SkilldError(_TITLE, f"there is a skill called {name} in {folder} already")
+            raise SkilldError(_TITLE, f"there is already a skill called {name} in {folder}")
     if why := opt_out(file, name):
         raise RefusedError(_TITLE, why)
     return file

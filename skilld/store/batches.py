@@ -6,11 +6,13 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skilld import codec
-from skilld.protocol import BatchJob, Plan
 from skilld.types import Cause, ClosedBy
+
+if TYPE_CHECKING:  # a command that reads no job goes without what workers are told: it takes a tenth of a second
+    from skilld.protocol import BatchJob, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,8 @@ class Batches:
 
 
 def _from_row(row: sqlite3.Row) -> StoredBatch:
+    from skilld.protocol import BatchJob
+
     return StoredBatch(
         id=row["id"],
         agent=row["agent"],

@@ -27,12 +27,12 @@ class Limits(Protocol):
 def spent_limit(today: Usage, limits: Limits) -> str | None:
     """Return which limit today's usage has reached, as a clause for the person; None where none has."""
     if limits.calls and today.calls >= limits.calls:
-        return f"{today.calls} of {limits.calls} model calls were made today"
+        return f"{today.calls} of {limits.calls} model calls used"
     tokens = today.tokens_in + today.tokens_out
     if limits.tokens and tokens >= limits.tokens:
-        return f"{tokens} of {limits.tokens} tokens were used today"
+        return f"{tokens} of {limits.tokens} tokens used"
     if limits.usd and today.usd >= limits.usd:
-        return f"${today.usd:.2f} of ${limits.usd:.2f} were spent today"
+        return f"${today.usd:.2f} of ${limits.usd:.2f} spent"
     return None
 
 

@@ -15,9 +15,9 @@ _TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subcl
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
 _REMEDIES = {
-    sqlite3.SQLITE_FULL: "Free some space, then do this again: nothing is lost.",
-    sqlite3.SQLITE_BUSY: "Another program holds it. End that one, then do this again: nothing is lost.",
-    sqlite3.SQLITE_READONLY: "See what stands in the way of writing: skilld doctor",
+    sqlite3.SQLITE_FULL: "Free some space, then try again: nothing is lost.",
+    sqlite3.SQLITE_BUSY: "Another program is using it. Close that one, then try again: nothing is lost.",
+    sqlite3.SQLITE_READONLY: "To see why it can't be written to: skilld doctor",
 }
 
 
@@ -47,7 +47,7 @@ class _Told:
         if error.sqlite_errorcode & _PRIMARY in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             raise damaged(str(error)) from error
         remedy = _REMEDIES.get(error.sqlite_errorcode & _PRIMARY, "")
-        raise StoreError("The database could not be used", str(error), remedy) from error
+        raise StoreError("Could not use the database", str(error), remedy) from error
 
 
 _TOLD = _Told()
@@ -139,7 +139,10 @@ def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
     return DamagedError(
         title,
         cause,
-        "Start skilld anew: its service, or skilld run. It moves the file away and keeps all that can be read.",
+        (
+            "Restart skilld (its service, or skilld run). It moves the file aside and keeps everything "
+            "it can still read."
+        ),
     )
 
 

@@ -22,6 +22,7 @@ from skilld.store.journal import Journal, Place, forget_deletable, journal_of, p
 _TABLES = (
     *("meta", "files", "sessions", "turns", "skill_uses", "batches", "judged"),
     *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback", "mined", "past_sessions"),
+    *("evals", "eval_runs"),
 )
 _GENERATIONS = 3  # of copies, each at least a day older than the one before
 _JSON = {
@@ -41,7 +42,7 @@ _JSON = {
         "also",
         "linked",
     ),
-    *("tools", "skills"),
+    *("tools", "skills", "cases"),
 }
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file
@@ -93,7 +94,7 @@ def missing_reason(path: Path) -> str | None:
     except OSError:
         return None  # opening it says why
     if known and not stat.S_ISREG(facts.st_mode):
-        return f"{path} is no file"
+        return f"{path} is not a file"
     return f"{path} is empty" if known and not facts.st_size else None
 
 

@@ -17,6 +17,7 @@ from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
 from skilld.store.connection import Connection, StoreError, damaged, transaction
+from skilld.store.evals import Evals
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta, Mining, Notices
@@ -106,6 +107,7 @@ class Store:
         self.usage = UsageLog(db)
         self.mining = Mining(db)
         self.past = Past(db)
+        self.evals = Evals(db)
         self.notices = Notices(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)
@@ -134,7 +136,7 @@ class Store:
             db = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None, factory=Connection)
         except (sqlite3.DatabaseError, OSError) as error:
             remedy = f"chmod u+rw {in_shell(path)}" if path.is_file() and not os.access(path, os.R_OK | os.W_OK) else ""
-            raise StoreError("The database cannot be opened", f"{path}: {error}", remedy) from error
+            raise StoreError("Cannot open the database", f"{path}: {error}", remedy) from error
         try:
             db.row_factory = sqlite3.Row
             _compare(db, known)
@@ -172,7 +174,7 @@ class Store:
                 raise
             verdict = error.cause  # a schema that is not ours any more
         except (sqlite3.Error, LookupError, TypeError, ValueError) as error:
-            verdict = f"a row makes no sense ({type(error).__name__})"
+            verdict = f"invalid row ({type(error).__name__})"
         raise damaged(str(verdict))
 
     def shrink(self) -> None:

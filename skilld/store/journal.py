@@ -199,9 +199,9 @@ def _write(descriptor: int, data: bytes, at: int) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:
-    remedy = "Free some space, then do this again: nothing is lost." if error.errno == errno.ENOSPC else ""
+    remedy = "Free some space, then try again: nothing is lost." if error.errno == errno.ENOSPC else ""
     cause = f"{path}: {error.strerror}"
-    return StoreError("The database could not be used", cause, remedy or "See what stands in the way: skilld doctor")
+    return StoreError("Could not use the database", cause, remedy or "To find out what prevents it: skilld doctor")
 
 
 # What of the database goes into its journal: noted by triggers, written before each commit, replayed after damage.
@@ -239,7 +239,7 @@ _KEPT = (
     _Kept("turns", "OF batch_id", inserted="0", updated="new.batch_id IS NOT NULL AND new.batch_id != 'before'"),
     *(_Kept(table) for table in ("proposals", "decisions")),
     _Kept("learnings", deleted="1"),
-    *(_Kept(table) for table in ("usage", "tasks", "feedback", "mined", "past_sessions")),
+    *(_Kept(table) for table in ("usage", "tasks", "feedback", "mined", "past_sessions", "evals", "eval_runs")),
 )
 _TABLES = tuple(kept.table for kept in _KEPT)
 
@@ -330,9 +330,9 @@ def is_behind(there: Place, here: Place) -> bool:
 def mismatch(here: Place | None, journal: Place) -> str | None:
     """Return why a database cannot be the one its journal tells of; None where it can."""
     if here is None or here.database != journal.database:
-        return "another database, or a part of one, lies in its place"
+        return "another database, or part of one, is in its place"
     if journal.number > here.number + 1:
-        return "it is older than what was written down beside it"
+        return "it is older than its journal"
     return None
 
 

@@ -28,6 +28,8 @@ SYNCED = "synced"  # project folders whose instruction files got a managed block
 SHARED = "shared"  # commits made for sharing, by the address of their repository
 DISABLED = "disabled_skills"  # paths of skills that the person does not want offered to agents
 MINED_ON = "mined_on"  # the day on which past sessions were last mined unasked
+MENDED_ON = "mended_on"  # the day on which it was last looked at which rules are not kept
+HEARD = "heard"  # corrections were read since then
 PLACED_ON = "placed_on"  # the day on which learnings of an older skilld were last judged once more
 PINNED = "pinned"  # real paths of SKILL.md files
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
@@ -92,13 +94,19 @@ class Notices:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def add(self, at: float, proposals: Collection[str], causes: Collection[str]) -> None:
-        """Keep that a notice was shown at a Unix time, and forget those of more than a month ago."""
-        self._db.execute(
+    def add(self, at: float, proposals: Collection[str], causes: Collection[str]) -> int:
+        """Keep that a notice is shown at a Unix time, forget those of more than a month ago, and return its number."""
+        written = self._db.execute(
             "INSERT INTO notices (proposal_ids, causes, created_at, delivered_at) VALUES (?, ?, ?, ?)",
             (json.dumps(sorted(proposals)), json.dumps(sorted(causes)), rfc3339(at), rfc3339(at)),
         )
+        number = written.lastrowid or 0
         self._db.execute("DELETE FROM notices WHERE created_at < ?", (rfc3339(at - _KEPT),))
+        return number
+
+    def take_back(self, number: int) -> None:
+        """Forget a notice that could not be shown."""
+        self._db.execute("DELETE FROM notices WHERE id = ?", (number,))
 
     def all(self) -> list[tuple[float, list[str], list[str]]]:
         """Return (Unix time, ids of proposals, causes of trouble) of every notice, oldest first."""

@@ -125,6 +125,10 @@ class Overview:
         rows = self._db.execute("SELECT DISTINCT cwd FROM sessions WHERE cwd LIKE '/%' ORDER BY cwd")
         return [row["cwd"] for row in rows if "\0" not in row["cwd"]]
 
+    def all_sessions(self) -> list[tuple[str, str, str | None, float]]:
+        """Return agent, id, folder and Unix time of the newest activity of each session there is a record of."""
+        return [tuple(row) for row in self._db.execute("SELECT agent, session_id, cwd, last_activity FROM sessions")]
+
     def first_activity(self) -> float | None:
         """Return the Unix time of the oldest session there is a record of; None where there is none."""
         (first,) = self._db.execute("SELECT min(last_activity) FROM sessions").fetchone()

@@ -43,6 +43,10 @@ class Past:
         ).fetchone()
         return None if row is None else (row[0], row[1], row[2], row[3], bool(row[4]))
 
+    def has_sessions(self) -> bool:
+        """Whether any session is known."""
+        return self._db.execute("SELECT 1 FROM past_sessions WHERE session_id != '' LIMIT 1").fetchone() is not None
+
     def sessions(self) -> list[PastSession]:
         """Return all that is known, each session once: as the transcript that was changed last tells of it."""
         rows = self._db.execute("SELECT session_id, data FROM past_sessions WHERE session_id != '' ORDER BY mtime")

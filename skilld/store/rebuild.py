@@ -48,7 +48,7 @@ def build(path: Path) -> Built:
     for copy, salvaged, journal in _plans(left):
         with suppress(DamagedError):
             return _built(path, left, copy, salvaged=salvaged, journal=journal)
-    raise damaged("nothing could be built in its place")
+    raise damaged("nothing could be rebuilt from it")
 
 
 def put_in_place(path: Path, mark: str, built: Built) -> None:
@@ -105,8 +105,8 @@ def _built(
     Store.open_sound(new, journaled=False).close()
     new.replace(corruption.rebuilt(path))
     sources = [
-        *([f"{counted(rows, 'row')} of it that could be read"] if rows else []),
-        *([] if copy is None else ["what it knew"] if copy[0] == path else ["a copy"]),
+        *([f"{counted(rows, 'row')} that could still be read"] if rows else []),
+        *([] if copy is None else ["what it contained"] if copy[0] == path else ["a copy"]),
         *(["its journal"] if replayed else []),
     ]
     written = corruption.last_write(path)

@@ -287,6 +287,29 @@ def _m0015_past_sessions(db: sqlite3.Connection) -> None:
     ) STRICT""")
 
 
+def _m0016_evals(db: sqlite3.Connection) -> None:
+    db.execute("""CREATE TABLE evals (
+      id TEXT PRIMARY KEY,               -- of both texts, of the cases, the models and the number of pairs
+      skill TEXT NOT NULL,
+      path TEXT NOT NULL,
+      proposal TEXT NOT NULL,            -- empty: the whole skill against none
+      without INTEGER NOT NULL,
+      model TEXT NOT NULL,
+      judge TEXT NOT NULL,
+      pairs INTEGER NOT NULL,
+      cases TEXT NOT NULL,               -- JSON: files and ids
+      at TEXT NOT NULL
+    ) STRICT""")
+    db.execute("""CREATE TABLE eval_runs (
+      eval TEXT NOT NULL,
+      pair INTEGER NOT NULL,
+      ours INTEGER NOT NULL,             -- whether it had the edit
+      answer TEXT NOT NULL,              -- redacted
+      passed INTEGER,                    -- null: not judged yet
+      PRIMARY KEY (eval, pair, ours)
+    ) STRICT""")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -301,6 +324,7 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0013_targets", _m0013_targets),
     ("0014_conflicts", _m0014_conflicts),
     ("0015_past_sessions", _m0015_past_sessions),
+    ("0016_evals", _m0016_evals),
 )
 
 

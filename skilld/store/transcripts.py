@@ -209,7 +209,7 @@ class Transcripts(Files):
         self._db.execute("UPDATE sessions SET last_activity = ? WHERE last_activity > ?", (now, after))
 
     def end_session(self, agent: str, session_id: str) -> None:
-        """Record that the log says the session is over."""
+        """Record that the session is over; it is not if it grows again."""
         self._db.execute("UPDATE sessions SET ended = 1 WHERE agent = ? AND session_id = ?", (agent, session_id))
 
     def unknown(self, keys: Iterable[str]) -> set[str]:
@@ -266,11 +266,25 @@ class Transcripts(Files):
         return [(row["agent"], row["session_id"]) for row in rows]
 
     def activity(self, agent: str, session_id: str) -> tuple[float, bool]:
-        """Return when a session's file last grew (Unix seconds), and whether the log says that it ended."""
+        """Return when a session's file last grew (Unix seconds), and whether it ended."""
         row = self._db.execute(
             "SELECT last_activity, ended FROM sessions WHERE agent = ? AND session_id = ?", (agent, session_id)
         ).fetchone()
         return (0.0, False) if row is None else (row["last_activity"], bool(row["ended"]))
+
+    def place(self, agent: str, session_id: str) -> tuple[str, list[str]]:
+        """Return the folder of a session ("" if unknown) and those of the agent's sessions that grew after it did.
+
+        Sessions that are over do not count, nor do those in which nobody sat: they have no folder.
+        """
+        rows = self._db.execute(
+            """SELECT session_id, cwd FROM sessions WHERE agent = ? AND cwd IS NOT NULL AND (session_id = ? OR
+               (ended = 0 AND last_activity > (SELECT last_activity FROM sessions WHERE agent = ? AND session_id = ?)))
+            """,
+            (agent, session_id, agent, session_id),
+        ).fetchall()
+        own = next((row["cwd"] for row in rows if row["session_id"] == session_id), "")
+        return own, [row["cwd"] for row in rows if row["session_id"] != session_id]
 
     def active(self, since: float) -> list[Active]:
         """Return the sessions with a folder whose transcript grew after `since` (Unix time)."""
@@ -355,6 +369,13 @@ class Transcripts(Files):
         marks = ", ".join("?" * len(keys))
         rows = self._db.execute(f"SELECT DISTINCT session_id FROM turns WHERE key IN ({marks})", keys)  # noqa: S608 - marks
         return {row["session_id"] for row in rows}
+
+    def path_of(self, key: str) -> tuple[str, str] | None:
+        """Return agent and path of the transcript that has a turn, None where none is known to."""
+        row = self._db.execute(
+            "SELECT files.agent, path FROM turns JOIN files ON files.id = file_id WHERE key = ?", (key,)
+        ).fetchone()
+        return None if row is None else (row["agent"], row["path"])
 
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return per agent: files, turns that count, malformed lines, time of the newest growth (Unix seconds)."""

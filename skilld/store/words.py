@@ -12,10 +12,12 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from skilld.protocol import StoredWords
 from skilld.types import How
+
+if TYPE_CHECKING:
+    from skilld.protocol import StoredWords
 
 KEPT = 2 * 86400.0  # seconds
 MAX_TEXT = 16 * 1024  # characters of a turn: a longer one is a paste
@@ -42,6 +44,8 @@ class Words:
     def of(self, keys: Iterable[str]) -> list[StoredWords]:
         """Return what is kept of turns."""
         wanted = list(keys)
+
+        from skilld.protocol import StoredWords
 
         def find(db: sqlite3.Connection) -> list[StoredWords]:
             rows = (db.execute("SELECT key, how, text FROM words WHERE key = ?", (key,)).fetchone() for key in wanted)

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from skilld import codec
+from skilld.classify.trial import Trial
 from skilld.errors import RetryError, SkilldError
 from skilld.protocol import (
     Analyse,
@@ -36,6 +37,7 @@ from skilld.protocol import (
     Recall,
     Remake,
     Result,
+    Spare,
     Survey,
     Work,
 )
@@ -127,7 +129,7 @@ def _work(job: Job, daemon: Daemon) -> tuple[Result, bool]:
         with limits.processor_time(job.processor_seconds):
             return _do(job, daemon), True
     except limits.ProcessorTimeError:
-        return _ended(Outcome.RETRY, "it used more processor time than worker.processor_seconds allows"), False
+        return _ended(Outcome.RETRY, "it used more CPU time than worker.processor_seconds allows"), False
     except SkilldError as error:
         passing = isinstance(error, RetryError) or isinstance(error.__cause__, OSError)
         return _ended(Outcome.RETRY if passing else Outcome.FAILED, str(error)), True
@@ -139,7 +141,7 @@ def _work(job: Job, daemon: Daemon) -> tuple[Result, bool]:
         from skilld.crash import report
 
         report(error, ["worker"])
-        return _ended(Outcome.FAILED, f"a bug in skilld: {type(error).__module__}.{type(error).__qualname__}"), False
+        return _ended(Outcome.FAILED, f"an internal error: {type(error).__module__}.{type(error).__qualname__}"), False
 
 
 def _ended(outcome: Outcome, detail: str) -> Result:
@@ -189,6 +191,14 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
             from skilld.effect.survey import survey
 
             return survey(work, redact)
+        case Spare():
+            from skilld.jobs.ask import spare
+
+            return spare(work, redact)
+        case Trial():
+            from skilld.jobs.trial import trial
+
+            return trial(work, redact, daemon.keep)
         case Entitle():
             from skilld.jobs.ask import title
 

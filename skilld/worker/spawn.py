@@ -21,7 +21,18 @@ from typing import IO, ClassVar, Self, cast
 
 from skilld import codec
 from skilld.classify.backends.agent_cli.clients import needed
-from skilld.protocol import GIT_WORK, Blame, FromWorker, Job, JobEnd, KeepRequest, PartialResult, Result
+from skilld.protocol import (
+    GIT_WORK,
+    Blame,
+    FromWorker,
+    Job,
+    JobEnd,
+    KeepRequest,
+    Mend,
+    Mine,
+    PartialResult,
+    Result,
+)
 from skilld.types import Cause, Outcome
 
 _KEPT = frozenset(
@@ -99,7 +110,7 @@ class Worker:
     `do` and `rest` are for one thread at a time; `kill` may come from any.
     """
 
-    _program: ClassVar[Sequence[str]] = ("skilld.worker",)
+    _program: Sequence[str] = ("skilld.worker",)
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = self._allowed(environment)
@@ -148,7 +159,7 @@ class Worker:
             child.asked_models, self._idle_since = ended.asked_models, time.monotonic()
             return ended.result
         if late.is_set():
-            why = f"it took longer than {seconds:.0f} seconds and was ended"
+            why = f"it took longer than {seconds:.0f} seconds and was stopped"
             return Result(outcome=Outcome.RETRY, detail=why)
         return _no_result(child.end())
 
@@ -184,10 +195,14 @@ class Worker:
         return worker_environment(environment)
 
 
-class MiningWorker(Worker):
-    """The program's own verb as a job: it reads settings and store and finds the agents' folders by itself."""
+class VerbWorker(Worker):
+    """A verb of the program's own as a job: it reads settings and store and finds the agents' folders by itself."""
 
-    _program = ("skilld", "mine", "--nightly", "--yes")
+    _programs: ClassVar = {Mine: ("skilld", "mine", "--nightly", "--yes"), Mend: ("skilld", "effect", "--mend")}
+
+    def _fit_for(self, job: Job) -> _Child:
+        self._program = self._programs[type(job.work)]  # its child ends with the job
+        return super()._fit_for(job)
 
     @staticmethod
     def _allowed(environment: Mapping[str, str]) -> dict[str, str]:
@@ -201,11 +216,11 @@ def _converse(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
         if not line.startswith(_OURS):
             continue  # a library's own words
         if len(line) == _MAX_LINE:
-            return _bad("what it had to say was too long to be kept", Outcome.RETRY)
+            return _bad("its output was too long to keep", Outcome.RETRY)
         try:
             told: KeepRequest | JobEnd = codec.decode(FromWorker, line)
         except codec.DecodeError as error:  # it makes no sense, and would not a second time
-            return _bad(f"a bug in skilld: the worker's result is no result ({error})", Outcome.FAILED)
+            return _bad(f"an internal error: the worker's result is invalid ({error})", Outcome.FAILED)
         if isinstance(told, JobEnd):
             return told
         keep(told.what)
@@ -249,15 +264,15 @@ def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def no_thread() -> Result:
     """Return the result of a job for which there was no thread."""
-    return _not_run("this machine has no thread left for it")
+    return _not_run("this machine is out of threads")
 
 
 def _no_result(code: int) -> Result:
     """Return the result of a child that ended without one, by its exit code."""
     if code == -signal.SIGXCPU:
-        why = "it used more processor time than worker.processor_seconds allows and was ended"
+        why = "it used more CPU time than worker.processor_seconds allows and was stopped"
         return Result(outcome=Outcome.RETRY, detail=why)
-    return _not_run(f"the worker ended without a result (exit {code})", code)
+    return _not_run(f"the worker exited without a result (exit {code})", code)
 
 
 def _not_run(detail: str, code: int | None = None) -> Result:

@@ -6,6 +6,7 @@ What is fixed stands here; `claude_parser` reads a file, with one module for eac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -25,6 +26,7 @@ from skilld.types import (
     RawLine,
     Reply,
     SessionEnd,
+    SessionStart,
     SkillUse,
     Span,
     ToolCall,
@@ -199,7 +201,8 @@ class Parser:
         if isinstance(found, str):
             self._queue.delivered(bash_input("".join(texts(record.content))))
             uses = self._skills.output(record) if found == "command-output" and by_person else []
-            return [*uses, record.ignored(found)]
+            own = _of_session(record) if found == "local-command" and by_person else []
+            return [*uses, *own, record.ignored(found)]
         if found.command:
             return self._command(record, found) if by_person else [record.ignored("headless")]
         return self._typed(record, found, by_person=by_person)
@@ -271,12 +274,26 @@ class Parser:
         return carrier.turn(found.text, How.QUEUED, at=attachment.at)
 
 
+_OWN_COMMAND = re.compile(r"\s*<command-name>/?(exit|quit|clear)</command-name>")
+
+
+def _of_session(record: Record) -> list[SessionStart | SessionEnd]:
+    """Return what a command of the client does to the session: `/clear` begins one, in a file of its own."""
+    match _OWN_COMMAND.match("".join(texts(record.content))):
+        case None:
+            return []
+        case found if found[1] == "clear":
+            return [SessionStart(record.session_id, record.span, record.cwd)]
+    return [SessionEnd(record.session_id, record.span)]
+
+
 INFO = AgentInfo(
     name=AGENT,
     title="Claude Code",
     home=".claude",
     home_variables=("CLAUDE_CONFIG_DIR",),
     stores=("projects",),
+    call_mark=b'tool_use"',
     project_skills=(".claude/skills",),
     user_skills=(),
     skill_homes=("skills",),

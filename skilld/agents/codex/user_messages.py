@@ -77,6 +77,7 @@ _KINDS = {
 # A client puts its context before the request. The last heading counts: a selection may quote an earlier one.
 _REQUEST = r"^## My request(?: for Codex)?:[ \t]*"
 _HEADING = re.compile(_REQUEST, re.MULTILINE)
+_MAX_HEADINGS = 16  # each is a place where a template may begin
 WRAPPERS = Wrappers(
     opens=r"# (?:Context from my IDE setup|Files mentioned by the user|Diff comments|Review findings|In app browser):"
     r"|## Prior conversation with Codex:",
@@ -155,6 +156,19 @@ def is_wrapped(text: str) -> bool:
 def _request(text: str) -> str:
     heading = last(_HEADING, text)  # context of a kind that is not known yet has one, too
     return text[heading.end() :].strip() if heading else WRAPPERS.typed(text).strip()
+
+
+def _typed_to_template(text: str, templates: Sequence[str]) -> str | None:
+    """Return what was typed to the template that the prompt is, with or without context before it.
+
+    None where it is none of them; "" where that cannot be told. A selection and a template may both hold the heading,
+    so the template may begin below any.
+    """
+    headings = [each.end() for each in _HEADING.finditer(text)]
+    if templates and len(headings) > _MAX_HEADINGS:
+        return ""
+    found = [typed_arguments(text[at:], templates) for at in (0, *headings)]
+    return min((each for each in found if each is not None), key=len, default=None)
 
 
 def _arguments(request: str, start: int) -> str:
@@ -431,7 +445,7 @@ class Speech:
         reason = session.not_a_person(client_id, turn_id) or ("review" if session.review else "")
         session.prompts += 1
         session.order += 1
-        arguments = typed_arguments(text, self.templates(session.cwd or None))
+        arguments = _typed_to_template(text, self.templates(session.cwd or None))
         prompt = (
             read_prompt(text, leaves_plan_mode=session.leaves_plan_mode)
             if arguments is None

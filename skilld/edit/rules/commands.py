@@ -20,7 +20,7 @@ _PHRASES = (
     phrase(
         "remote-code",
         _REFUSE,
-        "It runs what it fetches from the network, or decodes, without anyone reading it",
+        "It runs something it downloads or decodes, without anyone reading it",
         rf"{_FETCH}[^\n|]{{0,300}}\|\s*(?:[\w./-]+\s+[^|\n]{{0,60}}\|\s*)?(?:&\s*)?{_RUNNER}",
         rf"{_RUNNER}\s+(?:-\w+\s+)*[\"']?(?:<\(|\$\(|`)\s*{_FETCH}",
         rf"{_RUNNER}\s+<\s*<\(\s*{_FETCH}",
@@ -35,7 +35,7 @@ _PHRASES = (
     phrase(
         "permission-widening",
         _REFUSE,
-        "It gives an agent more rights than it has",
+        "It gives an agent more permissions",
         r"--(?:dangerously|allow-dangerously)[-\w]+|--yolo\b|--full-auto\b|--allow-all(?:-tools|-paths)?\b"
         r"|--trust-all-tools\b",
         r"\bbypass_?Permissions\b|\bdanger-full-access\b|\bskipDangerousMode\w*|\bskip-permissions\b",
@@ -48,7 +48,7 @@ _PHRASES = (
     phrase(
         "tls-off",
         _FLAG,
-        "It turns off the check of certificates or host keys",
+        "It turns off certificate or host key checks",
         r"\bcurl\b[^\n|;]{0,80}\s(?:-\w*k\b|--insecure)|--insecure\b|--no-check-certificate\b|--trusted-host\b",
         r"\bverify\s*=\s*False\b|\bInsecureSkipVerify\b|\bNODE_TLS_REJECT_UNAUTHORIZED\b|\brejectUnauthorized\b",
         r"\bsslVerify\s*[= ]\s*[\"']?false|\bGIT_SSL_NO_VERIFY\b|\bstrict-ssl\b|StrictHostKeyChecking[= ]no"
@@ -66,7 +66,7 @@ _PHRASES = (
     phrase(
         "shell-substitution",
         _FLAG,
-        "It holds text that a shell or a script host would run",
+        "It contains text that a shell or script host would run",
         r"(?<!`)\$\([^)\n]+\)(?!`)|\$\{IFS\}|\bdo shell script\b|\bosascript\b|<%=?[^%\n]+%>",
     ),
     phrase(
@@ -112,7 +112,7 @@ _PHRASES = (
     phrase(
         "persistence",
         _FLAG,
-        "It changes what runs or who may enter later on",
+        "It changes what runs later, or who can log in later",
         r"\bauthorized_keys\b|\bcrontab\b|/etc/cron\S*|\.(?:bash|zsh)rc\b|\.(?:bash_|z)?profile\b"
         r"|\blaunchctl\s+(?:load|bootstrap)|\bLaunchAgents\b|\bsystemctl\s+enable\b|\buseradd\b|\bsudoers\b"
         r"|\bchmod\s+(?:-R\s+)?(?:0?777|a\+rwx|u\+s)|\bsetuid\b|\bnohup\b|\bschtasks\b|\bdisown\b",
@@ -137,7 +137,7 @@ def check_commands(change: Change) -> Iterator[Finding]:
     yield from find(change, _PHRASES, change.text)
     for match in change.matches(_OWN_SETTINGS):
         make = flag if is_forbidden(change.text, match.start()) else refuse
-        yield make("own-settings", "It would have an agent change or operate skilld", match[0])
+        yield make("own-settings", "It makes an agent run skilld or change its settings", match[0])
 
 
 # Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the
@@ -175,7 +175,7 @@ _CODE_PHRASES = (
     phrase(
         "code-reads-machine",
         _CODE_FLAG,
-        "Its code reads the machine, its user or its secrets",
+        "Its code reads details of the machine, its user or secrets",
         r"\bos\.(?:environ|getenv|uname|getlogin|listdir|walk)\b|\bprocess\.env\b|\bplatform\.\w+|\bpsutil\b"
         r"|\bgetpass\b|\bkeyring\b|\bpwd\.\w+|\buuid\.getnode|\bcookies?(?:jar)?\b|\bbrowser_cookie\w*"
         r"|\blocalStorage\b|\bpynput\b|\bkeyboard\.\w+|\bpyperclip\b|\bpyautogui\b|\bImageGrab\b|\bmss\b"
@@ -185,7 +185,7 @@ _CODE_PHRASES = (
     phrase(
         "code-destroys",
         _CODE_FLAG,
-        "Its code deletes, encrypts or exhausts",
+        "Its code deletes or encrypts data, or exhausts the machine",
         r"\bshutil\.(?:rmtree|move)|\bos\.(?:remove|unlink|rmdir|rename|chmod|fork)\b|\bunlinkSync\b|\brmSync\b"
         r"|\bfs\.(?:rm|unlink)\w*|\bFernet\b|\bCrypto\w*\b|\bcryptography\b|\bAES\b|\brandom\.\w+\([^\n]*\bwrite\b"
         r"|\bwhile\s*\(?\s*(?:True|true|1)\b|\bfor\s*\(\s*;\s*;|\brange\(\s*\d{3,}|\bThread\(|\bmultiprocessing\b"
@@ -202,4 +202,4 @@ def check_code(change: Change) -> Iterator[Finding]:
     yield from find(change, _CODE_PHRASES, code)
     bare = _CODE_SIGN.search(change.prose)
     if bare:
-        yield flag("bare-code", "It holds program code outside of a code block, among instructions", bare[0])
+        yield flag("bare-code", "It puts program code outside a code block, among instructions", bare[0])

@@ -41,13 +41,13 @@ def check_form(change: Change) -> Iterator[Finding]:
     """Flag what is no instruction."""
     said = _MARKER.sub("", change.prose, count=1).strip()
     if _is_question(said):
-        yield flag("question", "It only asks something, where a skill says what to do", said)
+        yield flag("question", "It only asks a question; a skill says what to do", said)
     for match in change.matches(_ONE_OFF, change.prose):
-        yield flag("one-off", "It asks for one piece of work, where a skill says what always holds", match[0])
+        yield flag("one-off", "It asks for one piece of work; a skill says what always applies", match[0])
     for match in change.matches(_QUOTATION):
-        yield flag("quotation", "It carries a whole text in quotation marks", match[0])
+        yield flag("quotation", "It contains a whole text in quotation marks", match[0])
     if change.spans and not re.search(r"\w", said) and not change.code:
-        yield flag("bare-command", "It is a command without a word on when to run it", " ".join(change.spans))
+        yield flag("bare-command", "It is a command that does not say when to run it", " ".join(change.spans))
 
 
 def _is_question(said: str) -> bool:
@@ -98,7 +98,7 @@ def check_guards(change: Change) -> Iterator[Finding]:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
             yield flag(rule, f"It removes {what}", text)
         elif _weaker(text, heir):
-            yield flag("guard-weakened", "It makes a rule weaker", f"{text} -> {heir.strip()}")
+            yield flag("guard-weakened", "It weakens a rule", f"{text} -> {heir.strip()}")
 
 
 def _heir(text: str, added: tuple[str, ...]) -> str | None:
@@ -150,15 +150,15 @@ _YAML_TAG = re.compile(r"!!(?:python|ruby|java|js|map|set|binary)\b[^\s]*|" + _F
 def check_front(change: Change) -> Iterator[Finding]:
     """Refuse any difference before the body, and in the body what reads like the head of a skill."""
     if (change.before.bom, change.before.front) != (change.after.bom, change.after.front):
-        yield refuse("front-matter", "It changes the front matter, which only you may do")
+        yield refuse("front-matter", "It changes the front matter, which only you can edit")
     for match in change.matches(_BLOCK):
-        yield refuse("front-matter-block", "It adds a second front matter", match[0])
+        yield refuse("front-matter-block", "It adds a second front matter block", match[0])
     for match in change.matches(_FIELDS):
-        yield refuse("front-matter-block", "It adds fields that belong into a front matter", match[0])
+        yield refuse("front-matter-block", "It adds fields that belong in the front matter", match[0])
     for match in change.matches(_RUN_TOGETHER):
-        yield refuse("front-matter-block", "It adds fields that belong into a front matter", match[0])
+        yield refuse("front-matter-block", "It adds fields that belong in the front matter", match[0])
     for match in change.matches(_POWER):
-        yield refuse("permission-widening", "It sets a field that gives an agent more rights", match[0])
+        yield refuse("permission-widening", "It sets a field that gives an agent more permissions", match[0])
     for match in change.matches(_YAML_TAG):
         yield refuse("yaml-tag", "It adds YAML that can build objects or merge maps", match[0])
 
@@ -185,14 +185,14 @@ def check_dynamic(change: Change) -> Iterator[Finding]:
     for found in change.new_matches(_COMMAND):
         yield refuse("dynamic-command", "It adds a command that runs as soon as the skill is loaded", found)
     for found in change.new_matches(_NEAR_COMMAND):
-        yield flag("dynamic-command", "Some clients may run this as soon as the skill is loaded", found)
+        yield flag("dynamic-command", "Some agents may run this as soon as the skill is loaded", found)
     for found in change.new_matches(_ARGUMENTS):
-        yield refuse("arguments", "It adds a place that the client fills with the words of a call", found)
+        yield refuse("arguments", "It adds a placeholder that the agent fills with the arguments of a call", found)
     for found in change.new_matches(_FILLED_IN):
-        yield flag("arguments", "It adds a place that the client fills in", found)
+        yield flag("arguments", "It adds a placeholder that the agent fills in", found)
     for code in (*change.spans, *change.code):
         if _POSITION.search(code) and not change.stood(code):
-            yield flag("arguments", "A client that knows arguments may fill in the numbered place", code)
+            yield flag("arguments", "An agent that supports arguments may fill in the numbered placeholder", code)
     for match in change.matches(_IMPORT, change.prose):
         yield from _import(change, match[1].rstrip(".:!?"))
 
@@ -203,9 +203,9 @@ def _import(change: Change, path: str) -> Iterator[Finding]:
         return
     typed = folded("@" + path) in folded(change.evidence)
     if _OUTSIDE.match(path) or not typed:
-        yield refuse("import", "It makes clients include a file", "@" + path)
+        yield refuse("import", "It makes agents include a file", "@" + path)
     else:
-        yield flag("import", "Some clients include this file in the skill", "@" + path)
+        yield flag("import", "Some agents include this file in the skill", "@" + path)
 
 
 # The front matter of a skill that is made: of our own writing or refused, and laid open to the rules.
@@ -218,7 +218,9 @@ def laid_open(after: bytes) -> tuple[list[Finding], bytes]:
     """Return what speaks against the front matter, and the skill as one body. Raises as `parse` does."""
     skill = parse(after)
     said = front(skill.front)
-    findings = [] if _is_ours(skill) else [refuse("front-matter", "Its front matter is not as skilld writes one")]
+    findings = (
+        [] if _is_ours(skill) else [refuse("front-matter", "Its front matter is not in the format that skilld writes")]
+    )
     body = SkillFile(bom=False, front="", body=skill.body).data
     return findings, said.description.encode("utf-8") + b"\n\n" + body
 

@@ -64,7 +64,7 @@ _PHRASES = (
     phrase(
         "deletes",
         _FLAG,
-        "It deletes or undoes",
+        "It deletes or undoes something",
         near(_DESTROY, _DATA),
         near(_DATA, r"\b(?:deleted|removed|erased|wiped|purged|cancell?ed|destroyed|overwritten|lost)\b", 60),
         near(_DATA, _DESTROY + r"\s+(?:them|it|all)\b", 60),
@@ -101,7 +101,7 @@ _PHRASES = (
     phrase(
         "conceals",
         _FLAG,
-        "It keeps something from the person",
+        "It hides something from the user",
         near(_NO_TELLING, _ANYONE, 40),
         near(_NO_TELLING, r"\b(?:this|it|them|that)\b", 15),
         near(_NO_ASKING, r"\bme\b", 40),
@@ -118,7 +118,7 @@ _PHRASES = (
     phrase(
         "watches-person",
         _FLAG,
-        "It records or reveals something about the person",
+        "It records or reveals something about the user",
         nouns(
             "screen_?shot screen_?capture clipboard key_?stroke key_?logger webcam microphone GPS geo-?location"
             " coordinate CoreLocation browser_history browsing_history contact_list IP_address MAC_address"
@@ -154,7 +154,7 @@ _PHRASES = (
     phrase(
         "broad-trigger",
         _FLAG,
-        "It hangs an action on every task of a kind",
+        "It attaches an action to every task of some kind",
         # Not "in each entry": that is how the artefact looks. Of 45 attack lines that this rule shows, 2 need it.
         r"\b(?:after|before|when(?:ever)?|while|during|for)\b[^.\n]{0,40}\b(?:any|every|each|all)\b",
         r"\b(?:in|on)\b[^.\n]{0,40}\b(?:any|all)\b",
@@ -162,7 +162,7 @@ _PHRASES = (
     phrase(
         "money",
         _FLAG,
-        "It is about money or goods",
+        "It involves money or goods",
         near(
             verbs("transfer wire pay send donate purchase buy order invest"),
             nouns("fund money payment dollar bitcoin crypto coin gift_card invoice bank"),
@@ -202,7 +202,7 @@ _PROTECTION_PHRASES = (
     phrase(
         "fixes-outcome",
         _FLAG,
-        "It fixes the outcome of a check or a judgement",
+        "It decides the result of a check or judgement in advance",
         near(
             verbs("return give assign report set mark rate score"),
             r"\b(?:high|highest|perfect|maximum|top|low|lowest|passing|100%|full)\b\s+"
@@ -304,7 +304,7 @@ _PROTECTION_PHRASES = (
     phrase(
         "rule-removal",
         _FLAG,
-        "It takes a rule out of force",
+        "It sets a rule aside",
         near(
             SET_ASIDE + "|" + verbs("remove delete drop skip strike"),
             nouns("rule bullet guideline guard restriction requirement step"),

@@ -67,23 +67,21 @@ _FRAME = re.compile(
 def check_markup(change: Change) -> Iterator[Finding]:
     """Refuse comments, HTML in use, link definitions that hold remarks, and changes of what other lines mean."""
     for line in change.swallowed:
-        yield refuse(
-            "changes-other-lines", "It turns text that it does not touch into code or a comment, or back", line
-        )
+        yield refuse("changes-other-lines", "It turns the surrounding text into code or a comment, or back", line)
     for match in change.matches(_COMMENT, change.prose):
         typed = folded(match[0]) in folded(change.evidence)
         if typed and match[0].endswith("-->") and _DIRECTIVE.fullmatch(match[1]):
-            yield flag("html-comment", "It adds a comment that a rendered page does not show", match[0])
+            yield flag("html-comment", "It adds a comment that does not show on the rendered page", match[0])
         else:
-            yield refuse("html-comment", "It adds a comment that a rendered page does not show", match[0])
+            yield refuse("html-comment", "It adds a comment that does not show on the rendered page", match[0])
     for match in change.matches(_DECLARATION, change.prose):
         yield flag("html", "It adds an HTML or XML declaration", match[0])
     for match in change.matches(_TAG, change.prose):
         yield from _tag(change, match)
     for match in change.matches(_ROLE_LINK, change.prose):
-        yield refuse("frame-tag", "It imitates the marks that frame an agent's conversation", match[0])
+        yield refuse("frame-tag", "It imitates the markers that frame an agent's conversation", match[0])
     for match in change.matches(_REMARK, change.prose):
-        yield refuse("hidden-definition", "It adds a link definition that hides a remark", match[0])
+        yield refuse("hidden-definition", "It adds a link definition that hides a comment", match[0])
     for match in change.matches(_DEFINITION, change.prose):
         yield from _definition(change, match)
 
@@ -101,7 +99,7 @@ def _tag(change: Change, match: re.Match[str]) -> Iterator[Finding]:
         typed = folded(match[0]) in folded(change.evidence)
         yield (refuse if hides or "=" in rest or not typed else flag)("html", "It adds raw HTML", match[0])
     elif (closed or "=" in rest) and not change.prose[: match.start()][-1:].isalnum():
-        yield flag("html", "It adds something that reads like a tag", match[0])
+        yield flag("html", "It adds something that looks like a tag", match[0])
 
 
 def _line_text(text: str, at: int) -> int:
@@ -116,9 +114,9 @@ def _definition(change: Change, match: re.Match[str]) -> Iterator[Finding]:
     if label.startswith("^"):
         return
     if match["to"] in _NO_TARGET or len(title.split()) > 2:  # noqa: PLR2004 - more words than a title needs
-        yield refuse("hidden-definition", "It adds a link definition that hides a remark", match[0])
+        yield refuse("hidden-definition", "It adds a link definition that hides a comment", match[0])
     elif change.new_text.casefold().count(f"[{label}]".casefold()) < 2:  # noqa: PLR2004 - itself and one use
-        yield flag("hidden-definition", "It adds a link definition that nothing uses, so no page shows it", match[0])
+        yield flag("hidden-definition", "It adds a link definition that nothing uses, so it never shows", match[0])
 
 
 # Lint family T-12: characters that hide text, turn its direction, or look like letters of another script.
@@ -167,16 +165,16 @@ def check_unicode(change: Change) -> Iterator[Finding]:
     kinds = [(char, _kind(line, at)) for line in change.added for at, char in enumerate(line)]
     for make, wanted in ((refuse, _BAD), (flag, _DOUBTFUL)):
         for char in Counter(char for char, kind in kinds if kind == wanted) - had:
-            yield make("invisible-character", f"It adds the character {_name(char)}, which nobody sees")
+            yield make("invisible-character", f"It adds the invisible character {_name(char)}")
     for match in change.matches(_STYLED):
         yield flag("look-alike", "It adds letters in a style that filters do not read", match[0])
     for match in change.matches(_STACKED):
-        yield flag("look-alike", "It stacks marks on a letter", match[0])
+        yield flag("look-alike", "It stacks accents on a letter", match[0])
     for line in change.added:
         for match in _RUN.finditer(line):
             strange = _is_mixed(match[0]) or (len(match[0]) > _SHORT and _is_disguised(match[0], line))
             if strange and folded(match[0]) not in change.gone:
-                yield flag("look-alike", "It adds a word with look-alike letters of another script", _shown(match[0]))
+                yield flag("look-alike", "It adds a word with look-alike letters from another script", _shown(match[0]))
 
 
 def _kind(line: str, at: int) -> str:
@@ -291,14 +289,14 @@ def check_disguise(change: Change) -> Iterator[Finding]:
     for line in change.added:
         turned = _turned(line)
         if turned:
-            yield refuse("encoded-text", "It adds text in turned letters that reads", turned)
+            yield refuse("encoded-text", "It adds text with shifted letters that reads", turned)
         yield from _played(line)
     for match in change.matches(_LETTERS_APART):
         yield flag("disguised-words", "It spells out words letter by letter", match[0])
     for match in change.matches(_PIECES):
         yield flag("disguised-words", "It hides words in letters, pieces or repetition", match[0])
     for match in change.matches(_PUT_TOGETHER):
-        yield flag("disguised-words", "It puts words together from pieces", match[0])
+        yield flag("disguised-words", "It builds words from pieces", match[0])
 
 
 def _played(line: str) -> Iterator[Finding]:
@@ -313,7 +311,7 @@ def _played(line: str) -> Iterator[Finding]:
     if len(_DIGIT_WORD.findall(line)) >= _ENGLISH:
         undone = line.translate(_DIGITS)
         if _meaning(undone) >= _meaning(line) + _ENGLISH - 1:
-            yield flag("disguised-words", "It writes digits for letters", undone)
+            yield flag("disguised-words", "It writes digits in place of letters", undone)
 
 
 def _turned(line: str) -> str:

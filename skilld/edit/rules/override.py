@@ -23,7 +23,7 @@ _PHRASES = (
     phrase(
         "overrides",
         _FLAG,
-        "It tries to set other instructions aside, or speaks for someone else",
+        "It tries to override other instructions, or speaks for someone else",
         rf"{SET_ASIDE}\s+(?:\w+\s+){{0,3}}?{_OTHERS}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
         rf"{SET_ASIDE}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
         rf"{_BEGINS}(?:forget|ignore|disregard|never mind|scratch|skip)\s+(?:about\s+)?(?:that|this|it|everything|all"
@@ -46,7 +46,7 @@ _PHRASES = (
     phrase(
         "claims-role",
         _FLAG,
-        "It claims to be somebody, and orders in his name",
+        "It claims to be someone and gives orders in their name",
         rf"{_I_AM}(?:an?|the|your|god\b)(?:\s+\w+){{0,3}}?\s*\b(?:developer|admin\w*|engineer|owner|creator|officer"
         r"|police|agent|manager|auditor|researcher|doctor|expert|moderator|operator|supervisor|god|CEO|CTO|root)\b",
         r"\bI['’]?m (?:god|root|the (?:system|boss))\b|\b(?:law enforcement|by order of|on behalf of)\b",
@@ -55,7 +55,7 @@ _PHRASES = (
     phrase(
         "plays-part",
         _FLAG,
-        "It has the agent play a part, or act in a world of its own",
+        "It makes the agent play a role, or act in an imaginary world",
         rf"{_BEGINS}(?:imagine|suppose|assume) (?:that )?(?:you|we|a|I)\b|\blet['’]?s (?:play|say|imagine|pretend)\b",
         r"\brole-?play\w*|\bhypothetical\w*|\bfictional\b|\bin a world\b|\bonce upon a time\b"
         r"|\btell (?:me |us )?a story\b",
@@ -64,7 +64,7 @@ _PHRASES = (
     phrase(
         "presses",
         _FLAG,
-        "It presses: with urgency, pity, payment or somebody's leave, which no standing instruction needs",
+        "It pushes with urgency, pity, payment or claimed permission, which no standing instruction needs",
         r"\b(?:an? emergency|lives? depends?|I['’]?m begging|begging you|(?:lose|lost) my job"
         r"|(?:I['’]?ll|I will) (?:tip|pay)|tip you|my (?:boss|manager|grand\w+)|trust me|no matter what)\b",
         r"\b(?:has|have|is|are) (?:already )?(?:agreed|authori[sz]ed|cleared|entitled|given (?:\w+ )?permission)\b"
@@ -73,7 +73,7 @@ _PHRASES = (
     phrase(
         "asks-context",
         _FLAG,
-        "It asks for what stands before it: instructions, a conversation, hidden text",
+        "It asks for what comes before it: instructions, a conversation, hidden text",
         near(
             verbs("output repeat print summarize summarise translate reveal describe show recite copy"),
             r"\b(?:text|conversation|words?|messages?|everything|lines?|sentences?)\s+(?:\w+\s+)?(?:above|so far"
@@ -85,7 +85,7 @@ _PHRASES = (
     phrase(
         "asks-secret",
         _FLAG,
-        "It asks for a secret, or where somebody is",
+        "It asks for a secret, or for someone's location",
         near(
             verbs(
                 "confirm tell give reveal share provide state say repeat disclose recite spell hand guess recall verify"
@@ -115,7 +115,7 @@ _CONTENT_PHRASES = (
     phrase(
         "steers-content",
         _FLAG,
-        "It fixes words or opinions in what is written for others",
+        "It dictates words or opinions in text written for others",
         near(
             _PUT,
             nouns(
@@ -172,7 +172,7 @@ _CONTENT_PHRASES = (
     phrase(
         "contested-topic",
         _FLAG,
-        "It is about a contested matter",
+        "It is about a controversial topic",
         nouns(
             "climate sustainability renewable fossil vaccine gender racial ethnic ethnicity religion religious"
             " politic political election abortion immigration immigrant colonial genocide holocaust conspiracy"
@@ -211,7 +211,7 @@ _CONTENT_PHRASES = (
     phrase(
         "writes-unreadably",
         _FLAG,
-        "It has something written so that people cannot read it",
+        "It asks for text that people cannot read",
         near(
             verbs("encode write respond reply answer convert obfuscate output translate render decode encipher"),
             r"\b(?:base ?-?\d+|hex(?:adecimal)?|rot-?13|morse|cipher\w*|caesar|binary|leetspeak|reversed|emojis?"

@@ -29,22 +29,20 @@ def check_links(change: Change) -> Iterator[Finding]:
     for match in change.matches(_IMAGE, change.prose):
         to = match["to"]
         remote = to is None or re.match(r"(?:[a-z][a-z0-9+.-]*:|//)", to, re.IGNORECASE)
-        yield (refuse if remote else flag)(
-            "image", "It adds an image, which is loaded when the page is shown", match[0]
-        )
+        yield (refuse if remote else flag)("image", "It adds an image, which loads when the page is shown", match[0])
     for match in change.matches(_LINK, change.prose):
         to = _BLANKS.sub("", html.unescape(match["to"] or match["auto"]))
         if _ACTIVE.match(to):
             yield refuse("active-link", "It adds a link that runs or embeds something", to)
     for match in change.matches(_ACTIVE_TEXT):
-        yield flag("active-link", "It names an address that runs or embeds something", match[0])
+        yield flag("active-link", "It adds an address that runs or embeds something", match[0])
     for match in change.matches(_USER):
         make = flag if _is_local(match["host"]) else refuse
-        yield make("login-in-address", "It adds an address with a login, which hides where it leads", match[0])
+        yield make("login-in-address", "It adds an address with a login in it, which hides where it leads", match[0])
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):
-            yield flag("address-with-blank", "It adds an address into which something is filled", whole)
+            yield flag("address-with-blank", "It adds an address with a part to be filled in", whole)
     yield from _hosts(change)
 
 
@@ -56,7 +54,7 @@ def _hosts(change: Change) -> Iterator[Finding]:
         if host and not _is_local(host) and host not in old:
             hosts[host] = None
     for host in hosts:
-        yield flag("address", "It names an address on the network", _plain(host))
+        yield flag("address", "It contains a network address", _plain(host))
 
 
 def _host(address: str) -> str:
@@ -118,26 +116,26 @@ _POPULAR = frozenset(
 
 _PATHS = (
     (_CLIMB, "path-traversal", "It adds a path that leaves its folder"),
-    (_GIT, "git-internals", "It names git's own files, which can run commands"),
-    (_ALIAS, "path-alias", "It names a path that stands for another one or for a device"),
-    (_MACHINE, "machine-path", "It names a path of one person's machine"),
+    (_GIT, "git-internals", "It refers to git's own files, which can run commands"),
+    (_ALIAS, "path-alias", "It adds a path that is an alias of another path or of a device"),
+    (_MACHINE, "machine-path", "It adds a path on one person's machine"),
 )
 
 
 def check_names(change: Change) -> Iterator[Finding]:
     """Flag paths that climb, alias or bind to one machine, and doubtful names; refuse what hides a climb."""
     for match in change.matches(_HIDDEN_CLIMB):
-        yield refuse("path-traversal", "It adds a path that hides where it climbs", match[0])
+        yield refuse("path-traversal", "It adds a path that hides where it leads", match[0])
     for pattern, rule, sentence in _PATHS:
         for match in change.matches(pattern):
             yield flag(rule, sentence, match[0])
     names = [match[1] for match in change.matches(_TAKEN)] + [match[0] for match in change.matches(_LONG_NAME)]
     for name in names:
         if _imitates(name.casefold().rstrip(".")):
-            yield flag("imitated-name", "It is one slip away from the name of a well-known package", name)
+            yield flag("imitated-name", "It is one typo away from the name of a well-known package", name)
     one_word = len(_WORD.findall(change.text)) <= 1
     if change.added and one_word and not _UNSPACED.search(change.text):
-        yield flag("no-instruction", "It adds something that is no instruction", change.text)
+        yield flag("no-instruction", "It adds something that is not an instruction", change.text)
 
 
 def _imitates(name: str) -> bool:
@@ -201,4 +199,4 @@ def _code(code: str, known: _Known, seen: set[str]) -> Iterator[Finding]:
     if words([code]) - seen:
         yield refuse("foreign-command", "It adds code that you did not type", code)
     else:
-        yield flag("joined-command", "Its code is put together from words of yours and of the skill", code)
+        yield flag("joined-command", "Its code is pieced together from your words and the skill's", code)

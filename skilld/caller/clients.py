@@ -1,0 +1,66 @@
+"""The agents at work on this machine, and the folder of each: from /proc on Linux, from `ps` and `lsof` elsewhere."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.caller.judge import Agents
+from skilld.caller.tree import processes
+
+_PROC = Path("/proc")
+_LSOF = "/usr/sbin/lsof"
+_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A process of the agent with this title, which works in `folder`."""
+
+    pid: int
+    title: str
+    folder: str
+
+
+def clients(agents: Agents) -> list[Client]:
+    """Return the clients at work, each once however many processes it is made of; none where nothing can be seen."""
+    everyone = processes()
+    titles = {one.pid: title for one in everyone if (title := agents.title(one))}
+    first = [one.pid for one in everyone if one.pid in titles and titles.get(one.parent) != titles[one.pid]]
+    return [Client(pid, titles[pid], folder) for pid, folder in _folders(first).items()]
+
+
+def _folders(pids: list[int]) -> dict[int, str]:
+    """Return the working folder of each process that shows it: one's own do."""
+    if not _PROC.joinpath("self").exists():
+        return _from_lsof(pids) if pids else {}
+    found = {}
+    for pid in pids:
+        with suppress(OSError):
+            found[pid] = str(_PROC.joinpath(str(pid), "cwd").readlink())
+    return found
+
+
+def _from_lsof(pids: list[int]) -> dict[int, str]:
+    command = [_LSOF, "-a", "-d", "cwd", "-F", "pn", "-p", ",".join(map(str, pids))]
+    try:
+        done = subprocess.run(
+            command, env={"LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return from_lsof(done.stdout.decode("utf-8", "replace"))
+
+
+def from_lsof(text: str) -> dict[int, str]:
+    """Return the folders that `lsof -d cwd -F pn` shows: a line `p` with the process, then one `n` with the name."""
+    found: dict[int, str] = {}
+    pid = 0
+    for line in text.splitlines():
+        if line[:1] == "p" and line[1:].isdigit():
+            pid = int(line[1:])
+        elif line[:1] == "n":
+            found[pid] = line[1:]
+    return found

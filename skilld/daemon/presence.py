@@ -1,0 +1,82 @@
+"""Whether anybody still sits at a session that waits: its client has gone, or has turned to another session.
+
+Few logs say that a session is over. A client has one session at a time. So where more sessions of an agent wait in a
+folder than clients of it work there, those silent for longest are over: all of them once the last client has gone, and
+the one before `/clear` as soon as the next has begun. Wrong now and then, where a session was left open beside others;
+its words are then judged sooner than they had to be, and what is said there later makes a batch of its own.
+
+A session whose client was never seen, as in an editor, waits for as long as it ever did.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import PurePath
+
+from skilld.agents import ADAPTERS
+from skilld.agents.programs import PROGRAMS
+from skilld.batching.closing import Session
+from skilld.caller.clients import Client, clients
+from skilld.caller.judge import Agents
+from skilld.store.transcripts import Transcripts
+
+_SETTLED = 2.0  # seconds without a word: what a client writes as it goes has been read by then
+
+
+class Presence:
+    """Knows the clients of the sessions that wait. Kept in memory; looks for processes only when somebody spoke."""
+
+    def __init__(self, rows: Transcripts, find: Callable[[], list[Client]] | None = None) -> None:
+        self._rows = rows
+        self._find = find or _find
+        self._clients: list[Client] = []
+        self._spoke: set[Session] = set()
+        self._seen: set[Session] = set()  # those at which a client was seen
+
+    def note(self, session: Session) -> None:
+        """Somebody spoke in a session that waits: whoever did is at work now."""
+        self._spoke.add(session)
+
+    def end(self, waiting: Collection[Session], now: float) -> list[Session]:
+        """Record which of the sessions that wait are over (Unix time), and return them."""
+        self._seen.intersection_update(waiting)
+        if self._spoke:
+            self._clients = self._find()
+        elif self._seen:
+            self._clients = [client for client in self._clients if _lives(client.pid)]
+        looked_for, self._spoke = self._spoke, set()
+        ended = [one for one in waiting if (one in looked_for or one in self._seen) and self._is_over(one, now)]
+        for agent, session_id in ended:
+            self._rows.end_session(agent, session_id)
+        return ended
+
+    def _is_over(self, session: Session, now: float) -> bool:
+        agent, session_id = session
+        folder, others = self._rows.place(agent, session_id)
+        title = ADAPTERS[agent].INFO.title if agent in ADAPTERS else ""
+        at_work = sum(client.title == title and _related(client.folder, folder) for client in self._clients)
+        if at_work:
+            self._seen.add(session)
+        elif session not in self._seen:
+            return False
+        active, _ = self._rows.activity(agent, session_id)
+        return now - active >= _SETTLED and sum(_related(other, folder) for other in others) >= at_work
+
+
+def _related(one: str, other: str) -> bool:
+    """Whether one folder is the other or within it: a session may name the one in which its last command ran."""
+    here, there = PurePath(one).parts, PurePath(other).parts
+    return bool(one and other) and all(a == b for a, b in zip(here, there, strict=False))
+
+
+def _find() -> list[Client]:
+    return clients(Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS))
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True

@@ -1,0 +1,99 @@
+"""Cases before a model, with and without an edit: each answer told as it comes, then the judge's word on the two.
+
+Whoever started the job keeps what is told before it goes on, so that what was paid for is never asked twice. The judge
+is shown both answers of a pair without being told which is which, in an order that the pair was dealt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from skilld.classify.backends import make
+from skilld.classify.backends.model import Model
+from skilld.classify.json_answer import BadReplyError
+from skilld.classify.trial import MOST_ANSWER, Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
+from skilld.classify.trial_prompt import attempt, held
+from skilld.errors import RetryError, SkilldError
+from skilld.jobs.limits import processor_time
+from skilld.protocol import PROCESSOR_SECONDS, Result
+from skilld.text import cut
+from skilld.types import Outcome, Usage
+
+Redact = Callable[[str], str]
+Keep = Callable[[TrialAnswer | TrialVerdict], None]
+
+
+def trial(job: Trial, redact: Redact, keep: Keep) -> Result:
+    """Run the pairs of the job that lack an answer, and have each judged; a passing trouble ends it for now."""
+    backend = make(job.backend)
+    judge = backend if job.judge == job.backend else make(job.judge)
+    result = Result(outcome=Outcome.NOTHING, model=backend.name)
+    if not isinstance(backend, Model) or not isinstance(judge, Model):
+        return replace(result, outcome=Outcome.FAILED, detail="the offline back-end cannot write or judge answers")
+    bench = _Bench(job, backend, judge, redact, keep)
+    for pair in job.pairs:
+        spent, judged = backend.usage, judge.usage
+        try:
+            with processor_time(PROCESSOR_SECONDS):
+                bench.run(pair)
+        except SkilldError as error:
+            used = backend.usage - spent if judge is backend else backend.usage - spent + judge.usage - judged
+            failed = replace(result, detail=str(error), usage=used - bench.told)
+            if isinstance(error, RetryError):
+                return replace(failed, outcome=Outcome.RETRY, retry_after=error.after)
+            return replace(failed, outcome=Outcome.FAILED, remedy=error.remedy)
+    return result
+
+
+@dataclass
+class _Bench:
+    """Runs one pair after the other; `told` is what the pair at hand has cost that was told already."""
+
+    job: Trial
+    backend: Model
+    judge: Model
+    redact: Redact
+    keep: Keep
+    told: Usage = field(default_factory=Usage)
+
+    def run(self, pair: TrialPair) -> None:
+        """Get the answers of a pair that are missing, and have them judged where code cannot."""
+        self.told = Usage()
+        case = self.job.cases[pair.case]
+        given = {True: pair.ours, False: pair.theirs}
+        for ours in (pair.with_first, not pair.with_first):
+            if given[ours] is None:
+                given[ours] = self._answer(pair, case, ours=ours)
+        if case.statements:
+            self._judge(pair, case, {ours: answer or "" for ours, answer in given.items()})
+
+    def _answer(self, pair: TrialPair, case: TrialCase, *, ours: bool) -> str:
+        before, skill = self.backend.usage, self.job.ours if ours else self.job.theirs
+        try:
+            text = self.backend.write(attempt(self.redact(case.request), self.redact(skill)))
+        except BadReplyError:  # empty, or without an end: no use to anybody, and it counts as such
+            text = ""
+        answer = cut(self.redact(text), MOST_ANSWER)
+        self._tell(TrialAnswer(pair.number, ours, answer, self.backend.name, self.backend.usage - before))
+        return answer
+
+    def _judge(self, pair: TrialPair, case: TrialCase, given: dict[bool, str]) -> None:
+        """Ask about the answers that say anything; one that does not holds to nothing."""
+        before = self.judge.usage
+        asked = [ours for ours in (pair.with_first, not pair.with_first) if given[ours].strip()]
+        holds, unusable = {True: False, False: False}, ""
+        if asked:
+            statements = [self.redact(one) for one in case.statements]
+            request = held(self.redact(case.request), statements, [given[ours] for ours in asked])
+            try:
+                said = self.judge.held(request, statements=len(case.statements), answers=len(asked))
+                holds |= dict(zip(asked, said, strict=True))
+            except BadReplyError as error:
+                unusable = error.cause
+        used = self.judge.usage - before
+        self._tell(TrialVerdict(pair.number, holds[True], holds[False], self.judge.name, used, unusable))
+
+    def _tell(self, what: TrialAnswer | TrialVerdict) -> None:
+        self.told += what.usage
+        self.keep(what)
