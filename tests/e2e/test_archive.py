@@ -81,7 +81,7 @@ def test_what_git_does_not_have_yet_keeps_the_skill_where_it_is(
     if change == "staged":
         project.git("add", "--all")
     before = contents(folder)
-    assert "not committed" in refused(program, "archive", str(folder))
+    assert "uncommitted changes" in refused(program, "archive", str(folder))
     assert contents(folder) == before
 
 
@@ -111,14 +111,14 @@ def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
     assert "leave it alone" in refused(program, "archive", str(project.skill_path.parent))
     (tidy / ".git").mkdir()
     assert program.run("skills", "unpin", "tidy").returncode == 0
-    assert "repository of its own" in refused(program, "archive", "tidy")
+    assert "a separate repository" in refused(program, "archive", "tidy")
     assert all(folder.is_dir() for folder in (tidy, plugin, project.skill_path.parent))
 
 
 def test_restoring_never_overwrites(program: Program, tidy: Path) -> None:
     assert program.run("skills", "archive", "tidy").returncode == 0
     write(tidy)
-    assert "by now" in refused(program, "restore", "tidy")
+    assert "already exists" in refused(program, "restore", "tidy")
     assert contents(tidy) == {"SKILL.md": TEXT.format("tidy").encode()}
     assert len(program.json("skills", "restore")) == 1
 

@@ -41,10 +41,10 @@ def test_trouble_ends_it_with_a_sentence(home: Path, folder: Path) -> None:
         program = Program(home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url})
         done = program.run("chat", "hi", "--project", str(folder))
         assert (done.returncode, done.stdout) == (1, "")
-        assert "refused the key" in done.stderr
+        assert "rejected the key" in done.stderr
         done = program.run("chat", "--skill", "nosuch", "hi", "--project", str(folder))
         assert (done.returncode, len(model.bodies)) == (2, 1)
-        assert "there are: notes" in done.stderr
+        assert "available: notes" in done.stderr
 
 
 def test_without_a_model_it_says_how_to_choose_one(program: Program) -> None:

@@ -114,7 +114,7 @@ def test_the_persons_own_and_the_projects_are_not_mixed_and_the_pinned_one_stays
     mine = world.home / ".claude/skills/api-errors"
     theirs = world.person.root / ".claude/skills/problem-details"
     (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
-    assert (row["what"], row["why"]) == ("apart", "they belong to different places")
+    assert (row["what"], row["why"]) == ("apart", "they belong in different places")
     for name in ("errores-http", "api-errors"):
         assert world.program.run("skills", "pin", str(mine.parent / name)).returncode == 0
         (kept,) = (keep for keep, _ in world.consolidate("--dry-run", str(mine), str(mine.parent / "errores-http")))
@@ -150,8 +150,8 @@ def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: Worl
     assert len(set(row["proposals"])) == 2
     pages = {page["id"]: page for page in world.program.json("proposals")}
     assert sorted(page["summary"] for page in pages.values()) == [
-        "take over 20 things that wall-painting says, part 2 of 2",
-        "take over 40 things that wall-painting says, part 1 of 2",
+        "take over 20 things from wall-painting, part 2 of 2",
+        "take over 40 things from wall-painting, part 1 of 2",
     ]
     done = world.program.run("accept", *row["proposals"])
     assert done.returncode == 0, done.stderr

@@ -103,7 +103,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     one = next(item for item in found if item.relpath == "CLAUDE.md" and item.repo == str(project.root))
     assert [(item.path, item.text) for item in one.conflicts] == [(str(personal), "- Always use npm.")]
     said = message(project, one)
-    assert f"Says otherwise: {kind}" in said
+    assert f"Contradicts it: {kind}" in said
     assert "Always use npm" not in said
     assert str(home) not in said
     others = [item for item in found if item is not one]
@@ -115,7 +115,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     told = skilld.run("accept", one.id).stdout
     for other in others:
         assert other.linked == (one.id,)
-        assert f"{other.id} waits" in told
+        assert f"{other.id} is on hold" in told
         assert skilld.run("accept", other.id).returncode == 0
         assert personal.read_text() == f"# Me\n\n- {CHANGE}\n"
 
@@ -124,7 +124,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     ("files", "kind"),
     [
         ({"CLAUDE.local.md": "- Always use npm.\n", ".gitignore": "CLAUDE.local.md\n"}, "your own instruction file"),
-        ({"docs/new.md": "- Always use npm.\n"}, "an instruction file that is not committed"),
+        ({"docs/new.md": "- Always use npm.\n"}, "an uncommitted instruction file"),
     ],
 )
 def test_an_uncommitted_line_is_not_quoted(

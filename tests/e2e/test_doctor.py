@@ -116,7 +116,7 @@ def test_03_no_git_and_one_that_is_too_old(patient: Patient, tmp_path: Path) -> 
     patient.set(PATH=str(tmp_path))
     said = patient.examine()
     assert failed(said) == {"git"}
-    assert "install git" in said["git"]["remedy"]
+    assert "Install git" in said["git"]["remedy"]
     (tmp_path / "git").write_text("#!/bin/sh\necho git version 2.20.1\n", encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
     patient.set(PATH=f"{tmp_path}:/usr/bin:/bin")
@@ -252,7 +252,7 @@ def test_15_no_bus_for_notices(patient: Patient) -> None:
 
 
 def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
-    assert "0 turns since" in patient.why_nothing()[0]
+    assert "no messages since" in patient.why_nothing()[0]
     assert "--backfill 7" in patient.why_nothing()[0]
     assert patient.program.run("run", "--once").returncode == 0
     lasting = [f"From now on, always use {what} in this project." for what in ("tabs", "UTC", "British spelling")]
@@ -261,7 +261,7 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     assert patient.program.run("run", "--once").returncode == 0
     first, *more = patient.why_nothing()
     assert first == "7 turns seen, 0 with a skill in use; 3 learnings kept"
-    assert more[0] == "lasting things you said that fit no file yet are listed by: skilld learnings"
+    assert more[0] == "to see what you said that does not belong in any file yet: skilld learnings"
     assert any(reason.startswith("2 turns waiting: a batch is 5 turns") for reason in more)
 
 
@@ -313,4 +313,39 @@ def test_status_check_tells_a_script_what_needs_the_person(
         lock.release()
     assert [one["what"] for one in json.loads(done.stdout)["needs"]] == named
     assert done.returncode == bool(named)
-    assert [line.partition(":")[0] for line in told] == (named or ["Nothing needs you."])
+    assert [line.partition(":")[0] for line in told] == (named or ["Nothing needs your attention."])
+
+
+def test_18_3_the_doctors_exit_code_is_1_where_a_check_fails_and_else_0(patient: Patient) -> None:
+    """A warning is no failure, and `--json` exits as the lines do."""
+    known = store()
+    known.meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() + 60)})
+    known.close()
+    lock = Lock.take(patient.state / "daemon.lock")
+    try:
+        well = patient.program.run("doctor")
+        assert (well.returncode, well.stdout.splitlines()[-1]) == (0, "No check failed.")
+        assert patient.program.run("pause").returncode == 0
+        warned = patient.program.run("doctor", "--json")
+    finally:
+        lock.release()
+    verdicts = {check["name"]: check["verdict"] for check in json.loads(warned.stdout)["checks"]}
+    assert (warned.returncode, verdicts["pause"], "fail" in verdicts.values()) == (0, "warn", False)
+    for arguments in (["doctor"], ["doctor", "--json"]):
+        assert patient.program.run(*arguments).returncode == 1, "no daemon runs"
+
+
+def test_18_3_settings_that_are_not_understood_need_the_person(patient: Patient) -> None:
+    """To a script they are one more thing to see to, not the 2 of a command that was mistyped."""
+    write(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
+    assert patient.program.run("status", "--check").returncode == 4
+    lock = Lock.take(patient.state / "daemon.lock")
+    try:
+        told = patient.program.run("status", "--check")
+        done = patient.program.run("status", "--check", "--json")
+    finally:
+        lock.release()
+    assert told.returncode == done.returncode == 1
+    assert told.stdout.startswith("settings: unknown setting modle (did you mean model?) -> Correct ")
+    shown = json.loads(done.stdout)
+    assert (shown["running"], [one["what"] for one in shown["needs"]]) == (True, ["settings"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_
     assert (rule["origin"], rule["state"]) == ("person", "unknown")
     assert (rule["before"]["sessions"], rule["after"]["sessions"], rule["after"]["repeats"]) == (0, 1, 1)
     assert [one["quote"] for one in rule["evidence"]] == [PNPM]
-    assert "said again in 1 of 1 session" in program.run("effect", str(project.root)).stdout
+    assert "repeated in 1 of 1 session" in program.run("effect", str(project.root)).stdout
     assert program.json("effect") == shown
 
 
@@ -46,7 +47,7 @@ def test_talk_about_a_rule_and_words_for_files_that_were_not_touched_are_no_repe
 def test_what_was_said_before_the_rule_is_counted_apart(home: Path, tmp_path: Path, program: Program) -> None:
     """The transcript was there before skilld: its own times hold, and they are older than the file."""
     project = plain(home, tmp_path)
-    Talk(home, project.root).type(PNPM, *CHATTER)
+    Talk(home, project.root, at="2026-11-01T10:00:00.000Z").type(PNPM, *CHATTER)
     (project.root / "CLAUDE.md").write_text(RULE)
     program.run("run", "--once")
     (rule,) = program.json("effect")["rules"]
@@ -64,6 +65,7 @@ def test_a_rule_that_a_proposal_brought_into_a_skill_is_followed(
         session.use_skill()
         session.type(words, *CHATTER[:4])
         program.run("run", "--once")
+        _a_second_later()
         for one in program.json("proposals"):
             assert program.run("accept", one["id"]).returncode == 0
     (rule,) = program.json("effect", "release-notes")["rules"]
@@ -89,6 +91,51 @@ def test_the_daemon_reads_old_transcripts_when_it_has_nothing_else_to_do(
     assert (rule["text"], rule["before"]["sessions"] + rule["after"]["sessions"]) == (RULE[2:].strip(), 1)
 
 
+def _a_second_later() -> None:
+    """Wait for a later second than all that was said has: git counts whole ones, and `Talk` is one ahead."""
+    said = int(time.time()) + 1
+    wait_for("a later second", lambda: int(time.time()) > said)
+
+
 def _read(home: Path) -> list[str]:
     with closing(sqlite3.connect(home / ".local/state/skilld/skilld.db")) as db:
         return [row[0] for row in db.execute("SELECT session_id FROM past_sessions WHERE session_id != ''")]
+
+
+def test_a_rule_that_is_broken_after_it_was_accepted_is_proposed_in_clearer_words(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    """One repeat, one proposal, no second one in the month, and revert works."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
+    program.run("run", "--once")
+    (brought,) = said(home, project, program, "From now on, always use pnpm, never npm, in this repository.")
+    _a_second_later()
+    assert program.run("accept", brought["id"]).returncode == 0
+    accepted = (project.root / "CLAUDE.md").read_text()
+    broken = "You ran npm again. Use pnpm for the scripts as well, never npm!"
+    said(home, project, program, broken)
+    (rule,) = program.json("effect")["rules"]
+    assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
+    assert "Say it more clearly: skilld run proposes it" in program.run("effect").stdout
+
+    program.run("run", "--once")
+    (one,) = program.json("proposals")
+    assert ([said["quote"] for said in one["evidence"]], one["kind"]) == ([broken], "correction")
+    (rule,) = program.json("effect", rule["id"])["rules"]
+    assert (rule["remedy"]["kind"], rule["remedy"]["proposal"], rule["remedy"]["state"]) == (
+        "sharpen",
+        one["id"],
+        "open",
+    )
+    assert f"proposed as {one['id']} (open)" in program.run("effect").stdout
+    said(home, project, program, "npm again? I said pnpm!")
+    program.run("effect")
+    program.run("run", "--once")
+    assert [proposal["id"] for proposal in program.json("proposals")] == [one["id"]]
+
+    assert program.run("accept", one["id"]).returncode == 0
+    line = "- Always use pnpm, never npm, in this repository."
+    sharper = accepted.replace(line, f"{line} Use pnpm for the scripts as well.")
+    assert (project.root / "CLAUDE.md").read_text() == sharper
+    assert program.run("revert", one["id"]).returncode == 0
+    assert (project.root / "CLAUDE.md").read_text() == accepted

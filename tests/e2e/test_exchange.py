@@ -192,7 +192,7 @@ def test_several_go_into_a_folder_and_secrets_are_masked(world: World, tmp_path:
     assert world.program.run("skills", "export", "port-finder", world.notes).returncode == 2
     done = world.program.run("skills", "export", "port-finder", world.notes, "-o", str(out))
     assert done.returncode == 0
-    assert done.stderr == "skilld: port-finder: what looks like a secret was masked\n"
+    assert done.stderr == "skilld: port-finder: masked something that looks like a secret\n"
     assert sorted(path.name for path in out.iterdir()) == ["port-finder.yaml", "release-notes.yaml"]
     assert secret not in (out / "port-finder.yaml").read_text()
     assert "[REDACTED:" in (out / "port-finder.yaml").read_text()
@@ -210,7 +210,7 @@ def test_a_secret_is_masked_wherever_yaml_would_break_its_line(world: World) -> 
         file.write_text(TOOL.replace("Finds the port", f"Finds {'x' * width} with password: {secret} the port"))
         done = world.program.run("skills", "export", "port-finder")
         assert (width, done.returncode, secret in done.stdout) == (width, 0, False)
-        assert done.stderr == "skilld: port-finder: what looks like a secret was masked\n"
+        assert done.stderr == "skilld: port-finder: masked something that looks like a secret\n"
 
 
 def test_an_import_that_was_killed_before_it_was_kept_is_ended_by_the_next(world: World, tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_into_the_persons_own_skills_it_waits_in_skillds_repository(world: World
     assert not Path(row["path"]).parent.exists()
     refused = world.program.run("skills", "import", str(theirs / "tidy-branches"), "--as", "workflow")
     assert refused.returncode == 5
-    assert "a workflow has numbered steps, and it has none" in refused.stderr
+    assert "workflows need numbered steps, but this one has none" in refused.stderr
 
 
 def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, theirs: Path) -> None:
@@ -314,7 +314,7 @@ def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, t
     assert done.returncode == 5
     assert "new skill tidy-branches" in done.stdout
     assert "left out: tidy-branches/scripts/run.sh" in done.stdout
-    assert done.stderr.startswith("skilld: evil/SKILL.md: The skill was not imported: It runs what it fetches")
+    assert done.stderr.startswith("skilld: evil/SKILL.md: The skill was not imported: It runs something it downloads")
     assert "evil" not in _states(world)
     assert not (world.home / ".claude/skills/tidy-branches").exists()
 
@@ -327,10 +327,10 @@ def test_a_name_that_is_taken_is_refused_with_the_remedy(world: World, theirs: P
     assert "--name tidy-branches-2" in done.stderr
     assert file.read_text() == THEIRS
     (row,) = world.program.json("skills", "import", source, "--name", "tidy-again")
-    assert any(flag.startswith("much like your skill tidy-branches: alike by ") for flag in row["flags"])
+    assert any(flag.startswith("very similar to your skill tidy-branches: similar by ") for flag in row["flags"])
     again = world.program.run("skills", "import", source, "--name", "tidy-again")
     assert again.returncode == 1
-    assert f"{row['proposal']}, which is open, proposes a skill there" in again.stderr
+    assert f"{row['proposal']} already proposes a skill there" in again.stderr
 
 
 def test_what_was_exported_is_imported_as_the_same_skill(world: World, tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_path_that_is_no_text_is_imported_from_and_told_harmlessly(world: Worl
     assert flag.endswith("/caf\ufffd \\x1b[31m")
     missing = world.program.run("skills", "import", f"{theirs}2")
     assert (missing.returncode, missing.stdout) == (1, "")
-    assert missing.stderr.endswith("/caf\\udce9 \\x1b[31m2\n")
+    assert missing.stderr.endswith("/caf\\udce9 \\x1b[31m2 does not exist\n")
     into = world.program.run("skills", "import", str(theirs), "--name", "other", "--project", str(theirs))
     assert (into.returncode, "is not UTF-8" in into.stderr) == (5, True)
 
@@ -396,11 +396,11 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     refs = _git(world.project.root, "for-each-ref")
     unknown = world.program.run("skills", "share", world.notes, "--to", "nosuch", "--yes")
     assert (unknown.returncode, unknown.stdout) == (2, "")
-    assert f"nosuch is no remote of {world.project.root}" in unknown.stderr
+    assert f"nosuch is not a remote of {world.project.root}" in unknown.stderr
     (tmp_path / "empty").mkdir()
     failed = world.program.run("skills", "share", world.notes, "--to", str(tmp_path / "empty"), "--yes")
     assert (failed.returncode, _git(world.project.root, "for-each-ref")) == (1, refs)
-    assert "The branch was not pushed" in failed.stderr
+    assert "Could not push the branch" in failed.stderr
     done = world.program.run(*share, "--yes")
     assert done.returncode == 0, done.stderr
     assert f"push {hub} --delete skilld/share/port-finder" in done.stdout
@@ -409,7 +409,7 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert branches == ["skilld/share/port-finder", "skilld/share/release-notes"]
     assert _git(hub, "ls-tree", "-r", "--name-only", branches[0]) == "port-finder/SKILL.md"
     assert "Pat Person" not in _git(hub, "show", f"{branches[0]}:port-finder/SKILL.md")
-    assert f"for others: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
+    assert f"to import them: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
     options = ("--branch", branches[0], "--name", "port-seeker")
     uninstalling = world.program.run("uninstall", "--dry-run").stdout
     assert f"{world.project.root}: refs/heads/skilld/share/release-notes" in uninstalling

@@ -20,12 +20,12 @@ from support.waiting import LIMIT, wait_for
 
 
 class Terminal:
-    """skilld run on a pseudo-terminal."""
+    """A verb of skilld, `run` unless told otherwise, on a pseudo-terminal."""
 
-    def __init__(self, program: Program, *arguments: str, **variables: str) -> None:
+    def __init__(self, program: Program, *arguments: str, verb: str = "run", **variables: str) -> None:
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "skilld", "run", *arguments],
+            [*(program.typed_in if verb != "run" else ()), sys.executable, "-m", "skilld", verb, *arguments],
             env=program.environment | {"TERM": "xterm"} | variables,
             cwd=program.home,
             stdin=slave,
@@ -141,8 +141,77 @@ def test_setup_works_from_a_script_and_asks_nobody_without_a_terminal(home: Path
     assert program.run("setup", "agnet").returncode == 2
     program.typed_in = ()
     assert program.run("setup").returncode == 2, "it only prints"
-    refused = program.run("setup", "agent")
-    assert (refused.returncode, program.json("status")["backend"]["name"]) == (5, "offline")
+    for given in (["agent"], ["--service", "yes"], ["--look-back", "7"]):
+        assert program.run("setup", *given).returncode == 5
+    assert program.json("status")["backend"]["name"] == "offline"
+
+
+def test_from_setup_to_the_first_proposal_in_one_sitting(home: Path, project: Project) -> None:
+    """Issue 18, 4: three questions, and what the last week taught."""
+    session = Session(home, project)
+    session.use_skill()
+    session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
+    (home / ".claude/CLAUDE.md").write_text("- Be brief.\n" * 40)
+    program, began = _fresh(home), time.monotonic()
+    terminal = Terminal(program, verb="setup", PATH=_client(home, "claude"))
+    shown = terminal.read_until(ASKED)
+    assert "agents        Claude Code (1 session file) in the last 30 days" in shown
+    assert "instructions  ~/.claude/CLAUDE.md, about 120 tokens" in shown
+    terminal.type("offline")
+    terminal.read_until("Run skilld whenever you are logged in? [Y/n]")
+    terminal.type("n")
+    shown = terminal.read_until("Process them now? [Y/n]")
+    assert "The last 7 days: 1 session file. Judging them now does not call a model or send anything." in shown
+    terminal.type("")
+    shown = terminal.read_until("Start it: skilld run")
+    assert terminal.process.wait(LIMIT) == 0
+    assert "\rJudging batches: 0 of 1" in shown
+    assert "Proposed for release-notes: Always put the ticket number first in each entry." in shown
+    assert "1 open proposal. Decide: skilld review" in shown
+    assert "skilld is not running." in shown
+    assert time.monotonic() - began < 120
+    assert [one["state"] for one in program.json("proposals")] == ["open"]
+
+
+def test_whoever_says_no_to_everything_still_has_a_working_daemon(home: Path, project: Project) -> None:
+    program = _fresh(home)
+    Session(home, project).type("good morning")
+    terminal = Terminal(program, verb="setup")
+    for question in (ASKED, "logged in? [Y/n]", "now? [Y/n]"):
+        terminal.read_until(question)
+        terminal.type("n")
+    shown = terminal.read_until("Start it: skilld run")
+    assert terminal.process.wait(LIMIT) == 0
+    assert "Nothing yet, because no sessions were read." in shown
+    assert not (home / ".config/skilld/config.toml").exists()
+    with program.daemon():
+        session = Session(home, project)
+        session.use_skill()
+        session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
+        wait_for("a proposal", lambda: program.json("proposals"))
+
+
+def test_a_script_answers_every_step_in_advance(home: Path, project: Project) -> None:
+    program = _fresh(home)
+    session = Session(home, project)
+    session.type(*(f"Write the notes for 2.4.{number}" for number in range(5)))
+    done = program.run("setup", "offline", "--service", "no", "--look-back", "7")
+    assert done.returncode == 0
+    assert "Judged 0 batches: 0 open proposals, 0 learnings kept." in done.stdout, "all of it is chatter"
+    assert "Nothing yet, because:\n  5 turns seen, 0 with a skill in use; 0 learnings kept" in done.stdout
+    told = program.run("setup", "--service", "yes")
+    assert (told.returncode, program.json("status")["running"]) == (0, False)
+    assert "skilld is not running. Start it: skilld run" in told.stdout, "there is no service manager here"
+    assert "[--service yes|no] [--look-back DAYS]" in program.run("setup").stderr
+
+
+def test_a_look_back_that_a_run_is_in_the_way_of_is_not_offered(home: Path, project: Project) -> None:
+    program = _fresh(home)
+    Session(home, project).type("Write the notes for 2.4.0")
+    with program.daemon():
+        told = program.run("setup", "offline", "--service", "no", "--look-back", "7")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "To process the last 7 days, stop it first, then:\n  skilld run --once --backfill 7" in told.stdout
 
 
 def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) -> None:
@@ -183,7 +252,7 @@ def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
     shown = terminal.read_until("Judged 1 batch")
     assert "Skills       0 of your own" in shown
     assert "Following your agents." not in shown, "it ends by itself"
-    assert "skilld starts with what you say" not in shown
+    assert "skilld learns from what you say" not in shown
     assert "Reading 1 transcript from the last day." in shown
     assert "\rJudging batches: 0 of 1" in shown
     assert terminal.process.wait(LIMIT) == 0

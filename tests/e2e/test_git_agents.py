@@ -31,7 +31,7 @@ def test_an_agent_is_refused(program: Program, project: Project, taught: str, ve
     before = project.fingerprint()
     done = by_agent(program).run(*(part.format(taught) for part in verb))
     assert done.returncode == 5
-    assert "CLAUDECODE says that a coding agent runs this command" in done.stderr
+    assert "CLAUDECODE is set, so a coding agent is running this command" in done.stderr
     assert project.fingerprint() == before
     assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["open"]
 

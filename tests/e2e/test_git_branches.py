@@ -53,7 +53,7 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(
     (first,) = lessons.teach(TICKETS)
     project.git("cherry-pick", first["commit"])
     (second,) = lessons.teach(HOSTS)
-    warning = "rests on feature (2 commits not on main)"
+    warning = "is based on feature (2 commits not on main)"
     assert second["rests_on"] == warning
     assert program.json("show", second["id"])["rests_on"] == warning
     assert program.json("status")["rests_on"] == {str(project.root): warning}
@@ -106,7 +106,7 @@ def test_uncommitted_words_are_waited_for(project: Project, program: Program, le
     before = project.fingerprint()
     (proposal,) = lessons.teach(TICKETS)
     assert project.fingerprint() == before
-    assert (proposal["commit"], proposal["note"]) == ("", f"waits for your edit of {SKILL} to be committed")
+    assert (proposal["commit"], proposal["note"]) == ("", f"on hold until you commit your edit of {SKILL}")
     assert program.run("accept", proposal["id"]).returncode == 5
     project.git("commit", "--quiet", "--all", "--message", "mine")
     (committed,) = lessons.open()
@@ -120,7 +120,7 @@ def test_a_proposal_waits_while_the_person_is_at_work_on_staging(project: Projec
     before = project.git("for-each-ref")
     (proposal,) = lessons.teach(TICKETS)
     assert project.git("for-each-ref") == before
-    assert (proposal["commit"], proposal["note"]) == ("", f"waits: skilld/staging is checked out in {project.root}")
+    assert (proposal["commit"], proposal["note"]) == ("", f"on hold: skilld/staging is checked out in {project.root}")
     project.git("switch", "--quiet", "main")
     (committed,) = lessons.open()
     assert committed["commit"] == project.git("rev-parse", "skilld/staging")

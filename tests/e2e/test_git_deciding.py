@@ -234,9 +234,8 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     dropped = world.program.json("proposals", "--state", "dropped")
     assert [(item["state"], item["branch"]) for item in dropped] == [("dropped", "")] * 2
     listed = world.program.run("proposals").stdout
-    way = (
-        f"dropped, final in 24 hours: skilld restore {world.one} brings it back, skilld reject {world.one} drops it now"
-    )
+    ways = f"skilld restore {world.one} brings it back, skilld reject {world.one} drops it now"
+    way = f"dropped, becomes permanent in 24 hours: {ways}"
     assert way in listed
     assert "skilld/staging" not in listed
     assert way in world.program.run("show", world.one).stdout
@@ -364,7 +363,7 @@ def test_what_was_accepted_and_thrown_away_is_taken_in_again(world: World) -> No
     ):
         assert world.program.run(*accept, world.one).stdout.startswith(f"{world.one} accepted: ")
         assert DECIDED in world.skill.read_text()
-        assert world.program.run("accept", world.one).stdout == f"{world.one} was accepted already.\n"
+        assert world.program.run("accept", world.one).stdout == f"{world.one} was already accepted.\n"
         world.git(*throw_away)
         assert DECIDED not in world.skill.read_text()
     assert world.lessons.states() == {world.one: "accepted", world.other: "open"}

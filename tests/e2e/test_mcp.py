@@ -105,7 +105,7 @@ def test_a_skill_that_is_a_tool_is_filled_in(program: Program, folder: Path) -> 
 
     filled, missing = _talk(program, folder, talk, {})
     assert filled == (False, "Write the note of v2 and {{other}}.\n")
-    assert missing == (True, "An argument is missing: tag")
+    assert missing == (True, "Missing argument: tag")
 
 
 def test_skills_are_recommended_for_a_piece_of_work(program: Program, folder: Path) -> None:

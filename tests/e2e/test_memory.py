@@ -58,7 +58,7 @@ def test_feedback_is_about_one_skill_of_two_with_its_name(program: Program, fold
         one["path"]: one["confidence"] for one in program.json("recommend", "deploy a release", "--project", folder)
     }
     assert found[str(shop / "SKILL.md")] > found[str(own / "SKILL.md")]
-    assert "none of that name is known here" in program.run("feedback", "deplyo", "--helpful").stdout
+    assert "skilld has no skill with that name" in program.run("feedback", "deplyo", "--helpful").stdout
 
 
 def test_learnings_are_searched_by_text_and_project(program: Program, folder: str) -> None:

@@ -26,7 +26,7 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
     by_action = {one["action"]: one for one in found["candidates"]}
     assert by_action["extend"]["target"] == str(project.skill_path)
     assert [proof["quote"] for proof in by_action["extend"]["evidence"]] == ["Always mention breaking changes first."]
-    assert by_action["create"]["dimensions"] == ["repeatable", "repeated ask"]
+    assert by_action["create"]["dimensions"] == ["repeatable", "repeated request"]
     assert len({proof["session"] for proof in by_action["create"]["evidence"]}) == 2
     assert KEY not in str(found)
     assert project.fingerprint() == before
@@ -52,4 +52,4 @@ def test_who_has_no_sessions_is_told_where_to_look(home: Path) -> None:
 def test_sessions_that_teach_nothing_are_told_so(home: Path, project: Project) -> None:
     Session(home, project).type("thanks")
     said = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
-    assert said == "1 session read.\nNothing in them makes a skill.\n"
+    assert said == "1 session read.\nNothing in them is enough for a skill.\n"

@@ -72,11 +72,11 @@ def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(progra
         "fyi, the adapters live in src/adapters.",
     ]
     (again,) = program.json("mine")["gathered"]
-    assert again["why_not"] == f"The new skill was not proposed: {row['id']} proposes it, and is open"
+    assert again["why_not"] == f"The new skill was not proposed: {row['id']} already proposes it (open)"
     assert project.fingerprint() == before
     assert program.run("reject", row["id"]).returncode == 0
     (rejected,) = program.json("mine")["gathered"]
-    assert rejected["why_not"].endswith("and is rejected")
+    assert rejected["why_not"].endswith("already proposes it (rejected)")
 
 
 def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(
@@ -121,7 +121,7 @@ def test_what_was_rejected_of_it_is_not_proposed_again(program: Inline, project:
 def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(program: Inline, project: Project) -> None:
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     (told,) = program.json("mine")["gathered"]
-    assert "asks to leave it alone" in told["why_not"]
+    assert "asks skilld to leave it alone" in told["why_not"]
     program.environment["SKILLD_MINE__AUTO_DOMAIN_SKILL"] = ""
     assert program.json("mine")["gathered"] == []
     assert program.json("proposals") == []

@@ -48,14 +48,14 @@ def _ids(home: Path, *words: str) -> list[str]:
 
 
 async def _choose_all(screen: Screen) -> None:
-    await screen.shows("6 sessions, none chosen")
+    await screen.shows("6 sessions, none selected")
     await screen.press("a")
-    await screen.shows("6 chosen; estimated patterns, by rules alone: 3")
+    await screen.shows("6 selected; estimated patterns, by rules alone: 3")
 
 
 async def _to_the_names(screen: Screen) -> None:
     """Choose what asks for squashing, and keep the one skill that it comes to."""
-    await screen.shows("6 sessions, none chosen")
+    await screen.shows("6 sessions, none selected")
     await screen.press("slash", *"squash", "enter", "a", "enter")
     await screen.shows("2 of 3")
     await screen.press("enter")
@@ -72,9 +72,9 @@ def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -
         await screen.press("slash", *"rebase")
         await screen.until("the others to be gone", lambda: TAG[0] not in screen.text)
         await screen.press("enter", "space")
-        await screen.shows("1 chosen; estimated patterns, by rules alone: 0")
+        await screen.shows("1 selected; estimated patterns, by rules alone: 0")
         await screen.press("a")
-        await screen.shows("2 chosen; estimated patterns, by rules alone: 1")
+        await screen.shows("2 selected; estimated patterns, by rules alone: 1")
         await screen.press("escape")
 
     assert generate(story) == []
@@ -100,7 +100,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
         await screen.shows("3 of 3")
         assert "tag-release-push" not in screen.text
         await screen.press("down", "n", *["backspace"] * 40, *"No Name", "enter")
-        await screen.shows("use lowercase letters, digits and single hyphens")
+        await screen.shows("must be lowercase letters, digits and single hyphens")
         await screen.press(*["backspace"] * 40, *"squash", "enter")
         await screen.shows("create  squash\n")
         await screen.press("enter")
@@ -136,9 +136,9 @@ def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: 
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
-        await screen.shows("create  release-notes", "there is a skill called release-notes")
+        await screen.shows("create  release-notes", "there is already a skill called release-notes")
         await screen.press("n", *["backspace"] * 40, *"squash", "enter")
-        await screen.until("the trouble to be gone", lambda: "there is a skill called" not in screen.text)
+        await screen.until("the trouble to be gone", lambda: "there is already a skill called" not in screen.text)
         await screen.press("enter")
         await screen.until("it to be proposed", lambda: not screen.app.is_running)
 
@@ -151,12 +151,12 @@ def test_what_could_not_be_proposed_is_told_to_who_leaves(program: Inline) -> No
     async def story(screen: Screen) -> None:
         await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
-        await screen.shows("there is a skill called release-notes")
+        await screen.shows("there is already a skill called release-notes")
         await screen.press("escape")
 
     (missed,) = generate(story) or []
     assert (missed.proposal, missed.candidate.name) == ("", "release-notes")
-    assert "there is a skill called release-notes" in missed.why_not
+    assert "there is already a skill called release-notes" in missed.why_not
     assert program.json("proposals") == []
 
 
@@ -187,7 +187,7 @@ def test_going_back_keeps_the_choice(program: Inline) -> None:
         await screen.press("b")
         await screen.shows("2 of 3")
         await screen.press("b")
-        await screen.shows("1 of 3", "6 chosen; estimated")
+        await screen.shows("1 of 3", "6 selected; estimated")
         await screen.press("escape")
 
     assert generate(story) == []
@@ -199,7 +199,7 @@ def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> No
 
     async def story(screen: Screen) -> None:
         await screen.press("2", "n")
-        await screen.shows("1 of 3", "6 sessions, none chosen")
+        await screen.shows("1 of 3", "6 sessions, none selected")
         await screen.press("slash", *"squash", "enter", "a", "enter")
         for step in ("2 of 3", "3 of 3"):
             await screen.shows(step)
@@ -238,11 +238,11 @@ def _answer(program: Inline, *answers: str, **variables: str) -> str:
 def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
-    assert "2 chosen; estimated patterns, by rules alone: 1" in said
+    assert "2 selected; estimated patterns, by rules alone: 1" in said
     assert f": {SQUASH[0]}" in said
-    assert "Not Bad Name: use lowercase letters" in said
+    assert "Not Bad Name: must be lowercase letters" in said
     assert "create squash\n  proposed as " in said
-    assert said.endswith("Nothing is live yet. Look at them: skilld review\n")
+    assert said.endswith("Nothing is live yet. Review it: skilld review\n")
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
     assert "small commits" in written
     (made,) = program.json("proposals")
@@ -252,7 +252,7 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
 def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -> None:
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
     said = _answer(program, *asked, "release-notes", "squash")
-    assert "release-notes was not proposed: There is no place for the new skill: there is a skill called" in said
+    assert "release-notes was not proposed: Nowhere to put the new skill: there is already a skill called" in said
     assert "Not release-notes: another skill has that name." in said
     assert "create squash\n  proposed as " in said
     (made,) = program.json("proposals")
@@ -278,9 +278,9 @@ def _wait_for(terminal: Terminal, *shown: str) -> str:
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
 def test_in_a_small_terminal(program: Inline) -> None:
     with _in_a_terminal(program, "xterm-256color", 50, 14) as terminal:
-        terminal.wait_until_still("the sessions", lambda text: "6 sessions, none chosen" in text, LIMIT)
+        terminal.wait_until_still("the sessions", lambda text: "6 sessions, none selected" in text, LIMIT)
         terminal.press("a")
-        terminal.wait("what rules find", lambda text: "by rules alone: 3" in text, LIMIT)
+        terminal.wait("what the rules find", lambda text: "by rules alone: 3" in text, LIMIT)
         terminal.press("Enter")
         for step, key in (("2 of 3", "Continue"), ("3 of 3", "Propose them")):
             screen = _wait_for(terminal, step, key)

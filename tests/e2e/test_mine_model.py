@@ -152,7 +152,7 @@ def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, proje
     again = program.json("mine", "--yes")
     told = {one["missed"] for one in again["rejected"]}
     if decision == "accept":
-        assert (again["candidates"], told) == ([], {"squash is a skill for it already"})
+        assert (again["candidates"], told) == ([], {"squash is already a skill for this"})
     else:  # said anew, in other words, since: then it may come again
         assert [one["action"] for one in again["candidates"]] == ["create"]
 
@@ -165,8 +165,8 @@ def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, proje
     assert program.run("reject", made["proposal"]).returncode == 0
     again = program.json("mine", "--yes")
     assert again["candidates"] == []
-    assert {one["missed"] for one in again["rejected"]} == {f"new words: you rejected it as {made['proposal']}"}
-    assert f"  (you rejected it as {made['proposal']})\n" in program.run("mine", "--yes", "--dry-run").stdout
+    assert {one["missed"] for one in again["rejected"]} == {f"you already rejected it ({made['proposal']})"}
+    assert f"  (you already rejected it ({made['proposal']}))\n" in program.run("mine", "--yes", "--dry-run").stdout
 
 
 def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, project: Project) -> None:
@@ -178,7 +178,7 @@ def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, projec
         _talk(home, project, "add tests for the basket", rule)
     (second,) = (one for one in program.json("mine", "--yes")["candidates"] if one["name"] == "project-testing")
     assert second["proposal"] is None
-    assert f"{first['proposal']} proposes a skill of that name" in second["why_not"]
+    assert f"{first['proposal']} proposes a skill with that name" in second["why_not"]
 
 
 def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
@@ -218,7 +218,7 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
         poor = _program(home, model, SKILLD_BUDGET__CALLS="3")
         stopped = poor.json("mine", "--yes", "--dry-run")
         assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (3, 1, 3)
-        assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls were made today"
+        assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls used"
         assert poor.json("mine", "--yes", "--dry-run")["calls"] == 0
         assert _program(home, model).json("mine", "--yes", "--dry-run")["calls"] == 2  # the last session, and the name
         (row,) = poor.json("cost")["days"]
@@ -230,7 +230,7 @@ def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> 
     with StubModel(lambda _: Reply(status=401)) as model:
         done = _program(home, model).run("mine", "--yes")
     assert done.returncode == 1
-    assert "refused the key" in done.stderr
+    assert "rejected the key" in done.stderr
     assert "skilld config show" in done.stderr
 
 
@@ -301,7 +301,7 @@ def test_s8_without_a_terminal_no_paid_model_is_asked_unless_it_is_said(home: Pa
         program = _program(home, model)
         done = program.run("mine", "--dry-run")
         assert (done.returncode, len(model.bodies)) == (0, 0), done.stderr
-        assert "Not asked: there is no terminal to ask you on. If you mean it: --yes" in done.stderr
-        assert program.json("mine", "--dry-run")["stopped"] == "nobody agreed to it"
+        assert "Nothing was asked: there is no terminal to confirm in. To go ahead: --yes" in done.stderr
+        assert program.json("mine", "--dry-run")["stopped"] == "you did not agree to it"
         assert model.bodies == []
         assert program.json("mine", "--dry-run", "--yes")["calls"] == len(model.bodies) > 0

@@ -84,8 +84,8 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
         (updates(kind="revolution"), "unknown kind"),
         (updates(extra="key"), "unknown key"),
         (updates() + updates(), "2 <updates> blocks"),
-        (FOREIGN[0], "the quoted words do not say it"),
-        (FOREIGN[1], "nobody said"),
+        (FOREIGN[0], "the quoted words do not say this"),
+        (FOREIGN[1], "you did not say"),
         (NOTHING, ""),
     ],
 )
@@ -175,7 +175,7 @@ def test_an_edit_that_never_says_it_is_not_proposed(home: Path, project: Project
         program.run("run", "--once")
         assert len(model.bodies) == 4
     assert program.json("proposals", "--state", "all") == []
-    assert "still does not say it" in program.json("status")["last_error"]["message"]
+    assert "still does not say this" in program.json("status")["last_error"]["message"]
     assert len(program.json("learnings")) == 1
 
 
@@ -186,7 +186,7 @@ def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path
         _session(home, project)
         program.run("run", "--once")
     (proposal,) = program.json("proposals")
-    assert proposal["flags"] == ["whether it says what you said could not be checked again"]
+    assert proposal["flags"] == ["could not check again whether it says what you said"]
 
 
 def test_a_change_in_foreign_words_is_asked_for_again_in_the_persons_own(home: Path, project: Project) -> None:
@@ -213,7 +213,7 @@ def test_chatter_asks_no_model(home: Path, project: Project) -> None:
 
 
 def test_without_a_skill_a_model_chooses_among_the_files_that_the_agent_loads(home: Path, project: Project) -> None:
-    """Y1, Y6: the places are numbered as skills are, one that is not there yet too."""
+    """Y1, Y6: the places are numbered as skills are, one that does not exist yet too."""
     (project.root / "CLAUDE.md").write_text(SKILL_TEXT.partition("## Steps")[2])
     project.git("add", "CLAUDE.md")
     project.git("commit", "--quiet", "--message", "Add CLAUDE.md")
@@ -225,8 +225,7 @@ def test_without_a_skill_a_model_chooses_among_the_files_that_the_agent_loads(ho
         asked = said(model.bodies[0])
     assert '<skill_definition number="1" name="CLAUDE.md, of this project">' in asked
     assert (
-        '<skill_definition number="2" name="~/.claude/CLAUDE.md, of the person, for all projects, not there yet">'
-        in asked
+        '<skill_definition number="2" name="~/.claude/CLAUDE.md, personal, for all projects, not there yet">' in asked
     )
     (proposal,) = program.json("proposals")
     assert (proposal["relpath"], proposal["model"]) == ("CLAUDE.md", "openai/stub")
@@ -242,7 +241,7 @@ def test_passing_trouble_is_tried_again_later(home: Path, project: Project, repl
         assert len(model.bodies) == 1, "no retry inside the worker"
     status = program.json("status")
     assert status["batches"] == {"pending": 1, "done": 0, "parked": 0}
-    assert "could not be asked" in status["last_error"]["message"]
+    assert "Could not ask" in status["last_error"]["message"]
 
 
 def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project: Project) -> None:
@@ -252,7 +251,7 @@ def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project
         _session(home, project)
         program.run("run", "--once")
         assert program.json("status")["batches"]["parked"] == 1
-        assert "refused the key" in program.run("status").stdout
+        assert "rejected the key" in program.run("status").stdout
         assert program.run("retry").stdout == "1 batch will be retried now.\n"
         program.run("run", "--once")
     assert len(program.json("proposals")) == 1
@@ -286,10 +285,10 @@ def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: 
         assert len(model.bodies) == 1
         status = program.json("status")
         assert status["batches"]["pending"] == 1
-        assert status["budget"]["spent"] == "1 of 1 model calls were made today"
+        assert status["budget"]["spent"] == "1 of 1 model calls used"
         (cost,) = program.json("cost")["days"]
         assert (cost["model"], cost["skill"], cost["calls"]) == ("openai/stub", "release-notes", 1)
-        assert "1 batch waits to be judged." in program.run("cost").stdout
+        assert "1 batch waiting to be judged." in program.run("cost").stdout
         program.environment["SKILLD_BUDGET__CALLS"] = "2"
         model.queue(NOTHING)
         assert program.run("retry").stdout == "1 batch will be retried now.\n"

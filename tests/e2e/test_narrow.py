@@ -16,7 +16,7 @@ from support.session import LASTING, Session
     [
         ("enabled = false\n", 0, None),
         ("never = ['release-notes']\n", 1, None),
-        ("enabled = maybe\n", 0, "it is no TOML"),
+        ("enabled = maybe\n", 0, "it is not valid TOML"),
     ],
 )
 def test_a_project_can_ask_to_be_left_alone(

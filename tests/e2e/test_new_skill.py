@@ -53,7 +53,7 @@ def test_a_new_skill_through_the_verbs(project: Project, program: Program) -> No
     (root / NEW).write_text("mine\n")
     refused = program.run("accept", "n1")
     assert (refused.returncode, (root / NEW).read_text()) == (5, "mine\n")
-    assert "stands there, and git does not hold it" in refused.stderr
+    assert "exists, but git does not track it" in refused.stderr
     assert program.run("accept", "--worktree", "n1").returncode == 5
     (root / NEW).unlink()
     (root / NEW).parent.rmdir()

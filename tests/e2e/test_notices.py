@@ -167,7 +167,7 @@ Bus = Callable[[Path], AbstractContextManager[str]]
     [
         (_no_bus, "no notification service"),
         (_dead, "no notification service"),
-        (_hung, "does not answer"),
+        (_hung, "is not responding"),
         (_working, ""),
     ],
     ids=["none", "dead", "hung", "working"],
@@ -207,3 +207,21 @@ def test_that_nobody_chose_who_judges_is_one_notice(home: Path) -> None:
         with program.daemon():  # it has looked once
             pass
         assert len(server.shown) == 1
+
+
+@needs_bus
+def test_a_daemon_killed_while_it_tells_does_not_tell_again(home: Path, project: Project) -> None:
+    """18.10: what was on the screen is told of once, though nobody was left to hear that it was shown."""
+    with notification_server() as server:
+        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address})
+        server.answer(really=False)
+        with program.daemon() as daemon:
+            session = Session(home, project)
+            session.use_skill()
+            session.type("Write the notes", LASTING, "ok", "thanks", "go on")
+            server.wait(1)
+            daemon.kill()
+        server.answer(really=True)
+        with program.daemon():
+            _teach(home, project, program, HOSTS, count=2)  # so that it has something to tell, and has looked
+        assert [one["body"] for one in server.shown] == [TEXT]

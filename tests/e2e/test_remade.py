@@ -47,7 +47,7 @@ def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Pa
         before = project.fingerprint()
         refused = program.run("accept", name)
         assert refused.returncode == 5
-        assert "to be regenerated for your current text" in refused.stderr
+        assert "to be regenerated to match your current text" in refused.stderr
         assert f"skilld show {name}" in refused.stderr
         assert project.fingerprint() == before
         assert len(model.bodies) == 3, "accept asks no model"
@@ -68,7 +68,7 @@ def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Pa
 @pytest.mark.parametrize(
     ("setting", "calls", "told"),
     [
-        ("SKILLD_WORKER__ATTEMPTS=3", 4, "waiting: The model could not be asked"),
+        ("SKILLD_WORKER__ATTEMPTS=3", 4, "waiting: Could not ask the model"),
         ("SKILLD_WORKER__ATTEMPTS=1", 4, "try again: skilld retry"),
         ("SKILLD_BUDGET__CALLS=3", 3, "waiting: the budget is spent: 3 of 3 model calls"),
     ],

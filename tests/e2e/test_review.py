@@ -10,6 +10,7 @@ from contextlib import nullcontext
 import pytest
 from textual.widgets import TextArea
 
+from skilld.git.environment import scrub_environment
 from support.reviewing import Screen, review, sitting
 from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
@@ -57,7 +58,7 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
         path.unlink()
     look = at.look(proposal)
     assert look.said == ((),)
-    assert any("The transcript cannot be read" in remark for remark in look.remarks)
+    assert any("Cannot read the transcript" in remark for remark in look.remarks)
 
 
 def test_accept_and_undo_it(world: Taught) -> None:
@@ -69,11 +70,48 @@ def test_accept_and_undo_it(world: Taught) -> None:
         assert ONE in world.skill
         assert world.project.git("log", "-1", "--format=%an, %cn") == "skilld, Ada Tester"
         await screen.press("u")
-        await screen.until("it to be reverted", lambda: world.skill == before)
+        await screen.until("it to be open again", lambda: screen.open == [world.one, world.two])
 
+    head = world.project.git("rev-parse", "HEAD")
     review(sitting(world.home), story)
+    assert (world.project.git("rev-parse", "HEAD"), world.skill) == (head, before)
+    assert _decisions(world) == [(world.one, "accepted", ""), (world.one, "open", "undone")]
+    assert world.states() == {world.one: "open", world.two: "open"}
+    assert ONE in world.project.git("show", "skilld/staging:" + _relpath(world))
+
+
+def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world: Taught) -> None:
+    scrub_environment()
+    before, at = world.skill, sitting(world.home)
+    at.accept(world.one)
+    world.project.git("branch", "feature")
+    told = at.undo()
+    assert told.lines == (
+        f"{world.one} is open again: Link every entry to its pull request.",
+        "Its commit was reverted, not removed: feature contains it too.",
+    )
+    assert world.skill == before
     assert world.project.git("log", "-1", "--format=%s").startswith('Revert "')
-    assert world.states() == {world.one: "reverted", world.two: "open"}
+    assert world.states() == {world.one: "open", world.two: "open"}, "a look at git leaves it open"
+    at.accept(world.one)
+    assert ONE in world.skill
+    assert world.states()[world.one] == "accepted"
+    world.project.git("revert", "--no-edit", "HEAD")
+    assert world.states()[world.one] == "reverted", "what came after the undo counts"
+
+
+@pytest.mark.parametrize("state", ["edited", "parts"])
+def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str) -> None:
+    scrub_environment()
+    before, at = world.skill, sitting(world.home)
+    proposal = next(one for one in at.proposals() if one.id == world.two)
+    text = at.look(proposal).text.replace(FIRST, "- My own words.")
+    told = at.accept_edited(world.two, text) if state == "edited" else at.accept_parts(world.two, [0])
+    assert told.lines[0].startswith(f"{world.two} accepted")
+    assert world.skill != before
+    at.undo()
+    assert world.skill == before
+    assert world.states()[world.two] == "open"
 
 
 def test_reject_with_a_reason_and_undo_it(world: Taught) -> None:
@@ -90,6 +128,88 @@ def test_reject_with_a_reason_and_undo_it(world: Taught) -> None:
     assert ONE in world.project.git("show", "skilld/staging:" + _relpath(world))
     assert world.program.run("accept", world.one).returncode == 0
     assert ONE in world.skill
+
+
+def test_accept_all_of_a_file_asks_first_and_is_undone_one_by_one(world: Taught) -> None:
+    before = world.skill
+
+    async def story(screen: Screen) -> None:
+        await screen.press("A")
+        await screen.shows("Accept 2 proposals for")
+        await screen.press("n")
+        assert screen.open == [world.one, world.two]
+        await screen.press("A", "y")
+        await screen.until("both to be accepted", lambda: screen.open == [])
+        assert [line in world.skill for line in (ONE, FIRST, SECOND)] == [True] * 3
+        await screen.press("u")
+        await screen.until("the newest to be undone", lambda: ONE not in world.skill)
+        assert FIRST in world.skill
+        await screen.press("u")
+        await screen.until("both to be undone", lambda: world.skill == before)
+
+    review(sitting(world.home), story)
+
+
+def test_accepting_all_stops_at_what_is_refused_and_says_why(world: Taught) -> None:
+    world.project.skill_path.write_text(world.skill + "\nMine.\n")
+
+    async def story(screen: Screen) -> None:
+        await screen.press("A", "y")
+        await screen.shows(f"{world.two} was refused")
+        assert screen.open == [world.one, world.two]
+
+    review(sitting(world.home), story, size=(120, 40))
+
+
+def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.press("slash", *"entry LINK")
+        await screen.until("one to be left", lambda: screen.open == [world.one])
+        await screen.press(*"x")
+        await screen.shows("No open proposal contains these words.")
+        await screen.press("backspace", "enter", "a")
+        await screen.until("it to be accepted", lambda: world.states()[world.one] == "accepted")
+        await screen.press("escape")
+        await screen.until("the other to be back", lambda: screen.open == [world.two])
+
+    review(sitting(world.home), story)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (200, 50)])
+def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taught, size: tuple[int, int]) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.read()
+        for tab, key, meaning in (("1", "A", "All of file"), ("2", "x", "On/off"), ("4", "d", "Forget")):
+            await screen.press(tab, "question_mark")
+            await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Tab", "q  Quit")
+            await screen.press("escape")
+        for tab in "12345":
+            await screen.press(tab)
+            await screen.until("the key line", lambda: "? Keys" in screen.text.splitlines()[-1])
+            assert max(map(len, screen.text.splitlines())) <= size[0]
+        await screen.press("1", "r")
+        await screen.until(
+            "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Done esc Cancel")
+        )
+        await screen.press("escape")
+        if size[0] >= 80:
+            for tab in "12":
+                await screen.press(tab)
+                await screen.until("a whole key line", lambda: screen.text.splitlines()[-1].endswith("q Quit"))
+
+    review(sitting(world.home), story, size=size)
+
+
+def test_what_a_row_has_no_room_for_stands_below_the_list(world: Taught) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.press("2")
+        await screen.shows(world.project.skill_path.name)
+        await screen.press("3")
+        await screen.until(
+            "the folder of the session", lambda: str(world.project.root)[-20:] in screen.text.replace("\n", "")
+        )
+
+    review(sitting(world.home), story)
 
 
 def test_escape_takes_a_question_back(world: Taught) -> None:
@@ -259,20 +379,34 @@ def test_an_agent_is_not_let_in(world: Taught) -> None:
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
-def test_in_a_real_terminal_of_80_by_24(world: Taught) -> None:
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (200, 50)])
+def test_in_a_real_terminal(world: Taught, size: tuple[int, int]) -> None:
+    """Issue 18, 5: keys as a terminal sends them; every key of the review is in `test_review_keys`."""
     environment = world.program.environment | {"TERM": "xterm-256color"}
     command = [sys.executable, "-m", "skilld", "review"]
-    with Terminal(command, cwd=world.home, environment=environment, size=(80, 24)) as terminal:
-        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text and "q Quit" in text)
+    before = world.skill
+    with Terminal(command, cwd=world.home, environment=environment, size=size) as terminal:
+        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text and "? Keys" in text)
         lines = screen.rstrip("\n").split("\n")
-        assert len(lines) == 24
-        assert max(map(len, lines)) <= 80
-        assert "1 Proposals  2 Skills  3 Sessions" in lines[0]
-        assert "a Accept" in lines[-1]
-        assert "q Quit" in lines[-1]
+        assert len(lines) == size[1]
+        assert max(map(len, lines)) <= size[0]
+        assert "1 Proposals  2 Skills  3 Sessions  4 Waiting  5 Report" in lines[0]
+        assert lines[-1].startswith("? Keys a Accept")
+        assert ("q Quit" in lines[-1]) is (size[0] >= 80)
+        terminal.press("?")
+        terminal.wait("every key", lambda text: "All of file" in text)
+        terminal.press("Escape")
+        terminal.wait("them to be gone", lambda text: "All of file" not in text)
+        terminal.press("2")
+        terminal.wait("the skills", lambda text: "evolving" in text)
+        terminal.press("1")
+        terminal.wait("the proposals", lambda text: f"+ {ONE}" in text and "All of file" not in text)
         terminal.press("a")
         wait_for("it to be accepted", lambda: ONE in world.skill, context=terminal.screen)
-        terminal.wait("the next", lambda text: f"+ {FIRST}" in text)
+        terminal.wait("the next", lambda text: f"+ {FIRST[:20]}" in text)  # the rest may be below a notice
+        terminal.press("u")
+        wait_for("it to be undone", lambda: world.skill == before, context=terminal.screen)
+        terminal.wait("it to be open again", lambda text: "is open again" in text)
         terminal.press("q")
         wait_for("the end", terminal.ended)
-    assert world.states() == {world.one: "accepted", world.two: "open"}
+    assert world.states() == {world.one: "open", world.two: "open"}

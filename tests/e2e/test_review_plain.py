@@ -35,7 +35,7 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None
     assert "  you: [[Remember to link every entry to its pull request.]]" in said
     assert f"  add:    {ONE}" in said
     assert f"{world.one} rejected: Link every entry to its pull request." in said
-    assert said.endswith("No more open proposals.\n")
+    assert "No more open proposals.\nundo, skills, sessions, waiting, report, quit?" in said
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
 
@@ -51,11 +51,49 @@ def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
     said = _answer(world, "p", "s", "p", "7", "p", "2", "a")
     assert "This proposal has only one part." in said
     assert f"  part 2, add: {SECOND}" in said
-    assert "Those are not parts of this proposal; nothing was decided." in said
+    assert "No such part in this proposal; nothing changed." in said
     states = world.states()
     assert (states.pop(world.one), states.pop(world.two), *states.values()) == ("open", "accepted", "accepted")
     assert FIRST in world.skill
     assert SECOND in world.skill
+
+
+def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: Taught) -> None:
+    before = world.skill
+    said = _answer(world, "?", "A", "n", "A", "y", "u", "s", "u", "s")
+    assert "A  accept everything open for its file" in said
+    assert said.count(f"Accept 2 proposals for {world.project.skill_path}? [y/N]") == 2
+    assert said.count("is open again") == 2
+    assert world.skill == before
+    assert world.states() == {world.one: "open", world.two: "open"}
+
+
+def test_words_find_a_proposal_and_all_are_shown_again(world: Taught) -> None:
+    said = _answer(world, "/no such", "/ticket NUMBER", "/", "q")
+    assert "No open proposal contains these words." in said
+    heads = [line[:8] for line in said.splitlines() if ", skill release-notes," in line]
+    assert heads == [world.one, world.two, world.one]
+
+
+def test_the_other_tabs_are_there_too(world: Taught) -> None:
+    mine = world.home / ".claude/skills/my-own/SKILL.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("---\nname: my-own\ndescription: Mine.\n---\n\n- Say it.\n")
+    skills = ("2", "/own", "1", "e", "1", "x", "1", "x", "1", "d", "no", "1", "d", "my-own", "n", "q", "/", "q")
+    said = _answer(world, *skills, "3", "4", "5", "q", EDITOR="sed -i s/Say/Show/")
+    assert "1. my-own, user\n" in said
+    assert "my-own: to use it, type /my-own" in said
+    assert "Changed my-own." in said
+    assert "my-own is no longer offered to agents." in said
+    assert "my-own is offered to agents again." in said
+    assert "Nothing was moved." in said
+    (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
+    assert "Show it." in kept.read_text()
+    assert "Step 1 of 3: which of" in said
+    assert "1. release-notes, evolving, 2 uses, corrected 2 times, kept in 0%" in said
+    assert "claude-code, 5 turns, 0 of 5 until the next check" in said
+    assert "No learnings are waiting for a file." in said
+    assert "taught" in said
 
 
 def test_edited_with_ones_own_editor(world: Taught) -> None:
@@ -79,7 +117,7 @@ def test_a_terminal_that_can_draw_nothing_gets_whole_lines(monkeypatch: pytest.M
 
 
 def test_the_end_of_the_input_is_the_end(world: Taught) -> None:
-    assert _answer(world).count("[a/r/e/p/s/u/q]") == 1
+    assert _answer(world).count("[a/r/e/p/s/u/q/?]") == 1
     assert world.states() == {world.one: "open", world.two: "open"}
 
 

@@ -14,6 +14,7 @@ from support.in_process import InProcess
 from support.lessons import HOSTS, LINES, LINKS, TICKETS
 from support.program import Program
 from support.repos import isolate
+from support.session import Session
 from support.stub_model import StubModel, said
 from support.taught import Taught
 
@@ -55,7 +56,7 @@ def test_a_rating_is_of_the_skill_that_the_session_used(library: Taught) -> None
     notes = str(library.project.skill_path)
     session = library.shown(library.one)["session_id"]
     refused = library.program.run("feedback", "release-notes", "--helpful")
-    assert (refused.returncode, "Which of them?" in refused.stderr) == (2, True)
+    assert (refused.returncode, "Which one?" in refused.stderr) == (2, True)
     told = library.program.run("feedback", "release-notes", "--helpful", "--session", session)
     assert (told.returncode, notes in told.stdout) == (0, True)
     rates = {row["path"]: row["success_rate"] for row in library.program.json("skills", "list")}
@@ -96,7 +97,7 @@ def test_a_list_is_narrowed_and_put_in_order(library: Taught) -> None:
     assert _names(library, "--sort", "relevance", "--search", "greets me", "--limit", "1") == ["greet"]
     assert _names(library, "--sort", "uses", "--limit", "1") == ["release-notes"]
     for narrowed in (("--search", "nosuch"), ("--tag", "nosuch"), ("--type", "nosuch")):
-        assert library.program.run("skills", "list", *narrowed).stdout == "None fits.\n"
+        assert library.program.run("skills", "list", *narrowed).stdout == "No skill matches.\n"
     assert library.program.run("skills", "list", "--limit", "0").returncode == 2
     assert library.program.run("skills", "list", "--project", "/nosuch").stderr == "skilld: No such folder: /nosuch\n"
 
@@ -134,7 +135,7 @@ def test_the_history_is_gits_own(library: Taught) -> None:
     def diff(*since: str) -> str:
         return library.program.run("skills", "diff", "release-notes", *since).stdout
 
-    assert diff() == "Nothing in it is uncommitted.\n"
+    assert diff() == "No uncommitted changes.\n"
     assert f"+{LINES[LINKS]}\n" in diff(first)
     assert f"+{LINES[TICKETS]}\n" in diff(library.two)
     library.project.skill_path.write_text(library.skill + "\n- Mine.\n")
@@ -180,7 +181,7 @@ def test_deleting_asks_and_moves_to_the_trash(library: Taught) -> None:
     assert library.program.run("skills", "delete", "tidy", "--yes").returncode == 5  # a link would lead nowhere
     done = library.program.run("skills", "delete", "greet", "--yes")
     assert (done.returncode, folder.exists()) == (0, False)
-    back = done.stdout.splitlines()[-1].removeprefix("To take it back: ")
+    back = done.stdout.splitlines()[-1].removeprefix("To get it back: ")
     subprocess.run(shlex.split(back), check=True)
     assert (folder / "SKILL.md").read_text() == TEMPLATE
 
@@ -190,7 +191,7 @@ def test_deleting_is_refused_where_something_is_in_no_commit(library: Taught) ->
     (folder / "notes.txt").write_text("mine")
     done = library.program.run("skills", "delete", "release-notes", "--yes")
     assert (done.returncode, folder.exists()) == (5, True)
-    assert "changes that are not committed" in done.stderr
+    assert "uncommitted changes" in done.stderr
     (folder / "notes.txt").unlink()
     assert library.program.run("skills", "delete", "release-notes", "--yes").returncode == 0
     assert not folder.exists()
@@ -232,10 +233,30 @@ def test_a_skill_is_tested_against_what_was_said_in_a_session(library: Taught) -
     assert "it says: Always put the ticket number last in each entry." in shown
     library.project.skill_path.write_text(library.skill.replace("number last", "number first"))
     assert test() == (0, [("covered", TICKETS), ("covered", HOSTS)])
+    shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
+    assert f"it says: {LINES[HOSTS][2:]}" in shown
+    assert "Judged by the offline rules" in shown
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 0
     assert library.program.run("skills", "test", "tidy", "--session", "nosuch").returncode == 1
     (library.project.root / ".skilld.toml").write_text("enabled = false\n")
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 5
+
+
+def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(library: Taught) -> None:
+    """M3: a model that hears nothing is believed, the rules are not."""
+    talk = Session(library.home, library.project)
+    talk.type("the notes read a bit long to me", "thanks")
+    asked = ("skills", "test", "release-notes", "--session", talk.path.stem)
+    done = library.program.run(*asked, "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["covered"], told["backend"]) == (1, None, "offline")
+    assert "found no lasting instructions in 2 messages of yours" in told["reason"]
+    assert "cannot tell" in library.program.run(*asked).stdout
+    with StubModel() as model:
+        library.program.environment |= {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        model.queue("<updates>[]</updates>", "<updates>[]</updates>")
+        done = library.program.run(*asked)
+    assert (done.returncode, "Judged by openai/stub." in done.stdout) == (0, True)
 
 
 def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taught) -> None:

@@ -72,5 +72,5 @@ def test_a_project_without_skills_is_told_that_it_has_none(program: Program, tmp
     project = tmp_path / "bare"
     project.mkdir()
     said = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout
-    assert said.startswith(f"There is no skill in {project} to name")
+    assert said.startswith(f"{project} has no skills to list")
     assert list(project.iterdir()) == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from pathlib import Path
 from typing import Any
 
 from faults.clock import Clock
+from skilld.clock import rfc3339
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER
@@ -19,7 +21,7 @@ GUIDE = "# Probe\n\nA small program.\n\n## Conventions\n\n* Keep functions short
 class Talk:
     """A session without any skill."""
 
-    def __init__(self, home: Path, root: Path, version: str = "2.1.330") -> None:
+    def __init__(self, home: Path, root: Path, version: str = "2.1.330", at: str = "") -> None:
         folder = home / ".claude/projects/-x-project"
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{uuid.uuid4()}.jsonl"
@@ -29,7 +31,7 @@ class Talk:
             "version": version,
             "userType": "external",
         }
-        self._shared |= {"isSidechain": False, "timestamp": "2026-11-22T10:00:00.000Z"}
+        self._shared |= {"isSidechain": False, "timestamp": at or rfc3339(time.time() + 1)}
 
     def add(self, **record: object) -> None:
         with self.path.open("a") as file:
@@ -95,7 +97,7 @@ def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tm
 
     assert said(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
     note = program.json("proposals", "--state", "said")[0]
-    assert (note["note"], note["commit"]) == ("CLAUDE.md:9 says it already", "")
+    assert (note["note"], note["commit"]) == ("CLAUDE.md:9 already says this", "")
     (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
     assert "CLAUDE.md:9" in again["detail"]
 
@@ -161,7 +163,7 @@ def test_a_rule_file_for_the_files_worked_on_is_the_place(home: Path, tmp_path: 
 
 
 def test_words_about_the_person_go_into_their_own_file(home: Path, tmp_path: Path, program: Program) -> None:
-    """It lies outside git: skilld's own repository holds it, and nothing is written into its folder."""
+    """It is outside git: skilld's own repository holds it, and nothing is written into its folder."""
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     own = home / ".claude/CLAUDE.md"
     own.parent.mkdir(exist_ok=True)
@@ -190,6 +192,23 @@ def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_p
     assert len(program.json("proposals")) == 1
     change = "When using brainstorming: always put the ideas of a brainstorming into a table."
     assert project.git("show", "skilld/staging:CLAUDE.md") == f"{GUIDE}* {change}"
+
+
+def test_how_the_agent_speaks_goes_to_the_persons_file_and_not_to_a_teams_skill(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    text = "---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- Answer questions on notes in English.\n"
+    project = plain(home, tmp_path, **{"skills/notes/SKILL.md": text, "CLAUDE.md": GUIDE})
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/CLAUDE.md").write_text("# Me\n\n- Ask before you delete.\n")
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.uses("notes", project.root / "skills/notes")
+    talk.type("From now on, always answer me in German, also on notes.", *CHATTER[:4])
+    assert program.run("run", "--once").returncode == 0
+    (one,) = program.json("proposals")
+    assert (one["path"], one["target"]["kind"]) == (str(home / ".claude/CLAUDE.md"), "personal")
+    assert [item["text"] for item in one["conflicts"]] == ["- Answer questions on notes in English."], "only named"
 
 
 def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: Path, program: Program) -> None:
@@ -223,7 +242,7 @@ def test_a_learning_is_given_a_place_by_hand(home: Path, tmp_path: Path, program
     assert said(home, project, program, PNPM) == []
     (waits,) = program.json("learnings")
     outside = program.run("learnings", "propose", waits["id"], "--to", str(home / ".gitconfig"))
-    assert (outside.returncode, "lies outside" in outside.stderr) == (1, True)
+    assert (outside.returncode, "is outside" in outside.stderr) == (1, True)
     done = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/guide.md"))
     assert done.returncode == 0, done.stderr
     (one,) = program.json("proposals")

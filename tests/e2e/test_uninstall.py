@@ -121,7 +121,7 @@ def test_a_commit_of_the_persons_on_the_staging_branch_is_kept(installed: Instal
     tip = git("rev-parse", "HEAD")
     git("checkout", "--quiet", "-")
     shown = installed.uninstall("--yes")
-    assert "it has a commit of yours: My own" in shown
+    assert "it contains a commit of yours: My own" in shown
     assert installed.refs() == "refs/heads/skilld/staging"
     assert git("rev-parse", "skilld/staging") == tip
 

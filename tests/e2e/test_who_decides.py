@@ -89,7 +89,7 @@ def test_s3_the_setting_counts_in_its_file_alone(program: Program, project: Proj
     agent = Program(program.home, {"CLAUDECODE": "1", "SKILLD_ACCEPT__BY_AGENTS": "true"})
     done = agent.run("accept", taught)
     assert done.returncode == 5
-    assert "CLAUDECODE says that a coding agent runs this command" in done.stderr
+    assert "CLAUDECODE is set, so a coding agent is running this command" in done.stderr
     assert program.run("config", "set", "accept.by_agents", "true").returncode == 0
     for words in (("config", "unset", "accept.by_agents"), ("pause",), ("uninstall", "--yes")):
         assert agent.run(*words).returncode == 5, words
@@ -105,7 +105,7 @@ def test_where_nobody_is_only_what_reads_is_done(program: Program, taught: str) 
     assert program.run("run", "--once").returncode == 0
     done = program.run("reject", taught)
     assert done.returncode == 5
-    assert f"Type it in a terminal: skilld reject {taught}" in done.stderr
+    assert f"Run it in a terminal: skilld reject {taught}" in done.stderr
 
 
 def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: Project, home: Path) -> None:
@@ -113,10 +113,10 @@ def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: P
     assert done.returncode == 0, done.stderr
     proposals = program.json("proposals", "--state", "all")
     assert proposals, done.stdout
-    assert "from a file given by hand" in done.stdout
+    assert "from a file you specified" in done.stdout
     for proposal in proposals:
-        assert "The words are from a file given by hand" in proposal["flags"]
-        assert "from a file given by hand" in program.run("show", proposal["id"]).stdout
+        assert "The wording comes from a file you specified" in proposal["flags"]
+        assert "from a file you specified" in program.run("show", proposal["id"]).stdout
 
 
 @pytest.mark.parametrize("moved", ["CLAUDE_CONFIG_DIR", "SKILLD_ROOTS"])
@@ -143,7 +143,7 @@ def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, p
     line = project.skill_path.read_text().splitlines().index(LINES[TICKETS]) + 1
     for words in (("show", proposal["id"]), ("why", f"{project.skill_path}:{line}"), ("review", "--plain")):
         said = program.run(*words).stdout
-        assert "by git, maybe by an agent (claude-code was at work there)" in said, words
+        assert "through git, maybe by an agent (claude-code was working there)" in said, words
         assert f"undo: skilld revert {proposal['id']}" in said, words
     assert program.run("revert", proposal["id"]).returncode == 0
     assert "maybe by an agent" not in program.run("show", proposal["id"]).stdout

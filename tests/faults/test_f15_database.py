@@ -153,7 +153,7 @@ def test_f15_other_commands_say_so_and_change_nothing(machine: World) -> None:
     done = machine.program.run("status")
     assert done.returncode == 1
     assert "The database is damaged" in done.stderr
-    assert "Start skilld anew: its service, or skilld run." in done.stderr
+    assert "Restart skilld (its service, or skilld run)." in done.stderr
     assert database.read_bytes() == before
 
 

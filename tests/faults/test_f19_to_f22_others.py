@@ -38,7 +38,7 @@ def test_f19_deleted_before_its_batch_was_judged(home: Path, project: Project, p
     assert program.run("run", "--once").returncode == 0
     status = program.json("status")
     assert status["batches"] == {"pending": 1, "done": 1, "parked": 0}
-    assert "The transcript cannot be read" in status["last_error"]["message"]
+    assert "Cannot read the transcript" in status["last_error"]["message"]
     assert kept.path.exists()
     assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
 

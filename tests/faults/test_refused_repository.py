@@ -90,16 +90,16 @@ STATES = {
     "a branch named skilld": State(
         lambda project: project.git("branch", "skilld"),
         lambda project: project.git("branch", "--move", "skilld", "mine"),
-        "a branch stands in the way",
+        "a branch is in the way",
         "git branch --move skilld NEWNAME",
     ),
-    "linked refs": State(_link_refs, _unlink_refs, "is a symbolic link", "put a folder in the place of"),
-    "a separate git directory": State(_separate, _joined, "do not belong to each other", "config core.worktree"),
+    "linked refs": State(_link_refs, _unlink_refs, "is a symbolic link", "Replace "),
+    "a separate git directory": State(_separate, _joined, "do not belong together", "config core.worktree"),
     "a sparse checkout without the skill": State(
         _exclude,
         lambda project: project.git("sparse-checkout", "add", ".claude"),
         "its SKILL.md is gone",
-        "skilld retries by itself",
+        "skilld then retries by itself",
         check="skills",
     ),
     "a read-only skill": State(

@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from faults.damages import DAMAGES
-from tools import soak, soak_damage, soak_files, soak_large, soak_wrappers
+from tools import soak, soak_damage, soak_files, soak_large, soak_properties, soak_wrappers
 from tools.soak_report import Part, must
 
 
@@ -60,6 +60,22 @@ def test_forged_content_is_counted_and_can_be_had_again(tmp_path: Path) -> None:
     reached = [soak_wrappers.again("5/2", tmp_path).reached for _ in range(2)]
     assert reached[0] == reached[1]
     assert reached[0]["sessions"] > 100
+
+
+def test_a_property_that_does_not_hold_is_found_and_a_round_can_be_had_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "test_wrong.py"
+    wrong.write_text(
+        "import os\nfrom hypothesis import given, settings, strategies as st\n\n"
+        "@settings(max_examples=int(os.environ['HYPOTHESIS_EXAMPLES']))\n"
+        "@given(st.integers(0, 50))\ndef test_it(number):\n    assert number != 7\n"
+    )
+    monkeypatch.setattr(soak_properties, "FILES", (str(wrong),))
+    (finding,) = soak_properties.again("3/500", tmp_path).findings
+    assert "number=7" in finding
+    assert finding.endswith("again: make soak ARGS=\"--only properties --again '3/500'\"")
+    assert soak_properties.again("3/0", tmp_path).findings  # no examples are no success
 
 
 def test_damage_goes_through_every_kind_and_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

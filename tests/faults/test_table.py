@@ -23,12 +23,12 @@ def _tests(file: str) -> set[str]:
 
 
 def _named(row: str) -> set[str]:
-    """Return the tests that a row names, as file::name; a name that is not there stays as it is."""
+    """Return the tests that a row names, as file::name; a name that does not exist stays as it is."""
     found = set()
     for file, name in re.findall(r"`(\w+/test_\w+\.py)(?:::(test_\w+\*?))?`", row):
         pattern = name.replace("*", ".*") or ".*"
         fits = [test for test in _tests(file) if re.fullmatch(pattern, test)]
-        found |= {f"{file}::{test}" for test in fits} or {f"{file}::{name} is not there"}
+        found |= {f"{file}::{test}" for test in fits} or {f"{file}::{name} does not exist"}
     return found
 
 
@@ -54,6 +54,6 @@ def test_every_test_here_stands_in_the_row_of_its_fault() -> None:
 
 
 def test_what_is_not_there_is_found() -> None:
-    assert _named("`unit/test_gone.py`") == {"unit/test_gone.py:: is not there"}
-    assert _named("`unit/test_text.py::test_gone`") == {"unit/test_text.py::test_gone is not there"}
-    assert _named("`faults/test_f14_sleep.py::test_f99_*`") == {"faults/test_f14_sleep.py::test_f99_* is not there"}
+    assert _named("`unit/test_gone.py`") == {"unit/test_gone.py:: does not exist"}
+    assert _named("`unit/test_text.py::test_gone`") == {"unit/test_text.py::test_gone does not exist"}
+    assert _named("`faults/test_f14_sleep.py::test_f99_*`") == {"faults/test_f14_sleep.py::test_f99_* does not exist"}

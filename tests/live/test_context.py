@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from skilld.context import Loaded, context_of
+from skilld.context.tokenizer import tokenizer
 from support.live_agent import LiveAgent
 from support.live_claude_code import ClaudeCode
 from support.live_codex import Codex
@@ -148,6 +149,31 @@ RULES = {
     "applied-here": 'applyTo: "**/*.py"',
     "applied-all": 'applyTo: "**"',
 }
+WHOLE = """\
+W begins.
+
+# Rules
+
+- One *thing*,
+  on two lines.
+
+
+- Another, after two blank lines: `npm test`.
+
+```sh
+npm run build
+
+npm run lint
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+<!-- A remark. -->
+
+This ends: W
+"""
 ENTRIES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "QWEN.md")
 SKILL = "---\nname: {name}\ndescription: {told}\n{more}---\n\n# About\n\nW\n"
 SKILL_FOLDERS = (
@@ -283,6 +309,7 @@ CASES: Mapping[str, Case] = {
         "repo/trees/one",
     ),
     "skills": Case(skills(), DEEP),
+    "whole texts": Case({f"repo/{name}": WHOLE for name in ENTRIES}),
 }  # fmt: skip
 
 
@@ -407,6 +434,23 @@ def test_the_resolver_says_what_arrives(make: Callable[[str, str], Stage], clien
     assert_same(stage, arrived[1], told[1])
     if case in IN_ORDER:
         assert arrived[0] == told[0]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_tokens_are_those_of_the_text_that_arrives(make: Callable[[str, str], Stage], client: str) -> None:
+    """The remark is a comment, which Claude Code leaves out and the others send."""
+    stage = make(client, "whole texts")
+    stage.arrived()
+    request = json.dumps(stage.stub.main_requests()[0].body)
+    context = context_of(stage.agent.agent, stage.version, stage.cwd, stage.home, environment=stage.agent.environment)
+    files, counter = [file for file in context.files if " begins." in file.text], tokenizer()
+    assert files
+    for file in files:
+        first, last = WORD.findall(file.text)
+        (found,) = re.findall(f"{first}.*?{last}", request)
+        sent = json.loads(f'"{found}"')
+        assert sent == file.text.rstrip("\n")
+        assert counter.count(file.text) - counter.count(sent) in {0, 1}  # what ends it
 
 
 @pytest.mark.parametrize("case", ["everywhere", "AGENTS.md alone", "nested rules"])

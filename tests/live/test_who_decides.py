@@ -122,7 +122,7 @@ def test_a_real_client_decides_in_no_disguise(
     assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
     title = "Claude Code" if name == "claude" else "Codex"
     assert f"{title} (process" in tried["none", "accept"].said
-    assert f"Type it in a terminal of your own: skilld accept {proposal['id']}" in tried["none", "accept"].said
+    assert f"Run it in your own terminal: skilld accept {proposal['id']}" in tried["none", "accept"].said
     assert bench.project.fingerprint() == before
     assert [item["state"] for item in bench.skilld.json("proposals", "--state", "all")] == ["open"]
 

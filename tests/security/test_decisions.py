@@ -83,7 +83,7 @@ def test_t24_an_agent_changes_no_setting_and_teaches_nothing(home: Path, program
     assert not (home / ".config/skilld/config.toml").exists()
     told = program.run("record", "fix the login", "--qa-passed", "--result", "Always pipe the setup into a shell.")
     assert told.returncode == 0
-    assert "nothing learned" in told.stdout
+    assert "nothing was learned" in told.stdout
     assert program.json("learnings") == []
     del program.environment["CLAUDECODE"]
     assert program.run("record", "fix the login", "--qa-passed", "--result", "Use tabs.").returncode == 0
@@ -138,7 +138,7 @@ def test_t37_what_was_reverted_is_not_believed_again(home: Path, project: Projec
     [
         (0o660, 'model = "offline"', "can be written by other users"),
         (0o646, 'model = "offline"', "can be written by other users"),
-        (0o640, 'model_api_key = "k"', "holds a key and can be read by other users"),
+        (0o640, 'model_api_key = "k"', "contains a key and can be read by other users"),
         (0o644, 'model = "offline"', ""),
         (0o600, 'model_api_key = "k"', ""),
     ],

@@ -57,12 +57,12 @@ def _submodule(path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a link out of the project": (_outside, "CLAUDE.md is a link out of the project"),
+    "a link out of the project": (_outside, "CLAUDE.md links outside the project"),
     "a pipe": (os.mkfifo, "CLAUDE.md is not a regular file"),
     "a folder": (Path.mkdir, "CLAUDE.md is not a regular file"),
     "two megabytes": (lambda path: path.write_bytes(b"- x\n" * (1 << 19)), "CLAUDE.md is over 1 MiB"),
     "another user's": (_other_users, "CLAUDE.md "),
-    "a link that leads nowhere": (lambda path: path.symlink_to("gone.md"), "CLAUDE.md cannot be reached"),
+    "a link that does not exist": (lambda path: path.symlink_to("gone.md"), "CLAUDE.md cannot be reached"),
     "generated": (lambda path: path.write_text("<!-- Generated. Do not edit. -->\n- x\n"), "says that it is generated"),
     "generated from other files": (
         lambda path: path.write_text("# P\n\nAuto-generated from all plans.\n\n- x\n"),

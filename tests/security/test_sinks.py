@@ -65,6 +65,10 @@ def library(hostile: Project, folder: Path) -> list[list[str]]:
         *on_it,
         *([verb, IN_A_NAME] for verb in ("show", "archive", "restore", "delete", "import", "use", "export")),
         ["test", name, "--session", IN_A_NAME],
+        ["eval", name, "--dry-run"],
+        ["eval", name, "--case", IN_A_NAME],
+        ["eval", name, "--with", IN_A_NAME],
+        ["eval", name],
         ["profile", *at],
         ["export", name],
         ["import", str(document)],
@@ -104,6 +108,7 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
         *(
             ["why", f"{project.skill_path}:18"],
             ["why", f"{IN_A_NAME}:1"],
+            ["completion", IN_A_NAME],
             ["show", IN_A_NAME],
             ["learnings", "--forget", IN_A_NAME],
         ),
@@ -130,6 +135,8 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["context", "--project", str(hostile.root)],
             ["effect"],
             ["effect", IN_A_NAME],
+            ["report", "--words"],
+            ["report", "--html", str(tmp_path / IN_A_NAME)],
             ["setup", IN_A_NAME],
             ["suggest", "--project", str(hostile.root)],
             ["suggest", "--hook", IN_A_NAME],
@@ -155,6 +162,7 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["revert", proposal["id"]],
         ),
         *(["consolidate", "--dry-run", "--project", str(hostile.root)], ["consolidate", IN_A_NAME]),
+        *(["trim", *rest, "--project", str(hostile.root)] for rest in (["--dry-run"], [], [IN_A_NAME])),
         *(["skills", *rest] for rest in library(hostile, tmp_path)),
     ]
     assert names_of_actions() <= {verb[1] for verb in verbs if verb[0] == "skills"}, "the same for its actions"
@@ -214,7 +222,7 @@ def test_t25_a_notice_is_plain_text_of_bounded_length(names: list[str]) -> None:
         assert set(re.findall(r"&[^;]{0,5};?", body)) <= {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"}
         assert not set("\"'") & set(body)
         assert len(body) <= 120 + len(names) * 64 * len("&quot;")
-    assert raw(about_budget("60 of 60 model calls were made today")) == []
+    assert raw(about_budget("60 of 60 model calls used")) == []
     assert raw(about_failure("accept", HOSTILE)) == []
 
 

@@ -119,7 +119,7 @@ class SharedStories(LeanStories, ContinuedStories):
         """Take the merged proposal back with plain git."""
 
     def go_on(self, bench: Bench, proposal: dict[str, Any]) -> None:
-        """Merge the proposal, and take it back."""
+        """Merge the proposal, and undo it."""
         self.check_decisions(bench, proposal)
 
     def test_chatter_becomes_nothing_and_asks_no_model(self, bench: Bench, model: StubModel) -> None:

@@ -1,4 +1,4 @@
-"""A skill that is not there yet, and what proposing and deciding on it look like in a real repository."""
+"""A skill that does not exist yet, and what proposing and deciding on it look like in a real repository."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ class _Server(ServiceInterface):
         super().__init__(NAME)
         self._shown = shown
         self._hangs = hangs
+        self.answers = asyncio.Event()
+        self.answers.set()
 
     @dbus_method()
     async def GetCapabilities(self) -> "as":  # noqa: F722, N802 - D-Bus signatures and names
@@ -39,7 +41,7 @@ class _Server(ServiceInterface):
         return ["test", "skilld", "1", "1.2"]
 
     @dbus_method()
-    def Notify(  # noqa: N802, PLR0917 - as above
+    async def Notify(  # noqa: N802, PLR0917 - as above
         self,
         app_name: "s",  # noqa: F821
         replaces_id: "u",  # noqa: F821
@@ -53,6 +55,7 @@ class _Server(ServiceInterface):
         del replaces_id, hints, expire_timeout
         buttons = dict(zip(actions[::2], actions[1::2], strict=True))
         self._shown.append({"app": app_name, "icon": app_icon, "title": summary, "body": body, "buttons": buttons})
+        await self.answers.wait()
         return len(self._shown)
 
     @dbus_method()
@@ -79,6 +82,11 @@ class Notifications:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._serve(), self._loop).result(LIMIT)
+
+    def answer(self, *, really: bool) -> None:
+        """Say from now on that what is shown was shown, or show it and say nothing."""
+        answers = self._server.answers
+        self._loop.call_soon_threadsafe(answers.set if really else answers.clear)
 
     async def _serve(self) -> None:
         bus = await MessageBus(bus_address=self.address).connect()

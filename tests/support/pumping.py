@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 from support.growth import Line, TooSlowError, TouchedError, cost, grows_too_fast, harmless, loops, text_of
 from support.text_functions import NotMadeError, TextFunction
 
-_TRACED = 96  # characters
-_TOGETHER = 5  # runs that are looked at at once
+_TRACED = 48  # characters
+_AS_OFTEN = 1.5  # times that a loop must be gone round, of what was before, to be looked at again
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the items of two skills, the names of files that one question is
 # about; the folders of one path, our own tables of folders, the person's settings (tomlkit), what is typed into a
@@ -55,28 +56,48 @@ def reached(function: TextFunction) -> str:
     return "done"
 
 
-def paths(function: TextFunction, runs: Sequence[str]) -> list[str]:
-    """Return of the runs that take a function through the same loops the one that goes round most often.
+def ways(function: TextFunction, runs: Sequence[str]) -> dict[str, dict[Line, int]]:
+    """Return how often each run takes a function round which loops, one run for each set of loops: the busiest.
 
-    A line is in a loop where more text has it reached more often. What loops over nothing, one pass of a library or
-    none, is given one run, and the words, no two of which are alike.
+    A line is in a loop where more of the run has it reached more often. What loops over nothing, one pass of a library
+    or none, is given one run, and the words, no two of which are alike.
     """
-    once = loops(_calling(function, "a"))
+    once = _loops(function, text_of(runs[0], 0))
+    found: dict[frozenset[Line], dict[str, dict[Line, int]]] = {frozenset(): {runs[0]: {}}}
+    for run in runs:
+        more = _loops(function, text_of(run, _TRACED))
+        grown = {line: times for line, times in more.items() if times - once[line] > _TRACED // 16}
+        found.setdefault(frozenset(grown), {})[run] = grown
+    busiest = [max(alike.items(), key=lambda item: _turns(item[1])) for alike in found.values()]
+    return {**dict(busiest), runs[-1]: grown}
 
-    def inside(*some: str) -> dict[Line, int]:
-        try:
-            more = loops(_calling(function, "".join(text_of(run, _TRACED) for run in some)))
-        except (TouchedError, TooSlowError, NotMadeError):  # with more text it comes as far as the world
-            return {}
-        return {line: times for line, times in more.items() if times - once[line] > _TRACED // 16}
 
-    found: dict[frozenset[Line], dict[str, int]] = {frozenset(): {runs[0]: 0}}
-    for some in (runs[at : at + _TOGETHER] for at in range(0, len(runs), _TOGETHER)):
-        if inside(*some):
-            for run in some:
-                grown = inside(run)
-                found.setdefault(frozenset(grown), {})[run] = sum(grown.values())
-    return [*dict.fromkeys([max(alike, key=lambda run: alike[run]) for alike in found.values()] + [runs[-1]])]
+def _loops(function: TextFunction, text: str) -> Counter[Line]:
+    try:
+        return loops(_calling(function, text))
+    except (TouchedError, TooSlowError, NotMadeError):  # with more text it comes as far as the world
+        return Counter()
+
+
+def _turns(lines: Mapping[Line, int]) -> int:
+    return sum(lines.values())
+
+
+def chosen(all_ways: Mapping[str, dict[str, dict[Line, int]]]) -> dict[str, list[str]]:
+    """Return the runs that each function, by its name, is to be given, those first that do the least.
+
+    A way that goes round no loop more often than one before it has nothing new: the loops of what a function calls
+    were looked at where that is called alone. Every function has its first way and its last, whatever they do.
+    """
+    known: Counter[Line] = Counter()
+    found: dict[str, list[str]] = {}
+    for name, own in sorted(all_ways.items(), key=lambda item: sum(map(_turns, item[1].values()))):
+        plain = {next(iter(own)), list(own)[-1]}
+        for run, lines in sorted(own.items(), key=lambda item: -_turns(item[1])):
+            if run in plain or any(times > _AS_OFTEN * known[line] for line, times in lines.items()):
+                found.setdefault(name, []).append(run)
+                known |= Counter(lines)
+    return found
 
 
 def _calling(function: TextFunction, text: str) -> Callable[[], object]:

@@ -63,6 +63,11 @@ class Terminal:
         """Whether the program has exited (its last screen stays readable)."""
         return self._tmux("list-panes", "-t", _TARGET, "-F", "#{pane_dead}").strip() == "1"
 
+    @property
+    def pid(self) -> int:
+        """The process of the program."""
+        return int(self._tmux("list-panes", "-t", _TARGET, "-F", "#{pane_pid}"))
+
     def press(self, *keys: str) -> None:
         """Press keys by tmux's names (`Enter`, `Escape`, `C-u`)."""
         self._tmux("send-keys", "-t", _TARGET, *keys)

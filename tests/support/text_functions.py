@@ -6,17 +6,20 @@ hand: what cannot be called is told with the reason.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import datetime as dt
 import enum
 import functools
 import inspect
 import io
 import re
+import sys
 import types
 import typing
 from collections import Counter, abc
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
@@ -150,7 +153,7 @@ def _methods(module: ModuleType, owner: type) -> Iterator[TextFunction]:
 
 def _function(name: str, value: Callable[..., Any], owner: type | None = None) -> Iterator[TextFunction]:
     try:
-        hints = typing.get_type_hints(value)
+        hints = _hints(value)
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError, NameError):
         return
@@ -196,6 +199,8 @@ def make(hint: Any, text: str, deep: int = 0) -> Any:  # noqa: C901, PLR0911, PL
         return hint(text.encode()) if hint is not bytes else text.encode()
     if hint in (bool, int, float):
         return hint(1)
+    if hint is dt.date:
+        return dt.date(2026, 1, 1)
     if origin in (typing.Union, types.UnionType):
         return _first(arguments, text, deep)
     if origin is typing.Literal:
@@ -258,10 +263,29 @@ def _instance(hint: Any, text: str, deep: int) -> Any:
             return SimpleNamespace(**made)
         return hint(**made)
     if hint.__module__.startswith("skilld") and not inspect.isabstract(hint) and not getattr(hint, "_is_protocol", 0):
-        signature = typing.get_type_hints(hint.__init__)
+        signature = _hints(hint.__init__)
         signature.pop("return", None)
         return hint(**{name: make(one, text, deep + 1) for name, one in signature.items()})
     raise NotMadeError(hint)
+
+
+def _hints(value: Any) -> dict[str, Any]:
+    """Return the types that a function or a class names, those its module imports for type checkers alone included."""
+    return typing.get_type_hints(value, localns=_for_checkers(getattr(value, "__module__", "")))
+
+
+@functools.cache
+def _for_checkers(module: str) -> dict[str, Any]:
+    """Return what stands below `if TYPE_CHECKING:` in a module, imported."""
+    found: dict[str, Any] = {}
+    if not module.startswith("skilld"):
+        return found
+    for node in ast.parse(inspect.getsource(sys.modules[module])).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for each in node.body:
+                with suppress(ModuleNotFoundError):  # `_typeshed`, of type checkers alone
+                    exec(ast.unparse(each), found)  # noqa: S102 - the program's own imports
+    return found
 
 
 @functools.cache
@@ -271,18 +295,18 @@ def _fields(hint: Any) -> dict[str, Any]:
         return {}
     if dataclasses.is_dataclass(hint):
         try:
-            hints = typing.get_type_hints(hint)
+            hints = _hints(hint)
         except TypeError:  # a type that can be written, but not evaluated
             return {}
         return {one.name: hints[one.name] for one in dataclasses.fields(hint) if one.init}
     if getattr(hint, "_is_protocol", False):
         own = {key: one for key, one in vars(hint).items() if not key.startswith("_")}
         made = {
-            key: typing.get_type_hints(one.fget).get("return", str)
+            key: _hints(one.fget).get("return", str)
             for key, one in own.items()
             if isinstance(one, property) and one.fget
         }
-        return {**typing.get_type_hints(hint), **made}
+        return {**_hints(hint), **made}
     if hasattr(hint, "_fields") and hasattr(hint, "__annotations__"):
-        return typing.get_type_hints(hint)
+        return _hints(hint)
     return {}

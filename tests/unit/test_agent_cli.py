@@ -16,7 +16,9 @@ import pytest
 
 from skilld.classify.backends import Spec, make
 from skilld.classify.backends.agent_cli import child
+from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
+from skilld.classify.trial_prompt import attempt
 from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.late_clock import LateClock
@@ -174,6 +176,21 @@ def test_an_edit_is_asked_the_same_way(fake: Fake) -> None:
 
 
 @pytest.mark.parametrize("program", SAYS)
+def test_a_case_is_tried_the_same_way_and_its_words_go_to_stdin_only(fake: Fake, program: str) -> None:
+    """Issue 17, part 5: an agent's own command line may be what an evaluation runs."""
+    fake.obeys(program)
+    backend = make(Spec(f"cli:{program}", seconds=20))
+    assert isinstance(backend, Model)
+    assert backend.write(attempt("Write the ticket notes", "- No marketing words.")) == REPLY
+    asked = fake.asked
+    assert "Write the ticket notes" in asked["stdin"]
+    assert "marketing" in asked["stdin"]
+    elsewhere = json.dumps([asked["arguments"], asked["environment"]])
+    assert "ticket" not in elsewhere
+    assert "marketing" not in elsewhere
+
+
+@pytest.mark.parametrize("program", SAYS)
 def test_words_of_people_go_to_stdin_only(fake: Fake, program: str) -> None:
     fake.obeys(program)
     detect(f"cli:{program}")
@@ -238,7 +255,7 @@ def test_a_client_that_hangs_is_ended(fake: Fake, home: Path, monkeypatch: pytes
     monkeypatch.setattr(child, "time", LateClock(fake.noted.exists))
     error = refusal("cli:codex", seconds=1)
     assert isinstance(error, RetryError)
-    assert "did not answer in 1 seconds" in str(error)
+    assert "did not answer within 1 seconds" in str(error)
     assert processes_of(home) == {}
     assert rooms(home) == []
 
@@ -250,7 +267,7 @@ def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
     monkeypatch.setattr(child, "time", LateClock(said.exists))
     line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
     fake.install("codex", f"print({line!r}, flush=True); open({str(said)!r}, 'w').close(); time.sleep(1000)")
-    assert "its limit is reached" in str(refusal("cli:codex"))
+    assert "its usage limit has been reached" in str(refusal("cli:codex"))
 
 
 def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
@@ -272,14 +289,17 @@ def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("print('no such thing as an answer')", "not what Claude Code prints"),
-        ("print('[' * 100000)", "not what Claude Code prints"),
-        ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not what Claude Code prints"),
-        ("print(json.dumps({'type': 'result', 'is_error': False, 'result': ''}))", "not what Claude Code prints"),
+        ("print('no such thing as an answer')", "not in the format that Claude"),
+        ("print('[' * 100000)", "not in the format that Claude"),
+        ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not in the format that Claude"),
+        (
+            "print(json.dumps({'type': 'result', 'is_error': False, 'result': ''}))",
+            "not in the format that Claude",
+        ),
         ("print(json.dumps({'is_error': False, 'result': '', 'usage': {'output_tokens': 3}}))", "it is empty"),
         ("print(json.dumps({'type': 'result', 'is_error': False, 'result': 'Nothing to add.'}))", "not valid JSON"),
         ("for _ in range(160): print('x' * 65536)", "far too long"),
-        ("pass", "not what Claude Code prints"),
+        ("pass", "not in the format that Claude"),
     ],
 )
 def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) -> None:
@@ -294,10 +314,14 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
     ("body", "passing", "told"),
     [
         ("print(json.dumps({'is_error': True, 'result': 'Please run /login'})); sys.exit(1)", False, "not logged in"),
-        ("print(json.dumps({'is_error': True, 'api_error_status': 429, 'result': 'x'}))", True, "limit is reached"),
-        ("sys.exit(\"error: unknown option '--tools'\")", False, "does not accept the question"),
-        ("sys.exit(3)", True, "ended without an answer (exit 3)"),
-        ("os.kill(os.getpid(), 9)", True, "ended without an answer (exit -9)"),
+        (
+            "print(json.dumps({'is_error': True, 'api_error_status': 429, 'result': 'x'}))",
+            True,
+            "limit has been reached",
+        ),
+        ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support the prompt"),
+        ("sys.exit(3)", True, "exited without an answer (exit 3)"),
+        ("os.kill(os.getpid(), 9)", True, "exited without an answer (exit -9)"),
     ],
 )
 def test_trouble_becomes_an_error_of_ours(fake: Fake, body: str, passing: bool, told: str) -> None:  # noqa: FBT001 - a column of the table
@@ -305,7 +329,7 @@ def test_trouble_becomes_an_error_of_ours(fake: Fake, body: str, passing: bool, 
     error = refusal("cli:claude")
     assert isinstance(error, RetryError) == passing
     assert bool(error.remedy) != passing
-    assert error.title == "Claude Code could not be asked"
+    assert error.title == "Could not ask Claude Code"
     assert told in error.cause
 
 

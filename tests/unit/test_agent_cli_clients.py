@@ -194,13 +194,13 @@ def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None
         ('401 {"error":{"message":"invalid x-api-key"}}', None, "not logged in"),
         ("unexpected status 403 Forbidden", None, "not logged in"),
         ("anything", 401, "not logged in"),
-        ("Credit balance is too low", None, "paid"),
+        ("Credit balance is too low", None, "payment"),
         ("The model 'x' does not exist or you do not have access to it", None, "no such model"),
         ("The 'x' model is not supported when using Codex with this account", None, "no such model"),
         ("Prompt is too long", None, "too long"),
         ("the answer exceeded the 4000 output token maximum", None, "too long"),
-        ("error: unexpected argument '--ephemeral' found", None, "does not accept"),
-        ("anything", 400, "does not accept"),
+        ("error: unexpected argument '--ephemeral' found", None, "does not support"),
+        ("anything", 400, "does not support"),
     ],
 )
 def test_trouble_that_stays_is_not_tried_again(said: str, status: int | None, told: str) -> None:
@@ -218,13 +218,13 @@ def test_trouble_that_stays_is_not_tried_again(said: str, status: int | None, to
         ("Quota exceeded for quota metric", None, "limit"),
         ("We're currently experiencing high demand", None, "limit"),
         ("anything", 429, "limit"),
-        ("anything about a login", 503, "provider is in trouble"),
+        ("anything about a login", 503, "provider is having problems"),
         (
             "Loaded cached credentials.\nTypeError: x\n  at file:///a/chunk.js:404:31",
             None,
-            "ended without an answer (exit 1)",
+            "exited without an answer (exit 1)",
         ),
-        ("", None, "ended without an answer (exit 1)"),
+        ("", None, "exited without an answer (exit 1)"),
     ],
 )
 def test_trouble_that_may_pass(said: str, status: int | None, told: str) -> None:

@@ -41,7 +41,7 @@ def test_a_day_with_a_verdict_is_no_dead_one(store: Store) -> None:
     close(store, "stuck", 30)
     judge(store, "judged", 23)
     assert stall_reason(store, NOW) is None
-    assert stall_reason(store, NOW + 2 * HOUR) == "no batch was finished"
+    assert stall_reason(store, NOW + 2 * HOUR) == "no batches were completed"
 
 
 def test_nobody_talks_or_only_chatters_or_has_paused(store: Store) -> None:
@@ -55,9 +55,9 @@ def test_nobody_talks_or_only_chatters_or_has_paused(store: Store) -> None:
 
 def test_it_is_told_once_and_again_when_it_died_again(store: Store) -> None:
     close(store, "stuck", 30)
-    assert news(store, NOW) == "no batch was finished"
+    assert news(store, NOW) == "no batches were completed"
     assert news(store, NOW) is None
     judge(store, "stuck", 0)
     assert news(store, NOW) is None
     close(store, "again", -1)
-    assert news(store, NOW + 30 * HOUR) == "no batch was finished"
+    assert news(store, NOW + 30 * HOUR) == "no batches were completed"

@@ -188,6 +188,25 @@ def test_the_program_prints_one_document(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_measured_prints_into_no_document(tmp_path: Path) -> None:
+    code = """
+import os, sys
+sys.path[:0] = sys.argv[1:]
+from benchmarks import run, suite
+def loud(_):
+    print("a line")
+    os.system("echo another")
+    return {}
+suite.BENCHMARKS["loud"] = loud
+sys.exit(run.main(["--only", "loud"]))
+"""
+    command = [sys.executable, "-c", code, str(ROOT), str(ROOT / "tests")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert list(json.loads(done.stdout)["benchmarks"]) == ["loud"]
+    assert "a line" in done.stderr
+    assert "another" in done.stderr
+
+
 def test_an_unknown_name_is_a_usage_error(tmp_path: Path) -> None:
     done = run("--only", "nonsense", folder=tmp_path)
     assert done.returncode == 2

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from skilld.agents import claude_code
-from skilld.types import Ignored, Malformed, Reply, SessionEnd, SkillUse, Turn
+from skilld.types import Ignored, Malformed, Reply, SessionEnd, SessionStart, SkillUse, Turn
 from support.reading import ignored, replies, said, skills
 from support.truth import events_of, events_of_records, events_with_restarts
 
@@ -121,6 +121,19 @@ def test_a_turn_says_where_it_comes_from() -> None:
     assert (typed.at, typed.cwd) == ("2026-11-18T09:00:09.009Z", "/home/kim/shop")
     assert json.loads(data[typed.span.start : typed.span.end])["message"]["content"] == typed.text
     assert note.key == "claude-code:c0ffee00-0013#note"
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"), [("exit", SessionEnd), ("quit", SessionEnd), ("clear", SessionStart), ("cost", Ignored)]
+)
+def test_u5_exit_ends_a_session_and_clear_begins_one(command: str, kind: type) -> None:
+    content = f"<command-name>/{command}</command-name>\n  <command-message>{command}</command-message>"
+    record = {"type": "user", "uuid": "u1", "sessionId": "s", "cwd": "/w", "message": {"content": content}}
+    assert {type(event) for event in events_of_records(claude_code, record | {"entrypoint": "cli"})} == {kind, Ignored}
+    headless = events_of_records(claude_code, record | {"entrypoint": "sdk-cli"})
+    assert {type(event) for event in headless} == {Ignored}
+    typed = record | {"message": {"content": f"add <command-name>/{command}</command-name> to the docs"}}
+    assert [type(event) for event in events_of_records(claude_code, typed | {"entrypoint": "cli"})] == [Turn]
 
 
 def test_the_end_of_a_session_is_told_where_the_log_tells_it() -> None:

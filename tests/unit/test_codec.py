@@ -104,12 +104,12 @@ def test_a_result_comes_back_as_it_was(result: BatchResult | GitResult | PriceRe
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"state": "undecided"}, "Proposal.state is no State"),
+        ({"state": "undecided"}, "Proposal.state is not a valid State"),
         ({"operations": [{"op": "insert_after"}]}, "Proposal.operations[0].anchor is missing"),
-        ({"operations": {}}, "Proposal.operations is no list"),
-        ({"confidence": "high"}, "Proposal.confidence is no float"),
-        ({"confidence": True}, "Proposal.confidence is no float"),
-        ({"summary": None}, "Proposal.summary is no str"),
+        ({"operations": {}}, "Proposal.operations is not a list"),
+        ({"confidence": "high"}, "Proposal.confidence is not a valid float"),
+        ({"confidence": True}, "Proposal.confidence is not a valid float"),
+        ({"summary": None}, "Proposal.summary is not a valid str"),
         ({"surplus": 1}, "Proposal has no field surplus"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path, PurePath
 
 import pytest
@@ -129,6 +130,18 @@ def test_an_old_session_with_command_templates() -> None:
     assert said(events) == [("command", "only for the shop page"), ("typed", "now in French")]
     assert skills(events) == [("menu", "/home/u/.agents/skills/menu/SKILL.md")]
     assert ignored(events) == {"injected": 1, "command": 1}
+
+
+def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
+    parser = codex.parser(PurePath("rollout-x.jsonl"))
+    parser.know(lambda _: ["Act as the taster. ALWAYS stay polite.\n\n1. Taste $1.\n"])
+    around = "# Context from my IDE setup:\n\n## Open tabs:\n- menu.md: menu.md\n\n## My request for Codex:\n"
+    filled = around + "Act as the taster. ALWAYS stay polite.\n\n1. Taste the soup.\n"
+    line = json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": filled}}).encode()
+
+    events = parser.feed(RawLine(0, len(line), line))
+
+    assert said(events) == [("command", "the soup")]
 
 
 def test_the_oldest_files_hold_bare_items_and_no_mirrors() -> None:

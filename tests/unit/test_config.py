@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from skilld.__main__ import main
+from skilld.agents import ADAPTERS
+from skilld.classify.backends.names import doubt
+from skilld.health import gather
+from skilld.health.values import Model, Trouble
+from skilld.settings import Settings, keys
 
 
 @pytest.fixture
@@ -97,7 +104,7 @@ def test_what_is_no_line_of_its_own_is_told_and_left_alone(file: Path, capsys: p
     file.chmod(0o600)
     for command in (["set", "notify.per_day", "4"], ["set", "notify.words", "true"], ["unset", "notify.per_day"]):
         assert main(["config", *command]) == 2
-        assert "cannot edit the line of" in capsys.readouterr().err
+        assert "cannot edit the line in" in capsys.readouterr().err
     assert file.read_text() == "notify = { per_day = 3 }\n"
 
 
@@ -136,7 +143,7 @@ def test_a_link_to_the_settings_stays_a_link(file: Path, tmp_path: Path) -> None
     [
         ("modle", "x", "No such setting: modle (did you mean model?)"),
         ("batch", "5", "No such setting: batch"),
-        ("batch.turns", "many", "batch.turns: Input should be a valid integer"),
+        ("batch.turns", "many", "batch.turns: must be a whole number from 1 to 50"),
         ("batch.turns", "0", "batch.turns"),
         ("budget.usd", "nan", "budget.usd"),
         ("roots.codex", "relative", "relative is not an absolute path"),
@@ -196,3 +203,129 @@ def test_when_a_running_daemon_takes_a_setting_up_is_told(
 ) -> None:
     assert main(["config", "set", key, value]) == 0
     assert capsys.readouterr().out.endswith(f"A running daemon uses it {when}.\n")
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+
+
+def _editor(monkeypatch: pytest.MonkeyPatch, folder: Path, change: str) -> None:
+    editor = folder / "editor"
+    editor.write_text(f'#!/bin/sh\n{change} "$1"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_u3_the_editor_shows_every_setting_with_its_default_and_meaning(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _editor(monkeypatch, tmp_path, r"sed -i 's/^# turns = 5 /turns = 3 /'")
+    assert main(["config", "edit"]) == 0
+    written = file.read_text()
+    assert "turns = 3  # number of your messages" in written
+    for key, meaning in keys().items():
+        assert f"{key.rpartition('.')[2]} = " in written
+        assert meaning in written
+    _editor(monkeypatch, tmp_path, "sed -i -E 's/^# ([a-z._-]+ = )/\\1/'")
+    assert main(["config", "edit"]) == 0
+    read = Settings(**tomllib.loads(file.read_text())).model_dump()
+    empty = {"roots": {agent: [] for agent in ADAPTERS}, "model_base_url": "", "model_api_key": ""}
+    assert read == Settings().model_dump() | empty | {"batch": {"turns": 3, "idle_minutes": 10}}
+
+
+@pytest.mark.usefixtures("terminal")
+def test_u3_the_person_s_own_lines_stay_and_comments_come_once(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text(WRITTEN)
+    file.chmod(0o600)
+    _editor(monkeypatch, tmp_path, "echo '# seen' >>")
+    assert main(["config", "edit"]) == 0
+    once = file.read_text()
+    assert [line for line in WRITTEN.split("\n") if line not in once.split("\n")] == []
+    assert Settings(**tomllib.loads(once)) == Settings(**tomllib.loads(WRITTEN))
+    assert main(["config", "edit"]) == 0
+    assert file.read_text() == once + "# seen\n"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_u3_what_is_not_valid_is_not_kept(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdin, "readline", lambda: "n\n", raising=False)
+    for change in (r"sed -i 's/^# turns = 5 /turns = 99 /'", "echo '[' >>", "echo 'modle = 1' >"):
+        _editor(monkeypatch, tmp_path, change)
+        assert main(["config", "edit"]) == 2
+        assert not file.exists()
+    _editor(monkeypatch, tmp_path, "true")
+    assert main(["config", "edit"]) == 0
+    assert not file.exists()
+
+
+def test_u3_without_a_terminal_no_editor_opens(file: Path) -> None:
+    assert main(["config", "edit"]) == 2
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("gpt5", "did you mean gpt-5?"),
+        ("opnai/gpt-5", "unknown provider 'opnai' (did you mean openai?)"),
+        ("text-embedding-3-small", "cannot answer questions"),
+        ("sonnet", "unknown model"),
+    ],
+)
+def test_u3_a_name_that_no_provider_can_be_asked_by_is_refused(
+    file: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
+) -> None:
+    assert _set("model", name) == 2
+    assert told in capsys.readouterr().err
+    assert not file.exists()
+    assert _set("model_base_url", "http://127.0.0.1:9/v1") == 0
+    assert main(["config", "set", "model", name, "--no-check"]) == 0
+
+
+def test_u3_a_model_that_is_not_known_yet_is_a_warning(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _set("model", "openai/gpt-99-nano") == 0
+    assert "does not list 'gpt-99-nano' from openai yet" in capsys.readouterr().err
+    assert "gpt-99-nano" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-5",
+        "openai/gpt-5-mini",
+        "anthropic/claude-haiku-4-5",
+        "ollama_chat/own",
+        "azure/my-own",
+        "vertex_ai/gemini-2.5-pro",
+    ],
+)
+def test_u3_a_name_that_is_known_or_the_persons_own_is_taken(name: str) -> None:
+    assert doubt(name) is None
+
+
+def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def model(settings: Settings, *_: object, ask: bool) -> Model:
+        asked.append((settings.model, ask))
+        return Model(settings.model, "", answer=answers.pop())
+
+    answers: list[Trouble | str] = [Trouble("the provider rejected the key", "Check the key."), " (12 tokens)"]
+    monkeypatch.setattr(gather, "model", model)
+    assert _set("model", "openai/gpt-5-mini") == 0
+    assert "It answered a test question (12 tokens)." in capsys.readouterr().out
+    assert _set("model", "gpt-5") == 0
+    assert "It cannot answer yet: the provider rejected the key" in capsys.readouterr().out
+    assert main(["config", "set", "model", "openai/gpt-5-mini", "--no-check"]) == 0
+    for name in ("offline", "auto", "agent"):
+        assert _set("model", name) == 0
+    assert asked == [("openai/gpt-5-mini", True), ("gpt-5", True)]
+    assert 'model = "agent"' in file.read_text()

@@ -87,8 +87,8 @@ def test_all_that_does_not_come_along_is_told_with_the_reason() -> None:
     )
     found = merged(body, head=head, hidden="hunter2")
     told = {one.what: one.why for one in found.left}
-    assert told["Coverage must not fall below 90 %."].endswith("says otherwise: Coverage must not fall below 85 %.")
-    assert told["The key is hunter2."] == "it holds a secret"
+    assert told["Coverage must not fall below 90 %."].endswith("says the opposite: Coverage must not fall below 85 %.")
+    assert told["The key is hunter2."] == "it contains a secret"
     assert [why for what, why in told.items() if what.startswith("Say ")] != []
     assert [what for what in told if what.startswith(("description", "license", "allowed"))] == [
         "description: Test things.",
@@ -167,7 +167,7 @@ def test_a_proposal_of_a_merge_quotes_nobody_and_flags_what_is_lost() -> None:
     )
     (proposal,) = proposals(pair, found, "2026-03-02T09:00:00Z", 0)
     assert (proposal.skill, proposal.path, proposal.evidence) == ("testing", one.key, ())
-    assert proposal.summary == "take over 1 thing that other says"
+    assert proposal.summary == "take over 1 thing from other"
     assert proposal.flags[0].startswith("merged from other: ")
     assert any("90 %" in flag for flag in proposal.flags)
     (again,) = proposals(pair, found, "2026-03-02T09:00:00Z", 1)

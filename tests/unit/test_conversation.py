@@ -157,7 +157,7 @@ def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
         path.symlink_to(write(tmp_path / "elsewhere", typed("t1", "first")))
     elif fate == "a folder":
         path.mkdir()
-    with pytest.raises(SkilldError, match="The transcript cannot be read: "):
+    with pytest.raises(SkilldError, match="Cannot read the transcript: "):
         read(job, redact)
 
 

@@ -45,5 +45,8 @@ def test_each_lasting_thing_is_answered_in_the_order_it_was_said() -> None:
         (Word.COVERED, "t3"),
     ]
     assert isinstance(found[1], Answer)
-    assert found[1].line == "Write at most 5 entries."
+    assert [one.line for one in found[1:]] == [
+        "Write at most 5 entries.",
+        "Never put marketing words into the release notes.",
+    ]
     assert examination.elsewhere == 1

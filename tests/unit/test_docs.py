@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -128,7 +131,7 @@ def test_the_reference_lists_every_command_once_with_its_arguments() -> None:
         "  - `--backfill DAYS`: read so many days (3)\n"
         "- `skilld accept ID... [--json]`: take proposals over\n"
         "- `skilld config set KEY [VALUE] --where user|project [--json]`: change one\n"
-        "- `--json` wherever it stands: one JSON document\n"
+        "- `--json` where nothing else is said of it: one JSON document\n"
     )
 
 
@@ -145,7 +148,7 @@ def test_what_means_one_thing_here_and_another_there_is_said_with_each_command()
 
 @pytest.mark.parametrize(
     ("part", "first"),
-    [*zip(docs.PARTS, ["- `skilld setup", "| agent |", "| pairs |"], strict=True)],
+    [*zip(docs.PARTS, ["- `skilld setup", ".TH SKILLD 1", "| agent |", "```ts\n// setup: ", "| pairs |"], strict=True)],
     ids=lambda it: getattr(it, "name", ""),
 )
 def test_a_generated_part_stands_between_its_marks_and_nothing_else_changes(part: docs.Generated, first: str) -> None:
@@ -194,3 +197,20 @@ def test_the_files_of_the_project_are_found() -> None:
     found = docs.texts()
     assert {"pyproject.toml", "Makefile", "docs/architecture.md", "tests/unit/test_docs.py"} <= found.keys()
     assert not [path for path in found if path.startswith((".venv/", ".git/"))]
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
+def test_the_man_page_is_shown_without_a_warning() -> None:
+    page = docs.ROOT / "docs" / "skilld.1"
+    environment = os.environ | {"MANROFFSEQ": "", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"}
+    shown = subprocess.run(
+        ["man", "--warnings", "-l", page], env=environment, capture_output=True, text=True, check=True
+    )
+    assert shown.stderr == ""
+    for words in (
+        "skilld - remembers",
+        "skilld accept [--json] [ID...]",
+        "EXIT STATUS",
+        "~/.config/skilld/config.toml",
+    ):
+        assert words in shown.stdout

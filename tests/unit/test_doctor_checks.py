@@ -111,7 +111,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
         (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polling 7 folders"),
         (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "not responding since"),
         (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "not running"),
-        (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked after failing; the last one: no key"),
+        (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked after failing; the most recent: no key"),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
     ],
 )
@@ -159,7 +159,7 @@ def test_nothing_is_to_be_explained_once_something_was_proposed() -> None:
 
 
 def test_what_was_said_again_is_counted_by_line() -> None:
-    ours, mine = "CLAUDE.md:7 says it already (/p/CLAUDE.md)", "~/.claude/CLAUDE.md:1 says it already (/h/CLAUDE.md)"
+    ours, mine = "CLAUDE.md:7 already says it (/p/CLAUDE.md)", "~/.claude/CLAUDE.md:1 already says it (/h/CLAUDE.md)"
     (check,) = repeats((ours, mine, ours))
     assert check.detail == f"rules you had to repeat: {ours}, 2 times; {mine}, 1 time"
     assert repeats(()) == []
@@ -171,7 +171,7 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
     )
     assert why_nothing(counts, "until you resume") == [
         "47 turns seen, 12 with a skill in use; 0 learnings kept",
-        "1 turn waiting: a batch is 5 turns, or fewer after 10 minutes of silence",
+        "1 turn waiting: a batch is 5 turns, or fewer after 10 idle minutes",
         "1 batch waiting to be judged",
         "2 batches parked after several tries: skilld status",
         "batches judged: 4 refused",

@@ -206,18 +206,18 @@ def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
 @pytest.mark.parametrize(
     ("draft", "fault"),
     [
-        (replace(TEMPLATE, variables=(), body="Review."), "a prompt template has {{variables}}, and it has none"),
-        (replace(TEMPLATE, variables=TEMPLATE.variables[:1]), "{{concern}} is no variable that it declares"),
-        (replace(TEMPLATE, body="Review {{concern}}."), "its variable file stands nowhere in it"),
-        (replace(TEMPLATE, variables=(*TEMPLATE.variables, Variable("a b"))), "a b is no name of a variable"),
-        (replace(TEMPLATE, kind=SkillKind.WORKFLOW), "a workflow has numbered steps, and it has none"),
+        (replace(TEMPLATE, variables=(), body="Review."), "prompt templates need {{variables}}, but this one has none"),
+        (replace(TEMPLATE, variables=TEMPLATE.variables[:1]), "{{concern}} is not a variable that it declares"),
+        (replace(TEMPLATE, body="Review {{concern}}."), "it never uses its variable file"),
+        (replace(TEMPLATE, variables=(*TEMPLATE.variables, Variable("a b"))), "a b is not a valid variable name"),
+        (replace(TEMPLATE, kind=SkillKind.WORKFLOW), "workflows need numbered steps, but this one has none"),
         (replace(TEMPLATE, kind=SkillKind.KNOWLEDGE, project="/home/x"), "its project is a path, not a name"),
-        (replace(TOOL, schema={}), "an MCP tool has an input schema of the type object, and it has none"),
+        (replace(TOOL, schema={}), "MCP tools need an input schema of type object, but this one has none"),
         (
             replace(TOOL, schema={"type": "object", "properties": []}),
-            "an MCP tool has an input schema of the type object",
+            "MCP tools need an input schema of type object",
         ),
-        (replace(TOOL, body="{{port}}"), "{{port}} is no property of its input schema"),
+        (replace(TOOL, body="{{port}}"), "{{port}} is not a property of its input schema"),
     ],
 )
 def test_what_is_not_of_its_kind_is_told(draft: Draft, fault: str) -> None:

@@ -58,6 +58,13 @@ def test_the_instruction_goes_into_its_section_in_its_style(hint: str, text: str
     assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
 
 
+def test_a_second_instruction_without_a_section_goes_below_the_first() -> None:
+    data = b"# Shop\n\n## Contacts\n\nAsk Bo.\n\n## Billing\n\nMonthly.\n"
+    for text in ("Use SI units.", "Ask one question at a time."):
+        data = apply(data, [insert_bullet(data, "", text)])
+    assert data.decode().endswith("## Preferences\n\n- Use SI units.\n- Ask one question at a time.\n")
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -22,6 +22,7 @@ def _after(anchor: str, text: str) -> str:
         ("- Past tense.", "- Plain.", "- Past tense.\n- Plain.\n- Short."),
         ("## Style", "- Plain.", "## Style\n\n- Plain.\n- Past tense."),
         ("Write them.", "Send them.", "Write them.\n\nSend them.\n\n## Style"),
+        ("Write them.", "\nSend them.\n", "Write them.\n\nSend them.\n\n## Style"),
         ("# Notes", "Ask first.", "# Notes\n\nAsk first.\n\nWrite them."),
         ("- Short.", "## More\n\n- Plain.", "- Short.\n\n## More\n\n- Plain.\n\n## Code"),
         ("make notes", "make check", "make notes\nmake check\n```"),

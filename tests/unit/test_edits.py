@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,14 @@ def test_an_edit_that_says_more_is_refused_also_after_an_assent(
 
 def test_anchors_that_do_not_fit_are_replaced_where_something_is_only_added(skill: Loaded) -> None:
     assert LINE in _after(skill, [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]).split("\n")
+
+
+def test_the_prompts_word_for_no_heading_names_no_section(skill: Loaded) -> None:
+    answer = [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]
+    item = Checked(replace(UPDATE, section="new step"))
+    composed = compose(Scripted(answer), [item], skill, TYPED, redact)
+    assert LINE in composed.after.decode().split("\n")
+    assert "new step" not in composed.after.decode()
 
 
 def test_s5_what_is_in_nobodys_words_is_marked_for_the_person(skill: Loaded) -> None:

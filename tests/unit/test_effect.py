@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.kit.year import has_enough, lived
+from benchmarks.kit.year import MODEL, WORDS, Ears, has_enough, lived
+from skilld import codec
 from skilld.daemon.surveys import Surveys
+from skilld.effect.asking import rule_key
 from skilld.effect.figures import FEWEST, Count, RuleState, state_of, wilson
 from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_notes
 from skilld.ingest.discover import Host
@@ -53,7 +56,8 @@ def test_an_interval_is_wilsons() -> None:
         (0, 0, 0, RuleState.UNKNOWN),
         (0, FEWEST - 1, 300, RuleState.UNKNOWN),
         (FEWEST - 1, FEWEST - 1, 300, RuleState.UNKNOWN),
-        (0, FEWEST, 20, RuleState.HOLDS),
+        (0, FEWEST, 20, RuleState.UNKNOWN),
+        (0, FEWEST + 6, 26, RuleState.HOLDS),
         (2, FEWEST, 20, RuleState.UNKNOWN),
         (5, FEWEST, 20, RuleState.REPEATED),
         (2, 100, 100, RuleState.HOLDS),
@@ -92,6 +96,19 @@ def test_a_session_about_something_else_is_not_counted() -> None:
     assert the_effect([replace(other, at=0.0)]).after == Count()  # when, nobody knows
 
 
+def test_a_models_word_on_what_could_matter_counts_more_than_shared_words() -> None:
+    key, css = rule_key(RULE), ("css", "button")
+    assert the_effect([session(1, idle=(key,)), session(2, mattered=(key,), work=css)]).after == Count(1, 0)
+    assert the_effect([session(1, AGAIN, idle=(key,))]).after == Count(1, 1), "it was said, so it mattered"
+    assert the_effect([session(1, idle=(rule_key("another"),))]).after == Count(1, 0), "it was not asked about"
+
+
+def test_a_session_of_an_older_version_is_read_still() -> None:
+    data = json.loads(codec.encode(session(1, AGAIN)))
+    del data["mattered"], data["idle"]
+    assert codec.decode(PastSession, json.dumps(data), strict=False) == session(1, AGAIN)
+
+
 def test_rules_are_lines_of_proposals_and_those_that_were_said_again() -> None:
     text = f"# App\n\n- {RULE}\n- Keep functions short.\n- Write tests first.\n"
     brought = replace(a_proposal(id="p1"), path=GUIDE, agent="codex")
@@ -111,17 +128,19 @@ def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
     assert the_effect([noted]).after == Count(1, 1)
 
 
-def test_a_year_is_judged_right_by_what_is_heard_of_it() -> None:
-    """States right for at least 95 % of the rules with enough sessions, and no claim for the others."""
+@pytest.mark.parametrize(("ears", "least"), [(WORDS, 0.85), (MODEL, 0.95)])
+def test_a_year_is_judged_right_by_what_is_heard_of_it(ears: Ears, least: float) -> None:
+    """States right for 95 % of the rules with enough sessions with a model, fewer by words; hardly one wrong."""
     counts: Counter[str] = Counter()
-    for seed in range(4):
-        for truth, found in zip(*lived(seed), strict=True):
+    for seed in range(10):
+        for truth, found in zip(*lived(seed, ears=ears), strict=True):
             if truth.state is RuleState.UNUSED:
                 counts["unused right"] += found.state is RuleState.UNUSED
                 counts["unused"] += 1
             elif has_enough(found):
                 counts["enough"] += 1
                 counts["right"] += found.state is truth.state
+                counts["wrong"] += found.state not in (truth.state, RuleState.UNKNOWN)
                 if truth.later == truth.after:
                     low, high = found.after.interval
                     counts["intervals"] += 1
@@ -130,7 +149,8 @@ def test_a_year_is_judged_right_by_what_is_heard_of_it() -> None:
                 counts["too few"] += 1
                 assert found.state is RuleState.UNKNOWN
     print(dict(counts))
-    assert counts["right"] >= 0.95 * counts["enough"]
+    assert counts["right"] >= least * counts["enough"]
+    assert counts["wrong"] <= 0.01 * counts["enough"]
     assert counts["enough"] >= 0.6 * (counts["enough"] + counts["too few"])
     assert counts["unused right"] == counts["unused"]
     assert counts["covering"] >= 0.93 * counts["intervals"]

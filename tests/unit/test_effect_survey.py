@@ -18,6 +18,7 @@ from skilld.classify.prompt import Prompt
 from skilld.classify.reply import parse_repeats
 from skilld.clock import seconds
 from skilld.effect import survey as module
+from skilld.effect.asking import rule_key
 from skilld.effect.survey import survey
 from skilld.protocol import Survey, SurveyResult
 from skilld.types import Usage
@@ -28,19 +29,19 @@ GERMAN = "Bitte immer auf Deutsch schreiben, mein Passwort ist hunter2horse!"
 
 
 class Stored(Model):
-    """A model that always gives the same reply."""
+    """A model that always gives the same reply to a question."""
 
-    reply = ""
+    reply = "<repeats>[]</repeats>"
+    matters_reply = "<matters>[]</matters>"
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(spec)
         self.asked: list[str] = []
 
-    def _ask(self, request: Prompt, form: Mapping[str, Any]) -> str:
-        assert "repeats" in json.dumps(form)
+    def _ask(self, request: Prompt, form: Mapping[str, Any] | None) -> str:
         self.asked.append(request.user)
         self.usage += Usage(1, 10, 5, 0.0)
-        return self.reply
+        return self.reply if "repeats" in json.dumps(form) else self.matters_reply
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def talk(home: Path, tmp_path: Path) -> Talk:
     root.mkdir()
     (root / "CLAUDE.md").write_text(RULES)
     os.utime(root / "CLAUDE.md", (1_700_000_000, 1_700_000_000))
-    talk = Talk(home, root)
+    talk = Talk(home, root, at="2026-11-22T10:00:00.000Z")
     talk.type("Add a form please")
     talk.edits(root / "src/form.ts")
     talk.type(PNPM, GERMAN, "what does pnpm do?")
@@ -91,27 +92,70 @@ def test_a_clock_that_is_behind_is_told_by_the_file(
     assert {one.at for one in session.said} == {session.at}
 
 
-def test_a_model_is_asked_once_about_what_words_do_not_tell(
-    talk: Talk, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Stored:
+    """The model of the settings, with stored replies."""
     model = Stored(Spec("stored"))
     monkeypatch.setattr(module, "make", lambda _: model)
-    model.reply = '<repeats>[{"said": 1, "rule": 2}]</repeats>'
+    return model
+
+
+def test_a_model_is_asked_once_about_what_words_do_not_tell(talk: Talk, home: Path, model: Stored) -> None:
+    model.reply = '<repeats>[{"said": 2, "rule": 2}]</repeats>'
     result = surveyed(talk, home, "stored")
     (session,) = result.sessions
     assert [(one.line, one.text) for one in session.repeats] == [
         (3, "Use pnpm, never npm, in this repository."),
         (4, "Answer in German."),
     ]
-    assert (result.model, result.usage.calls) == ("stored", 1)
-    (asked,) = model.asked
+    assert (result.model, result.usage.calls) == ("stored", 2)
+    asked, _ = model.asked
     assert '{"number": 2, "text": "Answer in German."}' in asked
     assert (PNPM in asked, "hunter2horse" in asked, "[REDACTED]" in asked) == (False, False, True)
 
 
-def test_without_a_usable_answer_words_alone_count(talk: Talk, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Stored(Spec("stored"))
-    monkeypatch.setattr(module, "make", lambda _: model)
+def test_a_model_hears_what_words_do_not_take_for_a_correction(talk: Talk, home: Path, model: Stored) -> None:
+    """A violation that is only described: short turns are asked about, whatever words make of them."""
+    described = "package-lock.json is back, where does it come from?"
+    talk.type(described, "ok", "see\n```\nnpm error\n```", "long " * 100)
+    assert [one.quote for one in surveyed(talk, home).sessions[0].said].count(described) == 0
+    asked = said_of(model, talk, home)
+    german = GERMAN.replace("hunter2horse", "[REDACTED]")
+    assert asked == ["Add a form please", german, "what does pnpm do?", described]
+    model.reply = f'<repeats>[{{"said": {asked.index(described) + 1}, "rule": 1}}]</repeats>'
+    (session,) = surveyed(talk, home, "stored").sessions
+    assert [one.quote for one in session.repeats] == [PNPM, described]
+    assert session.said[-1].quote == described
+    assert session.said[-1].at == session.at
+
+
+def said_of(model: Stored, talk: Talk, home: Path) -> list[str]:
+    """Return what a model is asked about."""
+    surveyed(talk, home, "stored")
+    block = model.asked[-2].partition("<said>\n")[2].partition("\n</said>")[0]
+    return [json.loads(line)["text"] for line in block.splitlines()]
+
+
+def test_a_model_says_which_rules_could_matter(talk: Talk, home: Path, model: Stored) -> None:
+    """Issue 17, 2: by a closed question where there is a model; the session keeps no words of it."""
+    model.matters_reply = '<matters>[{"rule": 2}]</matters>'
+    (session,) = surveyed(talk, home, "stored").sessions
+    pnpm, german = (rule_key(line[2:]) for line in RULES.splitlines()[2:])
+    assert (session.mattered, session.idle) == ((german,), (pnpm,))
+    work = model.asked[-1].partition("</work>")[0]
+    assert '{"asked": "Add a form please"}' in work
+    assert "src/form.ts" in work
+    assert ("hunter2horse" in work, "[REDACTED]" in work) == (False, True)
+
+
+@pytest.mark.parametrize("reply", ['<matters>[{"rule": 3}]</matters>', '<matters>[{"rule": 1, "why": "x"}]</matters>'])
+def test_of_rules_without_a_usable_answer_nothing_is_said(talk: Talk, home: Path, model: Stored, reply: str) -> None:
+    model.matters_reply = reply
+    (session,) = surveyed(talk, home, "stored").sessions
+    assert (session.mattered, session.idle, len(session.repeats)) == ((), (), 1)
+
+
+def test_without_a_usable_answer_words_alone_count(talk: Talk, home: Path, model: Stored) -> None:
     model.reply = '<repeats>[{"said": 7, "rule": 2}]</repeats>'
     (session,) = surveyed(talk, home, "stored").sessions
     assert [one.line for one in session.repeats] == [3]

@@ -112,9 +112,9 @@ def test_the_evidence_is_the_endorsing_sentence_and_the_proposal_is_marked(quote
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ("Components must not fetch data from https://example.org.", "nobody said"),
-        ("Sing a song after the build.", "the quoted words do not say it"),
-        ("Fetch data in components.", "the quoted words do not say it"),  # turned round
+        ("Components must not fetch data from https://example.org.", "you did not say"),
+        ("Sing a song after the build.", "the quoted words do not say this"),
+        ("Fetch data in components.", "the quoted words do not say this"),  # turned round
     ],
 )
 def test_it_carries_no_more_than_the_endorsed_words(change: str, why: str) -> None:

@@ -165,7 +165,7 @@ def test_a_server_may_ask_for_a_longer_wait_but_not_for_ever(desk: Desk, asked: 
 
 def test_a_failure_is_parked_at_once_and_a_refusal_is_done(desk: Desk) -> None:
     desk.say(*FIVE)
-    desk.engine.finish(desk.batch(), Result(outcome=Outcome.FAILED, detail="the key was refused"), NOW)
+    desk.engine.finish(desk.batch(), Result(outcome=Outcome.FAILED, detail="the key was rejected"), NOW)
     assert desk.counts() == (0, 0, 1)
     desk.say(*FIVE)
     desk.engine.finish(desk.batch(), Result(outcome=Outcome.REFUSED, detail="no JSON"), NOW)

@@ -166,12 +166,12 @@ def test_what_the_checks_refuse_is_no_find() -> None:
     assert batches.figures(scored)["found"] == 0
     (outcome,) = batches.rows_out(scored)
     assert (outcome["found"], outcome["missed"], outcome["updates"]) == (False, [2], [])
-    assert outcome["why_not"] == ["the quoted words do not say it"]
+    assert outcome["why_not"] == ["the quoted words do not say this"]
 
 
 def test_an_update_where_the_reader_saw_none_is_a_false_alarm() -> None:
-    alarm = says("Always slice it thin", 2, "always slice it thin")
-    chatter = row("chatter", "ok", "always slice it thin", sample="random")
+    alarm = says("Always slice the bread thin", 2, "always slice the bread thin")
+    chatter = row("chatter", "ok", "always slice the bread thin", sample="random")
     found = run([ADDED, chatter], lambda case: Says(alarm) if case.id == "chatter" else Gold(case.gold))
     assert (found["precision"], found["recall"], found["f1"]) == (0.5, 1.0, 0.6667)
     assert found["updates"]["precision"] == 0.5
@@ -179,13 +179,13 @@ def test_an_update_where_the_reader_saw_none_is_a_false_alarm() -> None:
 
 
 def test_an_optional_update_counts_neither_way() -> None:
-    optional = row("optional", "always slice it thin", optional=[gold("Slice it thin", 0)])
-    update = says("Always slice it thin", 1, "always slice it thin")
+    optional = row("optional", "always slice the bread thin", optional=[gold("Slice it thin", 0)])
+    update = says("Always slice the bread thin", 1, "always slice the bread thin")
     scored = list(batches.judge_batches(cases(optional), lambda _: Says(update), pipeline()))
     found = batches.figures(scored)
     assert (found["precision"], found["found"], found["updates"]["found"]) == (None, 0, 0)
     assert batches.rows_out(scored)[0]["updates"][0]["verdict"] == "optional"
-    also = row("also", "always slice it thin", "never freeze it", updates=[gold("Never freeze it", 1)])
+    also = row("also", "always slice the bread thin", "never freeze it", updates=[gold("Never freeze it", 1)])
     also["gold"]["optional"] = optional["gold"]["optional"]
     assert run([also], lambda _: Says(update))["recall"] == 0.0
 
@@ -232,16 +232,16 @@ def test_likeness_is_the_share_of_the_shorter_ones_words() -> None:
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
-        (b"{", "it is no JSON (Expecting property name enclosed in double quotes)"),
-        (b"[1]", "it is no JSON object"),
+        (b"{", "it is not JSON (Expecting property name enclosed in double quotes)"),
+        (b"[1]", "it is not a JSON object"),
         (b'{"id": "\xff"}', "it is not UTF-8"),
         (b"[" * 100_000, "it is nested too deeply"),
-        (b"{}", "no field 'turns'"),
-        (json.dumps(row("x", "hi", updates=[gold("Do", 7)])).encode(), "evidence_turn 7 is no turn of the batch"),
+        (b"{}", "'turns' is missing"),
+        (json.dumps(row("x", "hi", updates=[gold("Do", 7)])).encode(), "evidence_turn 7 is not a turn of the batch"),
         (json.dumps(row("x", "hi", updates=[gold("Do", 0, "rule")])).encode(), "'rule' is not a valid Kind"),
-        (json.dumps(row("x", "hi", tags="multi")).encode(), "tags is no list"),
-        (json.dumps({**row("x", "hi"), "turns": ["hi"]}).encode(), "an entry is no JSON object"),
-        (json.dumps({**row("x", "hi"), "skill": None}).encode(), "no field 'skill'"),
+        (json.dumps(row("x", "hi", tags="multi")).encode(), "tags is not a list"),
+        (json.dumps({**row("x", "hi"), "turns": ["hi"]}).encode(), "an entry is not a JSON object"),
+        (json.dumps({**row("x", "hi"), "skill": None}).encode(), "'skill' is missing"),
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(tmp_path: Path, broken: bytes, why: str) -> None:
@@ -258,7 +258,7 @@ def test_many_bad_rows_are_counted(tmp_path: Path) -> None:
     with pytest.raises(SkilldError) as caught:
         loader.load([path], loader.batch_case)
     assert caught.value.title == "7 rows cannot be scored"
-    assert caught.value.cause.startswith("cases.jsonl:1: no field 'turns'; cases.jsonl:2:")
+    assert caught.value.cause.startswith("cases.jsonl:1: 'turns' is missing; cases.jsonl:2:")
     assert caught.value.cause.endswith(" and 2 more")
 
 

@@ -160,7 +160,7 @@ def test_a_bad_row_is_named_and_nothing_is_scored(tmp_path: Path, capsys: pytest
     assert main(["eval", "turns", "--data", data, "--json"]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "turns.jsonl:2: no field 'label'" in err
+    assert "turns.jsonl:2: 'label' is missing" in err
 
 
 @pytest.mark.parametrize("kind", ["turns", "batches", "secrets", "injection"])
@@ -168,7 +168,7 @@ def test_a_file_of_something_else_is_no_bug(tmp_path: Path, capsys: pytest.Captu
     path = tmp_path / "photo.jpg"
     path.write_bytes(b"\xff\xd8\xff\xe0 not text\n[]\n")
     assert main(["eval", kind, "--data", str(path)]) == 1
-    assert "photo.jpg:1: it is not UTF-8; photo.jpg:2: it is no JSON object" in capsys.readouterr().err
+    assert "photo.jpg:1: it is not UTF-8; photo.jpg:2: it is not a JSON object" in capsys.readouterr().err
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,9 +179,9 @@ def test_a_missing_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("turns", "--backend", "gold"), "gold answers for batches only"),
-        (("injection", "--backend", "gold"), "--backend gold has no meaning here"),
-        (("secrets", "--backend", "openai/x"), "--backend openai/x has no meaning here"),
+        (("turns", "--backend", "gold"), "gold is for batches only"),
+        (("injection", "--backend", "gold"), "--backend gold does not apply here"),
+        (("secrets", "--backend", "openai/x"), "--backend openai/x does not apply here"),
         (("batches", "--backend", "litellm"), "model is auto"),
     ],
 )
@@ -208,7 +208,7 @@ def test_where_the_outcomes_cannot_go_is_said_before_the_work(
     data = write(tmp_path / "b.jsonl", BATCH)
     for place in (tmp_path, tmp_path / "none" / "out.jsonl"):
         assert main(["eval", "batches", "--data", data, "--out", str(place)]) == 2
-        assert "cannot be a file" in capsys.readouterr().err
+        assert "is not a writable file" in capsys.readouterr().err
 
 
 def test_any_model_behind_an_endpoint_is_scored(tmp_path: Path, home: Path) -> None:
@@ -309,7 +309,7 @@ def test_no_batch_is_begun_once_the_money_is_spent(
         settings = of(model) | {"SKILLD_MODEL": "openai/gpt-4o-mini"}
         code = scored_here(monkeypatch, settings, "--data", data, "--jobs", "1", "--usd", "0.01")
     found = json.loads(capsys.readouterr().out)
-    assert (code, found["n"], found["stopped"]) == (1, 1, "0.01 dollars are spent")
+    assert (code, found["n"], found["stopped"]) == (1, 1, "$0.01 has been spent")
     assert len(model.bodies) == 1
 
 

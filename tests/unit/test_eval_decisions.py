@@ -87,7 +87,7 @@ def test_nothing_decided_gives_no_shares(capsys: pytest.CaptureFixture[str]) -> 
     [
         (["decisions", "--data", "cases.jsonl"], "Leave it out"),
         (["turns"], "turns needs a file of cases"),
-        (["decisions", "--backend", "gold"], "gold answers for batches only"),
+        (["decisions", "--backend", "gold"], "gold is for batches only"),
     ],
 )
 def test_files_are_for_the_kinds_that_read_some(

@@ -116,7 +116,7 @@ def test_a_session_that_is_not_read_as_written_scores_nothing(tmp_path: Path) ->
     def shouting(text: str) -> str:
         return text.upper()
 
-    with pytest.raises(SkilldError, match="was not read as it was written"):
+    with pytest.raises(SkilldError, match="did not read back as written"):
         Guard(tmp_path, shouting, Pipeline(same, lambda _: None)).judge(case(ATTACK))
 
 
@@ -213,7 +213,7 @@ def test_a_row_says_whether_it_attacks() -> None:
     assert loader.guard_case({**row, "label": "benign", "technique": None}) == GuardCase(
         "7", "hi", "none", attack=False
     )
-    with pytest.raises(ValueError, match="label 'evil' is none of attack, benign"):
+    with pytest.raises(ValueError, match="label 'evil' is not one of attack, benign"):
         loader.guard_case({**row, "label": "evil"})
 
 

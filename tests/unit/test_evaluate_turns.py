@@ -73,7 +73,12 @@ def test_bad_rows_are_named_by_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(BadRowsError) as raised:
         load([path], labelled_turn)
     assert raised.value.title == "4 rows cannot be scored"
-    for place in ("turns.jsonl:2:", "turns.jsonl:3: label 'maybe'", "turns.jsonl:4: no field 'text'", "turns.jsonl:5:"):
+    for place in (
+        "turns.jsonl:2:",
+        "turns.jsonl:3: label 'maybe'",
+        "turns.jsonl:4: 'text' is missing",
+        "turns.jsonl:5:",
+    ):
         assert place in raised.value.cause
 
 

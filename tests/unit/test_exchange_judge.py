@@ -34,7 +34,7 @@ def test_many_flags_of_one_kind_are_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
     judged = judge(replace(SKILL, body=body), SECRETS)
     lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
-    assert lines == ["It adds an address that you did not type: https://example.org/0 (and more of the kind)"]
+    assert lines == ["It adds an address that you did not type: https://example.org/0 (and more like it)"]
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
     ("draft", "why"),
     [
         (replace(SKILL, body="Use the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8."), "looks like a secret"),
-        (replace(SKILL, kind=SkillKind.WORKFLOW), "a workflow has numbered steps"),
-        (replace(SKILL, name="../../etc"), "its name may only have"),
-        (replace(SKILL, name="Tidy Up"), "its name may only have"),
+        (replace(SKILL, kind=SkillKind.WORKFLOW), "workflows need numbered steps"),
+        (replace(SKILL, name="../../etc"), "its name can only contain"),
+        (replace(SKILL, name="Tidy Up"), "its name can only contain"),
         (replace(SKILL, name=""), "it has no name"),
         (replace(SKILL, description=" "), "it has no description"),
-        (replace(SKILL, body=""), "says nothing below its front matter"),
+        (replace(SKILL, body=""), "nothing after its front matter"),
         (replace(SKILL, body="x\n" * 600), "lines, more than 500"),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_database_that_its_client_holds_locked_costs_no_turn_and_no_time(machi
         assert follower.sweep() == 0
         took.append(time.monotonic() - started)
     assert min(took) < 3
-    assert [*follower.unreadable.values()] == ["locked by its client; skilld tries again"]
+    assert [*follower.unreadable.values()] == ["locked by its agent; skilld will try again"]
     machine.client.db.close()
     assert follower.sweep() == 1
     assert follower.unreadable == {}
@@ -170,7 +170,7 @@ def test_a_database_of_another_shape_costs_no_turn(machine: Machine, there: str,
     machine.type("two")
     machine.client.db.execute(there)
     assert follower.sweep() == 0
-    assert [*follower.unreadable.values()] == ["its tables are not those of a version that skilld knows"]
+    assert [*follower.unreadable.values()] == ["its tables do not match any version that skilld knows"]
     follower = machine.start()
     assert follower.sweep() == 0
     machine.client.db.execute(back)  # or a skilld that knows them

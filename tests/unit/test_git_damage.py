@@ -132,7 +132,7 @@ def test_a_staging_branch_without_its_objects_is_named_with_the_way_out(person: 
 def test_a_repository_that_is_not_there_is_said_so(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     person.root.rename(person.root.parent / "moved")
-    with pytest.raises(RefusedError, match=f"not accepted: {person.root} is not there"):
+    with pytest.raises(RefusedError, match=f"not accepted: {person.root} does not exist"):
         desk.accept("p1")
 
 

@@ -176,7 +176,7 @@ def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, desk: Desk)
 def test_accepting_for_a_skill_that_was_deleted_says_that_it_is_not_there(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     person.skill.unlink()
-    with pytest.raises(RefusedError, match=f"{person.skill} is not there"):
+    with pytest.raises(RefusedError, match=f"{person.skill} does not exist"):
         desk.accept("p1")
 
 
@@ -274,7 +274,7 @@ def test_links_are_not_followed(person: Person, desk: Desk, tmp_path: Path) -> N
     (person.skill.parent / "scripts").rmdir()
     person.skill.parent.rmdir()
     person.skill.parent.symlink_to(secret)
-    with pytest.raises(RefusedError, match="through a link"):
+    with pytest.raises(RefusedError, match="behind a symbolic link"):
         desk.accept("p1")
     desk.seen("p1")
     assert own(desk).git("ls-tree", "-r", "--name-only", "main") == ""

@@ -108,7 +108,7 @@ def test_only_stale_locks_of_ours_are_removed(person: Person, repo: Repo) -> Non
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a.lock", "-x", "a b", "x" * 65, "@{", "é"])
 def test_ids_that_could_be_anything_else(name: str) -> None:
-    with pytest.raises(ValueError, match="no id"):
+    with pytest.raises(ValueError, match="is not a proposal ID"):
         refs.proposal_ref(name)
 
 

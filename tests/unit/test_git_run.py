@@ -109,7 +109,7 @@ def test_a_missing_git_is_said_in_words(person: Person) -> None:
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("install git 2.36 or newer\n", "")
+    assert (done.stdout, done.stderr) == ("Install git 2.36 or newer.\n", "")
 
 
 @pytest.mark.parametrize(

@@ -297,32 +297,32 @@ CASES = {
     "no identity": Case(no_identity),
     "line endings converted": Case(converted),
     "reftable": Case(reftable_by_name, RepoRefusedError, "extensions.refstorage"),
-    "no repository": Case(no_repository, NotTrackedError, "is in no git repository"),
-    "unborn": Case(unborn, NotTrackedError, "has no commit yet"),
-    "untracked": Case(untracked, NotTrackedError, "is not in the newest commit"),
-    "ignored": Case(ignored, NotTrackedError, "is not in the newest commit"),
+    "no repository": Case(no_repository, NotTrackedError, "is not in a git repository"),
+    "unborn": Case(unborn, NotTrackedError, "has no commits yet"),
+    "untracked": Case(untracked, NotTrackedError, "is not in the latest commit"),
+    "ignored": Case(ignored, NotTrackedError, "is not in the latest commit"),
     "filter": Case(lfs, NotTrackedError, "through a filter"),
     "bare": Case(bare_above, RepoRefusedError, "is in a bare repository"),
     "embedded bare": Case(embedded_bare, RepoRefusedError, "is in a bare repository"),
-    "symlink in HEAD": Case(symlink_in_head, RepoRefusedError, "is no plain file"),
+    "symlink in HEAD": Case(symlink_in_head, RepoRefusedError, "is not a regular file"),
     "unknown extension": Case(unknown_extension, RepoRefusedError, "refstorage"),
     "staging checked out": Case(staging_checked_out, StagingBusyError, "skilld/staging is checked out in"),
     "staging in a worktree": Case(staging_in_linked_worktree, StagingBusyError, "checked out in .*linked"),
     "staging rebased": Case(staging_rebased, StagingBusyError, "skilld/staging is being rebased in"),
     "staging in update-refs": Case(staging_in_update_refs, StagingBusyError, "skilld/staging is being rebased in"),
     "staging bisected": Case(staging_bisected, StagingBusyError, "skilld/staging is being bisected in"),
-    "a branch named skilld": Case(branch_named_skilld, RepoRefusedError, "stands in the way of skilld/staging"),
-    "a branch below staging": Case(branch_below_staging, RepoRefusedError, "stands in the way of skilld/staging"),
+    "a branch named skilld": Case(branch_named_skilld, RepoRefusedError, "is in the way: skilld/staging"),
+    "a branch below staging": Case(branch_below_staging, RepoRefusedError, "is in the way: skilld/staging"),
     "planted symref": Case(planted_symref, RepoRefusedError, "points at another ref"),
     "dangling symref": Case(dangling_symref, RepoRefusedError, "points at another ref"),
     "linked refs": Case(linked_refs, RepoRefusedError, "is a symbolic link"),
     "linked heads": Case(linked_heads, RepoRefusedError, "is a symbolic link"),
-    "core.worktree above": Case(worktree_redirect, RepoRefusedError, "do not belong to each other"),
+    "core.worktree above": Case(worktree_redirect, RepoRefusedError, "do not belong together"),
     "core.worktree elsewhere": Case(worktree_elsewhere, RepoRefusedError, "work tree"),
-    "foreign .git file": Case(foreign_git_file, RepoRefusedError, "do not belong to each other"),
+    "foreign .git file": Case(foreign_git_file, RepoRefusedError, "do not belong together"),
     "linked .git": Case(linked_git_folder, RepoRefusedError, "is a symbolic link"),
-    "path through a link": Case(through_a_link, RepoRefusedError, "reached through a link"),
-    "line break in a name": Case(hostile_name, RepoRefusedError, "no plain path"),
+    "path through a link": Case(through_a_link, RepoRefusedError, "behind a symbolic link"),
+    "line break in a name": Case(hostile_name, RepoRefusedError, "not a plain path"),
 }
 
 
@@ -356,7 +356,7 @@ def test_an_edit_is_proposed_or_refused_and_nothing_else_changes(person: Person,
         assert not (person.root.parent / "outside").exists() or not list((person.root.parent / "outside").iterdir())
 
 
-# What a skill that is not there yet looks at by itself; how the staging branch is written is the same for all.
+# What a skill that does not exist yet looks at by itself; how the staging branch is written is the same for all.
 NEW_CASES = {
     name: CASES[name]
     for name in (
@@ -440,14 +440,14 @@ def an_absent_submodule(person: Person) -> None:
 @pytest.mark.parametrize(
     ("build", "words"),
     [
-        (occupied, "stands there, and git does not hold it"),
-        (a_file_above, "stands there, and is no folder"),
-        (a_file_above_in_head, "is no folder in the newest commit"),
-        (a_link_above, "reached through a link"),
-        (a_link_within, "reached through a link"),
+        (occupied, "exists, but git does not track it"),
+        (a_file_above, "exists and is not a folder"),
+        (a_file_above_in_head, "is not a folder in the latest commit"),
+        (a_link_above, "behind a symbolic link"),
+        (a_link_within, "behind a symbolic link"),
         (a_twin_on_the_disk, "differs from Deploy only by case"),
         (a_twin_in_head, "differs from DEPLOY only by case"),
-        (an_absent_submodule, "is no folder in the newest commit"),
+        (an_absent_submodule, "is not a folder in the latest commit"),
     ],
 )
 def test_a_place_that_is_taken_is_refused(person: Person, build: Callable[[Person], None], words: str) -> None:
@@ -475,7 +475,7 @@ def test_a_skill_of_another_owner_is_refused(person: Person) -> None:
     with pytest.raises(RepoRefusedError, match="belongs to another user") as refused:
         Desk(person).propose("p1", DRY)
     # Git trusts no less than the whole repository.
-    assert refused.value.remedy == f"if you trust it: git config --global --add safe.directory {person.root}"
+    assert refused.value.remedy == f"If you trust it: git config --global --add safe.directory {person.root}"
 
 
 def test_a_removed_git_folder_never_means_the_repository_above(person: Person) -> None:

@@ -26,10 +26,11 @@ LAYERS = (
     ("store", "crash", "service", "demo"),
     ("ingest",),
     ("pipeline", "targets"),
-    ("proposals", "evaluate", "library"),
-    ("jobs", "exchange", "effect"),
-    ("worker",),
-    ("daemon", "mining"),
+    ("proposals", "library"),
+    ("jobs", "exchange", "effect", "trim"),
+    ("worker", "evaluate"),
+    ("daemon", "mining", "report"),
+    ("evals",),
     ("health", "review"),
     ("cli",),
     ("__main__",),
@@ -52,6 +53,7 @@ DOORS = {
     "stringzilla": ("skilld.agents.chunk",),
     "structlog": ("skilld.logs",),
     "textual": ("skilld.review",),
+    "tiktoken": ("skilld.context.tokenizer",),
     "watchdog": ("skilld.ingest",),
     "yaml": ("skilld.exchange",),
 }
@@ -125,6 +127,13 @@ def test_imports_point_one_way() -> None:
     trees = modules()
     assert {"ingest", "worker", "daemon", "cli"} <= {part(module) for module, _ in edges(trees)}, "nothing was checked"
     assert wrong_way(trees) == []
+
+
+def test_no_evaluation_is_run_but_by_its_command() -> None:
+    """Issue 17, part 5: never unasked; the daemon and what it starts cannot even import it."""
+    wanted = ("skilld.evals.run", "skilld.evals.run.EvalRun")
+    found = {module for module, tree in modules().items() if {*imports(tree)} & {*wanted}}
+    assert found == {"skilld.cli.skills.evaluating"}
 
 
 @pytest.mark.parametrize(
@@ -220,3 +229,14 @@ def test_help_loads_nothing_heavy() -> None:
     loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser().format_help()")
     assert "skilld" in loaded
     assert loaded & (HEAVY | {"pydantic_settings", "pydantic", "structlog", "watchdog", "apscheduler"}) == set()
+
+
+def test_the_parser_of_all_verbs_loads_no_room_that_does_their_work() -> None:
+    code = """if True:
+        import json, sys
+        from skilld.cli.parser import build_parser
+        build_parser()
+        print(json.dumps([name for name in sys.modules if name.startswith("skilld.")]))"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    rooms = {part(name) for name in json.loads(done.stdout)}
+    assert rooms - {"cli"} <= {"clock", "console", "errors", "files", "git", "text", "exchange"}

@@ -67,7 +67,14 @@ def test_a_lower_level_does_not_serve_for_a_higher_one(
     record("run")
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)  # a Python without ensurepip
     assert install.main("test") == 1
-    assert "installing into .venv" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "installing into .venv" in said.err
+    assert said.out == ""
+
+
+def test_what_installers_print_is_not_on_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    assert install.succeeds([sys.executable, "-c", "print('Collecting one')"])
+    assert capfd.readouterr() == ("", "Collecting one\n")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"run": "other"}'])

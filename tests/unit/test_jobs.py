@@ -60,8 +60,8 @@ def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp
     assert job.skills == ()
     assert {item.name: item.why for item in job.unusable} == {
         "gone": "its SKILL.md is gone",
-        "elsewhere": "it lies outside the known skill folders",
-        "loops\0": "its name is not one a skill can have",
+        "elsewhere": "it is outside the known skill folders",
+        "loops\0": "its name is not a valid skill name",
     }
 
 

@@ -65,7 +65,7 @@ def test_an_edit_that_says_it_is_taken() -> None:
 
 def test_an_edit_that_does_not_say_it_gives_way_to_the_words_themselves() -> None:
     assert _edited(Scripted(VAGUE, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
-    with pytest.raises(RefusedError, match="still does not say it"):
+    with pytest.raises(RefusedError, match="still does not say this"):
         _edited(Scripted(VAGUE, [STILL], [STILL]))
 
 
@@ -153,7 +153,7 @@ def test_words_of_its_own_get_one_more_attempt_and_a_nod_is_none(
     assert [item.update.change for item in judge.verdict().proposed] == proposed
 
 
-@pytest.mark.parametrize(("kind", "least"), [(TargetKind.SKILL, 0.5), (TargetKind.INSTRUCTIONS, 0.6)])
+@pytest.mark.parametrize(("kind", "least"), [(TargetKind.SKILL, 0.5), (TargetKind.INSTRUCTIONS, 0.65)])
 def test_what_goes_into_every_session_must_be_surer(kind: TargetKind, least: float) -> None:
     file = replace(LOADED, ref=replace(LOADED.ref, kind=kind))
     for confidence, proposed in ((least, True), (least - 0.05, False)):
@@ -161,3 +161,40 @@ def test_what_goes_into_every_session_must_be_surer(kind: TargetKind, least: flo
         verdict = Judge(model, [Message(TYPED, turn=1, turn_key="t1")], [file], "", lambda text: text).verdict()
         assert bool(verdict.proposed) is proposed
         assert bool(verdict.learned) is not proposed
+
+
+SPOKEN = "from now on use tabs. And be brief with me."
+TALK = replace(UPDATE, change="Use tabs. Be brief with the user.", quote=SPOKEN)
+MINE = Loaded(
+    SkillRef("~/.claude/CLAUDE.md", "/h/.claude/CLAUDE.md", kind=TargetKind.PERSONAL),
+    b"",
+    SkillDoc(2, "CLAUDE.md", "/h/.claude/CLAUDE.md", "# Me\n"),
+)
+
+
+@pytest.mark.parametrize("own", [MINE, None])
+def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_named(own: Loaded | None) -> None:
+    files = [LOADED]
+
+    def find_own(named: Loaded) -> Loaded | None:
+        assert named is LOADED
+        files.extend([own] if own and own not in files else [])
+        return own
+
+    judge = Judge(Scripted(GOOD, [TALK]), [Message(SPOKEN, turn=1)], files, "", lambda text: text, own=find_own)
+    found = judge.verdict()
+    proposed = [(item.update.skill, item.update.change) for item in found.proposed]
+    kept = [(update.skill, update.change) for update, _ in found.learned]
+    about_me = "Be brief with the user."
+    assert proposed == [(1, "Use tabs."), *([(2, about_me)] if own else [])]
+    assert kept == ([] if own else [(None, about_me)]), "the team's file never gets it"
+
+
+def test_what_the_persons_file_says_already_is_not_proposed_for_it() -> None:
+    mine = replace(MINE, doc=replace(MINE.doc, text="# Me\n\n- Be brief with the user.\n"))
+    judge = Judge(
+        Scripted(GOOD, [TALK]), [Message(SPOKEN, turn=1)], [LOADED, mine], "", lambda text: text, own=lambda _: mine
+    )
+    found = judge.verdict()
+    assert [item.update.change for item in found.proposed] == ["Use tabs."]
+    assert [line for _, line in found.said] == ["Be brief with the user."]

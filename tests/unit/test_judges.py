@@ -92,7 +92,7 @@ def test_a_batch_without_its_agent_is_done_offline_and_costs_what_was_asked() ->
         asked.append(job.backend.model)
         if job.backend.model == "offline":
             return BatchResult(outcome=Outcome.NOTHING, model="offline")
-        error = AwayError("Pi could not be asked", "it is not logged in", "Run pi")
+        error = AwayError("Could not ask Pi", "it is not logged in", "Run pi")
         error.usage = Usage(calls=1)
         raise error
 

@@ -20,7 +20,7 @@ DECIDED = PastDecision(
 
 
 def test_what_an_open_proposal_says_is_not_proposed_again() -> None:
-    assert why_known(UPDATE, PATH, "s2", [STANDING], []) == "the open proposal 0123abcd says it already"
+    assert why_known(UPDATE, PATH, "s2", [STANDING], []) == "the open proposal 0123abcd already says this"
 
 
 def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:

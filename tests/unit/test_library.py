@@ -129,10 +129,10 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     assert info.stem == place.name
     assert info.read_text().splitlines()[:2] == ["[Trash Info]", f"Path={folder}"]
     shutil.copytree(place, folder)
-    with pytest.raises(SkilldError, match="not a folder of your own"):
+    with pytest.raises(SkilldError, match="not in one of your own folders"):
         put_aside(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), front("")), tmp_path / "Trash")
     (folder / ".git").mkdir()
-    with pytest.raises(RefusedError, match="a repository of its own"):
+    with pytest.raises(RefusedError, match="a separate repository"):
         put_aside(skill, tmp_path / "Trash")
     assert folder.exists()
 

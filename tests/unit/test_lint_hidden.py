@@ -165,7 +165,7 @@ def test_t11_links_and_images(text: str, rule: str, expected: Severity) -> None:
 def test_t11_a_host_in_other_letters_is_shown_as_the_network_knows_it() -> None:
     text = "See https://\u0430\u0440\u0440le.com now"
     sentences = [found.sentence for found in lint(SKILL, added(text), text) if found.rule == "address"]
-    assert sentences == ["It names an address on the network: \u0430\u0440\u0440le.com (xn--le-6kc8da.com)"]
+    assert sentences == ["It contains a network address: \u0430\u0440\u0440le.com (xn--le-6kc8da.com)"]
     assert "address" not in findings("Check http://localhost:8080/health and 127.0.0.1 and 10.0.0.7 first")
 
 

@@ -53,7 +53,7 @@ def test_nothing_in_it_is_obeyed_by_a_terminal(log: Path, capsys: pytest.Capture
 
 def test_without_a_log_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs"]) == 0
-    assert "Nothing is logged yet" in capsys.readouterr().out
+    assert "The log is empty" in capsys.readouterr().out
     assert main(["logs", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
     assert main(["logs", "--json", "-f"]) == 2

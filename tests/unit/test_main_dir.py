@@ -128,6 +128,24 @@ def test_u7_temporary_files_are_no_work_unless_it_is_done_among_them() -> None:
     assert work(CALL % (b"toolu_1", b"/tmp/project/src/a.py")).main_dir(TEMPORARY) == f"{TEMPORARY}/src"
 
 
+def _calls(tool: str, *paths: str) -> list[bytes]:
+    return [CALL.replace(b"Read", tool.encode()) % (f"{tool}{path}".encode(), path.encode()) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "expected"),
+    [
+        (["/w/api/a.py", "/w/api/b.py"], ["/lib/one.py"], "/w/api"),  # one look elsewhere moves nothing
+        (["/w/api/a.py"], ["/w/api/a.py", "/lib/one.py"], "/w/api"),  # what is written and read counts twice
+        (["/w/notes.md"], ["/lib/one.py", "/lib/two.py"], "/lib"),  # reading is work too
+        (["/w/api/a.py"], ["/w/web/b.ts"], "/w"),  # a draw: where both are
+        ([], [], "/w"),
+    ],
+)
+def test_18_10_work_was_where_most_was_written_and_read(written: list[str], read: list[str], expected: str) -> None:
+    assert work(*_calls("Edit", *written), *_calls("Read", *read)).main_dir("/w") == expected
+
+
 def test_inspect_says_it_beside_where_the_session_was_started(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     with OpenCodeDb(path) as client:

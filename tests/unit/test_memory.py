@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli.skills.listing import profile
 from skilld.library.clusters import Mention, Piece, about, asks, category, confidence
+from skilld.library.profile import profile
 from skilld.library.recommend import TOP, recommend
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front

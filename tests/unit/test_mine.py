@@ -75,7 +75,7 @@ def test_what_the_skill_says_already_is_told_as_such() -> None:
         _row("s1", "write the release notes", said, skills=("release-notes",)), text=f"# Notes\n\n- {said}\n"
     )
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["release-notes says it already"]
+    assert [one.missed for one in judged.rejected] == ["release-notes already says this"]
 
 
 def test_said_once_of_something_done_once_is_not_repeatable() -> None:
@@ -102,14 +102,14 @@ def test_the_same_request_in_several_sessions_is_a_skill_to_create() -> None:
 def test_a_request_that_a_skill_serves_already_makes_none() -> None:
     judged = _judge(*(_row(name, "write the release notes of the new version") for name in ("s1", "s2")))
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["release-notes is a skill for it already"]
+    assert [one.missed for one in judged.rejected] == ["release-notes is already a skill for this"]
 
 
 def test_what_was_said_long_ago_is_not_sure_enough() -> None:
     old = _row(
         "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
     )
-    assert [one.missed for one in _judge(old).rejected] == ["said clearly enough, or lately enough"]
+    assert [one.missed for one in _judge(old).rejected] == ["it was not said clearly or recently enough"]
 
 
 def test_rules_for_one_kind_of_work_are_a_skill_and_corrections_its_pitfalls() -> None:
@@ -133,7 +133,7 @@ def test_one_rule_said_once_makes_no_skill() -> None:
     ]
     judged = _judge(*rows)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["enough to make a skill of: one rule, said once"]
+    assert [one.missed for one in judged.rejected] == ["it is only one rule, said once"]
 
 
 def test_two_facts_of_a_project_are_a_skill_and_one_belongs_into_its_documents() -> None:
@@ -154,7 +154,7 @@ def test_what_was_contradicted_later_is_left_out() -> None:
     ]
     judged = _judge(*rows)
     assert [one.changes for one in judged.candidates] == [("Keep each entry under 80 characters.",)]
-    assert "still so: it was contradicted later" in [one.missed for one in judged.rejected]
+    assert "it was contradicted later" in [one.missed for one in judged.rejected]
 
 
 def test_requests_that_follow_each_other_in_several_sessions_are_a_workflow() -> None:
@@ -165,7 +165,7 @@ def test_requests_that_follow_each_other_in_several_sessions_are_a_workflow() ->
         _tasks("s3", "tag the release", "update the changelog"),
     ]
     (found,) = _judge(*rows).candidates
-    assert (found.kind, found.dimensions) == (SkillKind.WORKFLOW, ("repeatable", "repeated ask"))
+    assert (found.kind, found.dimensions) == (SkillKind.WORKFLOW, ("repeatable", "repeated request"))
     assert [part.text for part in found.parts] == [*steps]
     assert {proof.session for proof in found.evidence} == {"s1", "s2"}
 
@@ -195,7 +195,7 @@ def test_a_plugins_skill_is_not_edited() -> None:
     rows = [_row("s1", "write voucher tests", "Start the voucher suite with --slow.", skills=("voucher-suite",))]
     judged = judge(rows, [skill], {skill.path: text}, now=NOW)
     assert judged.candidates == ()
-    assert "voucher-suite is a plugin's" in judged.rejected[0].missed
+    assert "voucher-suite belongs to a plugin, so it cannot be edited" in judged.rejected[0].missed
 
 
 def test_a_request_in_which_something_changes_is_a_template_and_else_a_workflow_of_one_step() -> None:
@@ -210,7 +210,7 @@ def test_only_skills_of_the_kind_asked_for_are_created() -> None:
     rows = [_row("s1", SHIP), _row("s2", SHIP)]
     judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["of the kind asked for: domain-knowledge"]
+    assert [one.missed for one in judged.rejected] == ["it is not the kind you asked for: domain-knowledge"]
     (tool,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.TOOL).candidates
     assert (tool.name, tool.kind) == ("commit-push-open-draft", SkillKind.TOOL)
 
@@ -218,10 +218,10 @@ def test_only_skills_of_the_kind_asked_for_are_created() -> None:
 @pytest.mark.parametrize(
     ("text", "missed"),
     [
-        ("always write the notes to /home/ada/notes/today.md", "it names a path of this one"),
-        ("keep the notes below ~/notes", "it names a path of this one"),
-        ("the notes need [REDACTED:aws_key:ab12] to be sent", "words without a secret in them"),
-        ("always write clean, readable code in good quality", "does not know anyway"),
+        ("always write the notes to /home/ada/notes/today.md", "it names a path on this machine"),
+        ("keep the notes below ~/notes", "it names a path on this machine"),
+        ("the notes need [REDACTED:aws_key:ab12] to be sent", "it contains a secret"),
+        ("always write clean, readable code in good quality", "any model knows"),
     ],
 )
 def test_what_no_skill_should_say_is_left_out(text: str, missed: str) -> None:
@@ -233,7 +233,7 @@ def test_what_no_skill_should_say_is_left_out(text: str, missed: str) -> None:
 
 def test_work_that_is_done_once_makes_no_skill() -> None:
     judged = _judge(*(_row(name, "install the linters and formatters") for name in ("s1", "s2")))
-    assert [one.missed for one in judged.rejected] == ["work that comes again: this is set up once"]
+    assert [one.missed for one in judged.rejected] == ["this is set up only once"]
 
 
 def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
@@ -245,7 +245,7 @@ def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
     rows = [_row(f"{task}{n}", task) for task in tasks for n in (1, 2)]
     judged = _judge(*rows)
     assert len(judged.candidates) == 5
-    assert sum(one.missed.startswith("deferred") for one in judged.rejected) == 2
+    assert sum(one.missed.startswith("left for later") for one in judged.rejected) == 2
 
 
 @pytest.mark.parametrize(

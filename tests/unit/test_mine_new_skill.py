@@ -73,9 +73,7 @@ def test_what_differs_between_wordings_becomes_a_variable() -> None:
     part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me, please", "review https://x.org/pr/7 with me")
     made = new_skill(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=False)
     assert made.body == "# review some link with me, please\n\nreview {{link}} with me, please"
-    assert made.description.startswith(
-        "Does a request that comes again and again: review some link with me, please. Use"
-    )
+    assert made.description.startswith("Does a request that keeps coming up: review some link with me, please. Use")
     assert front(made.text).metadata["skilld-variables"] == '[{"name": "link", "type": "string"}]'
     assert "https" not in made.text
     assert "skilld-sessions" not in made.text

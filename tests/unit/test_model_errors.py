@@ -41,13 +41,13 @@ def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int
 @pytest.mark.parametrize(
     ("status", "cause"),
     [
-        (400, "the provider did not accept the request"),
-        (401, "the provider refused the key"),
-        (402, "the provider wants to be paid first"),
-        (403, "the provider refused the key"),
-        (404, "the provider knows no such model"),
+        (400, "the provider rejected the request"),
+        (401, "the provider rejected the key"),
+        (402, "the provider requires payment first"),
+        (403, "the provider rejected the key"),
+        (404, "the provider has no such model"),
         (413, "the request was too long for the model"),
-        (422, "the provider did not accept the request"),
+        (422, "the provider rejected the request"),
     ],
 )
 def test_what_will_not_pass_by_itself_is_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:
@@ -133,7 +133,7 @@ def test_a_key_that_is_missing_is_told_before_anything_is_sent(monkeypatch: pyte
     with pytest.raises(SkilldError) as caught:
         _detect(model)
     assert not isinstance(caught.value, RetryError)
-    assert (caught.value.cause, caught.value.remedy) == ("OPENAI_API_KEY is not set", "Set it, or model_api_key.")
+    assert (caught.value.cause, caught.value.remedy) == ("OPENAI_API_KEY is not set", "Set it, or set model_api_key.")
     assert model.usage.calls == 0
 
 

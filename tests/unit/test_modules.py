@@ -24,7 +24,7 @@ OUTPUT = {
 PROGRAMS = {
     "skilld.git": "the one door to git",
     "skilld.worker.spawn": "starts workers",
-    "skilld.caller.tree": "ps, where there is no /proc",
+    "skilld.caller": "ps and lsof, where there is no /proc",
     "skilld.demo": "starts the daemon, and git as a person would",
     "skilld.cli": "a pager, an editor, journalctl",
     "skilld.service": "systemctl, launchctl",
@@ -37,6 +37,7 @@ ENVIRONMENT = {
     "skilld.git": "what git inherits",
     "skilld.cli": "HOME",
     "skilld.console": "colour",
+    "skilld.context.tokenizer": "where tiktoken looks for its vocabulary",
     "skilld.worker.spawn": "what a worker inherits",
     "skilld.daemon.systemd": "NOTIFY_SOCKET",
     "skilld.worker": "what it was given",

@@ -27,7 +27,7 @@ def _alone(project: Path, text: str, path: Path, name: str = "") -> bool:
     file = project / ".skilld.toml"
     file.write_text(text)
     why = opt_out(path, name)
-    assert why in {None, f"{file} asks to leave it alone"}
+    assert why in {None, f"{file} asks skilld to leave it alone"}
     return bool(why)
 
 
@@ -67,18 +67,18 @@ def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> No
     (project / ".skilld.toml").write_text("enabled = false")
     (project / "packages").mkdir()
     (project / "packages/.skilld.toml").write_text("enabled = true")
-    assert opt_out(project / "packages") == f"{project}/.skilld.toml asks to leave it alone"
+    assert opt_out(project / "packages") == f"{project}/.skilld.toml asks skilld to leave it alone"
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("enabled = 'no'", "enabled is neither true nor false"),
-        ("enabled = ", "it is no TOML"),
+        ("enabled = 'no'", "enabled must be true or false"),
+        ("enabled = ", "it is not valid TOML"),
         ("x = " + "[" * 5000, "recursion"),
-        ("model = 'openai/gpt'", "it has keys that are none of enabled, never, ignore and targets"),
-        ("never = 'deploy'", "never is no list of texts"),
-        ("ignore = [1]", "ignore is no list of texts"),
+        ("model = 'openai/gpt'", "it can only have the keys enabled, never, ignore and targets"),
+        ("never = 'deploy'", "never must be a list of strings"),
+        ("ignore = [1]", "ignore must be a list of strings"),
         ("#" * 70_000, "it has 70000 bytes, more than 65536"),
     ],
 )

@@ -174,7 +174,7 @@ def test_what_was_changed_since_is_not_taken_away(person: Person, desk: Desk) ->
     person.commit("mine", {NEW: TEXT + "- Mine.\n"})
     assert desk.seen("n1").seen is Seen.LANDED
     before = snapshot(person.root)
-    with pytest.raises(RefusedError, match="was changed since it was made"):
+    with pytest.raises(RefusedError, match="has changed since it was created"):
         desk.revert("n1")
     assert snapshot(person.root) == before
 
@@ -246,7 +246,7 @@ def test_writing_only_the_file(person: Person, desk: Desk) -> None:
 def test_auto_mode_never_makes_a_skill(person: Person, desk: Desk) -> None:
     made_new(desk)
     before = snapshot(person.root)
-    with pytest.raises(RefusedError, match="for you to accept"):
+    with pytest.raises(RefusedError, match="always wait for you"):
         apply_unasked(desk.proposals["n1"], whole(TEXT))
     assert snapshot(person.root) == before
 

@@ -85,7 +85,7 @@ def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, desk: Desk
     made = desk.made("p1", below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW)
     (person.root / ".claude").rename(person.root / "away")
     tip = Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main")
-    with pytest.raises(NotTrackedError, match="is not there"):
+    with pytest.raises(NotTrackedError, match="does not exist"):
         desk.accept("p1")
     assert desk.seen("p1").seen is Seen.GONE
     assert Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main") == tip
@@ -106,6 +106,6 @@ def test_a_folder_that_is_ignored_has_its_own_too(person: Person, desk: Desk) ->
 def test_a_repository_without_a_commit_is_refused_by_name(person: Person, desk: Desk) -> None:
     fresh = Person(person.root.parent / "fresh")
     person.git("init", "--quiet", str(fresh.root))
-    with pytest.raises(NotTrackedError, match="has no commit yet"):
+    with pytest.raises(NotTrackedError, match="has no commits yet"):
         made_new(desk, path=fresh.root / NEW)
     assert not (person.root.parent / "data").exists()

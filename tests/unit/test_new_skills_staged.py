@@ -98,10 +98,10 @@ def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"relpath": ".claude/skills/other/SKILL.md"}, "its name is not that of its folder"),
+        ({"relpath": ".claude/skills/other/SKILL.md"}, "its name is not the name of its folder"),
         ({"relpath": ".claude/skills/deploy/README.md"}, "called SKILL.md"),
         ({"text": "# No front matter\n"}, "does not start with front matter"),
-        ({"skill": "never"}, "asks to leave it alone"),
+        ({"skill": "never"}, "asks skilld to leave it alone"),
     ],
 )
 def test_what_may_not_be_made_is_refused(person: Person, change: dict[str, Any], words: str) -> None:
@@ -113,7 +113,7 @@ def test_what_may_not_be_made_is_refused(person: Person, change: dict[str, Any],
 
 def test_an_edit_of_what_is_only_proposed_is_refused(person: Person, made: Proposal) -> None:
     edit = new_proposal(person, "p1", operations=(Operation(Op.INSERT_AFTER, "- Watch the graphs.", "- More."),))
-    with pytest.raises(RefusedError, match="n1, which is open, makes that skill"):
+    with pytest.raises(RefusedError, match="the open proposal n1 already creates that skill"):
         stage(edit, [made], Staged())
 
 
@@ -154,7 +154,7 @@ def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> 
 
 
 def test_the_persons_own_text_comes_in(person: Person, store: Store, made: Proposal) -> None:
-    with pytest.raises(SkilldError, match="its name may only have"):
+    with pytest.raises(SkilldError, match="its name can only contain"):
         accept_edited(store, made, TEXT.replace("name: deploy", "name: De ploy"), {})
     assert person.git("show", f"{STAGING}:{NEW}") + "\n" == TEXT
     accept_edited(store, made, OTHER, {})
@@ -209,7 +209,7 @@ def test_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: P
 def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
     waiting = staged(new_proposal(person))
-    assert (waiting.commit, waiting.note) == ("", f"waits: skilld/staging is checked out in {person.root}")
+    assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
     assert versions(waiting) == (b"", TEXT.encode())
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")

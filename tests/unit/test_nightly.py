@@ -11,12 +11,13 @@ import pytest
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
-from skilld.protocol import Job, Mine, Result
+from skilld.past import PastSession
+from skilld.protocol import Job, Mend, Mine, Result
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.store.meta import FOREVER, PAUSED_UNTIL
+from skilld.store.meta import FOREVER, HEARD, PAUSED_UNTIL
 from skilld.types import Outcome
-from skilld.worker.spawn import MiningWorker
+from skilld.worker.spawn import VerbWorker
 from support.waiting import LIMIT
 
 EVENING, NIGHT = datetime(2026, 3, 1, 22, tzinfo=UTC).timestamp(), datetime(2026, 3, 2, 3, 30, tzinfo=UTC).timestamp()
@@ -33,7 +34,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine) -> None:
     assert not schedule.due(engine, NIGHT - 3600)
-    assert schedule.due(engine, NIGHT)
+    assert schedule.due(engine, NIGHT) == Mine()
     assert not any(schedule.due(engine, NIGHT + hours * 3600) for hours in (1, 10, 20))
     assert schedule.due(engine, NIGHT + 5 * A_DAY)
     assert not schedule.due(engine, NIGHT + 5 * A_DAY + 60)
@@ -53,8 +54,25 @@ def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
     assert not schedule.due(engine, NIGHT)
 
 
+def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when_corrections_were_read(
+    tmp_path: Path,
+) -> None:
+    store = Store.open(tmp_path / "skilld.db")
+    engine = Engine(store, Settings(), Host(tmp_path, {}), EVENING)
+    assert schedule.due(engine, NIGHT) is None
+    store.past.keep("/t.jsonl", 1, 1.0, [PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())])
+    assert [schedule.due(engine, NIGHT), schedule.due(engine, NIGHT + 60)] == [Mend(), None]
+    store.meta.set(HEARD, True)  # noqa: FBT003 - a value
+    store.meta.set(PAUSED_UNTIL, FOREVER)
+    assert schedule.due(engine, NIGHT + 7200) is None
+    store.meta.delete(PAUSED_UNTIL)
+    assert [schedule.due(engine, NIGHT + 7200), schedule.due(engine, NIGHT + 7260)] == [Mend(), None]
+
+
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SKILLD_MODEL": "offline"}
     root = Path(__file__).parents[2]
-    with MiningWorker({**environment, "PYTHONPATH": str(root)}) as errand:
+    with VerbWorker({**environment, "PYTHONPATH": str(root)}) as errand:
         assert errand.do(Job(Mine(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+        refused = errand.do(Job(Mend(), 0o077), LIMIT)
+        assert (refused.outcome, refused.exit) == (Outcome.RETRY, 5)  # only a daemon's, and nobody is at a terminal

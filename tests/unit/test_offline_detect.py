@@ -62,7 +62,7 @@ def test_an_explicit_wish_is_an_update_with_its_words() -> None:
         skill=1,
         section="Style",
         change="Never mention internal hostnames in the release notes.",
-        reason="Asked for as a standing rule.",
+        reason="You asked for this as a standing rule.",
         kind=Kind.PREFERENCE,
         turn=2,
         quote="Never mention internal hostnames in the release notes again.",

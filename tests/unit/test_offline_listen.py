@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from skilld.classify.offline.detector import listen, retractions, spoken
+from skilld.classify.offline.detector import listen, plain, retractions, spoken
 from skilld.classify.offline.grammar import Cue, languages
 
 LASTING = """
@@ -175,6 +175,19 @@ def test_of_a_task_only_outright_requests_to_remember_count() -> None:
 def test_a_description_of_many_words_is_a_task_too() -> None:
     story = "The importer reads each file once and keeps the rows it could not parse in a table. " * 9
     assert listen(story + "Never drop rows.") == []
+
+
+@pytest.mark.parametrize("steps", [2, 5])
+def test_what_leads_up_to_steps_between_tags_is_part_of_a_prompt(steps: int) -> None:
+    """Said once, it is kept: a prompt of an agent's is sent again and again, and nobody means it for good."""
+    prompt = 'You are the reviewer now. Never leave this part until told so.\n\n<part level="1">\n'
+    (heard,) = listen(prompt + "".join(f"{step}. Read file {step}\n" for step in range(1, steps + 1)) + "</part>")
+    assert (heard.strength < 0.5) is (steps > 3)
+
+
+def test_a_chinese_list_needs_no_blank_behind_its_numbers() -> None:
+    answer = "\n".join(f"{number}、每次提交前必须先运行测试{number}" for number in range(1, 6))
+    assert [one for one in listen(answer) if one.strength >= 0.5] == plain(answer) == []
 
 
 def test_words_of_the_agent_said_back_are_not_heard() -> None:

@@ -67,7 +67,7 @@ def test_a_skill_changed_on_a_feature_branch_is_warned_about(person: Person, des
     made = desk.made("p1", DRY)
     assert made.base == touched
     assert made.line.rest is not None
-    assert made.line.rest.warning == "rests on feature (2 commits not on main)"
+    assert made.line.rest.warning == "is based on feature (2 commits not on main)"
 
 
 def test_proposals_stack_in_a_straight_line(person: Person, desk: Desk) -> None:
@@ -191,7 +191,7 @@ def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, d
     person.git("switch", "--quiet", "main")
     tip = person.tip(STAGING)
     line = desk.drop("p1")
-    assert line.held == "your commit does not fit any more: reworded"
+    assert line.held == "your commit no longer applies: reworded"
     assert person.tip(STAGING) == tip
     assert person.tip("refs/skilld/proposals/p1") == ""
     assert "- one dry run." not in person.show()
@@ -218,7 +218,7 @@ def test_an_amended_proposal_keeps_the_persons_words(person: Person, desk: Desk)
 def test_an_uncommitted_skill_is_waited_for(person: Person, desk: Desk) -> None:
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it well."))
     outcome = desk.propose("p1", below("- Tag it well.", "- Do a dry run."))
-    assert outcome == Waiting(f"waits for your edit of {SKILL} to be committed")
+    assert outcome == Waiting(f"on hold until you commit your edit of {SKILL}")
     assert person.tip(STAGING) == ""
     made = desk.made("p2", DRY)
     assert "Tag it well" not in person.show(ref=made.commit)
@@ -288,7 +288,7 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(perso
     desk.drop("p1")
     made = desk.made("p2", NEWS)
     assert made.line.rest is not None
-    assert made.line.rest.warning == "rests on feature (2 commits not on main)"
+    assert made.line.rest.warning == "is based on feature (2 commits not on main)"
     person.git("switch", "--quiet", "main")
     main = person.tip()
     desk.accept("p2")
@@ -314,7 +314,7 @@ def test_checking_out_another_branch_is_no_reason_to_move(person: Person, desk: 
     line = rebuild(person.root, list(desk.standing.values()))
     assert (line.tip, dict(line.stale)) == (made.commit, {})
     assert line.rest is not None
-    assert line.rest.warning == "rests on feature (1 commit not on main)"
+    assert line.rest.warning == "is based on feature (1 commit not on main)"
     person.git("branch", "-D", "feature")
     line = rebuild(person.root, list(desk.standing.values()))
     assert (line.tip, list(line.stale)) == (None, ["p1"])

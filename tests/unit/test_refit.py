@@ -70,7 +70,7 @@ def test_line_endings_and_a_missing_last_one_stay(ending: str) -> None:
             "- Push the tag.\n", "- Push the tag.\n```\n"
         ),
     ],
-    ids=["in another section", "all rewritten", "swapped", "in code now"],
+    ids=["in another section", "all rewritten", "swapped", "inside code"],
 )
 def test_what_has_no_certain_place_is_refused(current: str) -> None:
     with pytest.raises(NoPlaceError):

@@ -358,7 +358,7 @@ def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, sto
     assert states(store) == {"p1": "open"}  # main is as it was
     here = Looking().look(get(store, "p1"))
     assert (here.picks, here.merges) == (False, False)
-    assert here.unfit.endswith("would be refused: a line that it changes was edited or is gone")
+    assert here.unfit.endswith("would fail: a line that it changes was edited or is gone")
     with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
         decide(store, get(store, "p1"), accepting({}))
     person.git("switch", "--quiet", "main")

@@ -129,7 +129,7 @@ def world(person: Person, store: Store, monkeypatch: pytest.MonkeyPatch) -> Worl
 
 def test_part9_it_is_stale_until_the_model_made_it_anew(world: World) -> None:
     assert (world.p1.state, world.model.asked, world.on_the_branch()) == (State.STALE, 0, 0)
-    assert world.told() == "to be regenerated for your current text"
+    assert world.told() == "to be regenerated to match your current text"
     assert world.work().outcome == "proposed"
     p1 = world.p1
     assert (p1.state, p1.evidence, p1.note, p1.model) == (State.OPEN, (SAID,), REMADE, "stub/model")
@@ -189,7 +189,7 @@ def test_part9_an_answer_that_says_more_is_refused_as_any_edit(world: World) -> 
     assert world.work().outcome == "refused"
     assert (world.person.git("for-each-ref"), world.person.skill.read_bytes()) == before
     assert world.p1.state is State.STALE
-    assert world.told().startswith("could not be regenerated for your current text: The edit was not made: ")
+    assert world.told().startswith("could not be regenerated to match your current text: The edit was not made: ")
     assert world.engine.next_batch(NOW + 1e6) is None, "it is not asked for again"
 
 
@@ -230,7 +230,7 @@ def test_part9_while_the_person_is_on_the_branch_it_is_open_and_waits(world: Wor
     world.person.git("switch", "--quiet", "skilld/staging")
     world.work()
     assert (world.p1.state, world.p1.commit) == (State.OPEN, "")
-    assert world.p1.note.startswith("waits: ")
+    assert world.p1.note.startswith("on hold: ")
     world.person.git("switch", "--quiet", "main")
     refresh(world.store)
     assert world.on_the_branch() == 1

@@ -132,11 +132,11 @@ def test_another_database_in_its_place_is_read_from_its_start(client: OpenCodeDb
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ("ALTER TABLE message RENAME COLUMN data TO body", "its tables are not those of a version that skilld knows"),
-        ("DROP TABLE part", "its tables are not those of a version that skilld knows"),
+        ("ALTER TABLE message RENAME COLUMN data TO body", "its tables do not match any version that skilld knows"),
+        ("DROP TABLE part", "its tables do not match any version that skilld knows"),
         (
             "ALTER TABLE session RENAME TO old; CREATE VIEW session AS SELECT * FROM old",
-            "its tables are not those of a version that skilld knows",
+            "its tables do not match any version that skilld knows",
         ),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_lock_of_the_client_is_told_at_once(client: OpenCodeDb, mode: str) -> 
         started = time.monotonic()
         with pytest.raises(UnreadableError) as caught:
             read(client, cursor)
-        assert caught.value.strerror == "locked by its client; skilld tries again"
+        assert caught.value.strerror == "locked by its agent; skilld will try again"
         took.append(time.monotonic() - started)
     assert min(took) < 3
     client.db.execute("COMMIT")
@@ -187,7 +187,7 @@ def test_what_was_read_while_a_client_opened_it_does_not_count(client: OpenCodeD
     client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with pytest.raises(UnreadableError) as caught, opened(client.path, QUERIES, 10.0):
         client.prompt("s1", "said meanwhile, into the log")
-    assert caught.value.strerror == "a client has just opened it; skilld tries again"
+    assert caught.value.strerror == "an agent has just opened it; skilld will try again"
 
 
 def test_a_writer_in_the_middle_of_a_commit_of_its_own_blocks_nobody(client: OpenCodeDb) -> None:

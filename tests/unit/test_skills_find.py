@@ -73,7 +73,7 @@ def test_a_path_is_taken_by_itself(project: Path, places: Places) -> None:
     "name", ["notes\n", "../notes", "", "\x1b[31m", "n" * 65, "a/b", ".hidden", "-x", "no\0tes", "\ud800"]
 )
 def test_a_name_that_no_skill_can_have_is_no_part_of_a_path(project: Path, places: Places, name: str) -> None:
-    assert _why(find(name, None, str(project), places)) == "its name is not one a skill can have"
+    assert _why(find(name, None, str(project), places)) == "its name is not a valid skill name"
 
 
 def test_what_the_log_calls_a_file_is_not_its_name_where_it_could_not_be(project: Path, places: Places) -> None:
@@ -85,7 +85,8 @@ def test_a_plugins_skill_is_not_ours(places: Places, tmp_path: Path) -> None:
     assert _why(find("plugin:notes", None, None, places)) == "it belongs to a plugin"
     path = _skill(tmp_path / "home/.claude/plugins/cache/x/.claude/skills/notes")
     assert (
-        _why(find("notes", str(path), None, places)) == "it is a plugin's or the agent's own copy, replaced on update"
+        _why(find("notes", str(path), None, places))
+        == "it is a copy from a plugin or the agent, replaced on every update"
     )
 
 
@@ -102,7 +103,10 @@ def test_a_plugins_skill_is_not_ours(places: Places, tmp_path: Path) -> None:
 )
 def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, places: Places, claim: str) -> None:
     _skill(project / ".claude/skills/notes")
-    assert _why(find("notes", claim.format(project=project), None, places)) == "the log names no SKILL.md for it"
+    assert (
+        _why(find("notes", claim.format(project=project), None, places))
+        == "the log does not give the path of its SKILL.md"
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, p
     ],
 )
 def test_a_claim_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
-    assert _why(find("notes", claim.format(project=project), None, places)) == "it lies outside the known skill folders"
+    assert _why(find("notes", claim.format(project=project), None, places)) == "it is outside the known skill folders"
 
 
 @pytest.mark.parametrize("folder", ["skills/notes", "plugin/skills/notes", ".claude/skillsets/notes", "notes"])
@@ -124,7 +128,7 @@ def test_a_skill_anywhere_in_ones_own_repository_is_found(project: Path, places:
     path = _skill(project / folder)
     assert find("notes", str(path), None, places) == SkillRef("notes", str(path))
     (project / ".git/config").write_text('[remote "origin"]\n')
-    assert _why(find("notes", str(path), None, places)) == "it lies outside the known skill folders"
+    assert _why(find("notes", str(path), None, places)) == "it is outside the known skill folders"
     assert find("notes", str(path), str(project), places) == SkillRef("notes", str(path))
 
 
@@ -146,14 +150,14 @@ def test_a_plugins_skill_that_lies_elsewhere_is_read_as_it_was_installed(tmp_pat
 def test_a_claim_that_no_system_takes_is_refused(project: Path, places: Places, part: str) -> None:
     _skill(project / ".claude/skills/notes")
     claim = f"{project}/.claude/skills/{part}/SKILL.md"
-    assert _why(find("notes", claim, None, places)) == "its SKILL.md cannot be reached"
+    assert _why(find("notes", claim, None, places)) == "its SKILL.md cannot be read"
 
 
 @pytest.mark.parametrize("cwd", ["a\0b", "/a\0b", "/" + "x" * 5000, "/\ud800", "relative", "/usr/../etc", ""])
 def test_a_working_folder_that_is_none_is_passed_over(places: Places, cwd: str) -> None:
     path = _skill(places.absolute[0] / "notes")
     found = find("notes", None, cwd, places)
-    assert found in (SkillRef("notes", str(path)), Unusable("notes", "its SKILL.md cannot be reached"))
+    assert found in (SkillRef("notes", str(path)), Unusable("notes", "its SKILL.md cannot be read"))
 
 
 def test_a_link_may_lead_inside_the_project_and_not_out_of_it(project: Path, places: Places, tmp_path: Path) -> None:
@@ -167,7 +171,7 @@ def test_a_link_may_lead_inside_the_project_and_not_out_of_it(project: Path, pla
     (skills / "file/SKILL.md").symlink_to(outside)
     assert find("inside", None, str(project), places) == SkillRef("inside", str(inside))
     for name in ("outside", "file"):
-        assert _why(find(name, None, str(project), places)) == "its SKILL.md is a link that leads elsewhere"
+        assert _why(find(name, None, str(project), places)) == "its SKILL.md is a link that points elsewhere"
 
 
 def test_a_link_between_skill_folders_is_followed(project: Path, places: Places) -> None:
@@ -231,7 +235,7 @@ def test_what_we_may_not_write_or_enter_is_refused(project: Path, places: Places
     assert _why(find("notes", str(path), None, places)) == "its SKILL.md is read-only"
     (project / ".claude/skills").chmod(0)
     try:
-        assert _why(find("notes", None, str(project), places)) == "its SKILL.md cannot be reached"
+        assert _why(find("notes", None, str(project), places)) == "its SKILL.md cannot be read"
     finally:
         (project / ".claude/skills").chmod(0o755)
 

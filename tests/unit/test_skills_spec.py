@@ -42,26 +42,26 @@ def test_a_skill_by_the_book_has_no_faults(front_matter: str) -> None:
     ("front_matter", "fault"),
     [
         ("name: notes\n", "it has name twice"),
-        ("hooks: x\n", "its key hooks is none that the specification knows"),
+        ("hooks: x\n", "its key hooks is not in the specification"),
         ("compatibility: ''\n", "it has no compatibility"),
         (f"compatibility: {'x' * 501}\n", "its compatibility has 501 characters, more than 500"),
-        ("license: [MIT]\n", "its license is no text"),
-        ("license: &a MIT\n", "its license is no text"),
-        ("license: !!str MIT\n", "its license is no text"),
-        ("license: two: colons\n", "its license is no text"),
-        ("license: 'open\n", "its license is no text"),
-        ("license:\n  - MIT\n", "its license is no text"),
-        ("license:\n", "its license is no text"),
-        ("metadata: {a: b}\n", "its metadata is no map"),
-        ("metadata: text\n", "its metadata is no map"),
-        ("metadata:\n", "its metadata is no map"),
-        ("metadata:\n  - a\n", "its metadata is no map"),
-        ("metadata:\n  a: x\n  stray\n", "its metadata is no map"),
-        ("metadata:\n  a:\n    b: c\n", "its metadata has a, which is no text"),
-        ("metadata:\n  a: [x]\n", "its metadata has a, which is no text"),
+        ("license: [MIT]\n", "its license is not text"),
+        ("license: &a MIT\n", "its license is not text"),
+        ("license: !!str MIT\n", "its license is not text"),
+        ("license: two: colons\n", "its license is not text"),
+        ("license: 'open\n", "its license is not text"),
+        ("license:\n  - MIT\n", "its license is not text"),
+        ("license:\n", "its license is not text"),
+        ("metadata: {a: b}\n", "its metadata is not a map"),
+        ("metadata: text\n", "its metadata is not a map"),
+        ("metadata:\n", "its metadata is not a map"),
+        ("metadata:\n  - a\n", "its metadata is not a map"),
+        ("metadata:\n  a: x\n  stray\n", "its metadata is not a map"),
+        ("metadata:\n  a:\n    b: c\n", "its metadata has a, which is not text"),
+        ("metadata:\n  a: [x]\n", "its metadata has a, which is not text"),
         ("metadata:\n  a: x\n  a: y\n", "its metadata has a twice"),
-        ("no entry\n", "its front matter has lines that are no entries"),
-        ("- item\n", "its front matter has lines that are no entries"),
+        ("no entry\n", "its front matter has lines that are not entries"),
+        ("- item\n", "its front matter has lines that are not entries"),
     ],
 )
 def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> None:
@@ -71,11 +71,11 @@ def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> 
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("Notes", "its name may only have lowercase letters, digits and single hyphens"),
-        ("no--tes", "its name may only have lowercase letters, digits and single hyphens"),
-        ("-notes", "its name may only have lowercase letters, digits and single hyphens"),
-        ("notes-", "its name may only have lowercase letters, digits and single hyphens"),
-        ("../notes", "its name may only have lowercase letters, digits and single hyphens"),
+        ("Notes", "its name can only contain lowercase letters, digits and single hyphens"),
+        ("no--tes", "its name can only contain lowercase letters, digits and single hyphens"),
+        ("-notes", "its name can only contain lowercase letters, digits and single hyphens"),
+        ("notes-", "its name can only contain lowercase letters, digits and single hyphens"),
+        ("../notes", "its name can only contain lowercase letters, digits and single hyphens"),
         ("n" * 65, "its name has 65 characters, more than 64"),
         ("''", "it has no name"),
     ],
@@ -86,7 +86,7 @@ def test_a_fault_of_the_name_is_named(name: str, fault: str) -> None:
 
 def test_the_name_is_that_of_the_folder() -> None:
     assert faults(HEAD + BODY, "notes") == ()
-    assert faults(HEAD + BODY, "other") == ("its name is not that of its folder",)
+    assert faults(HEAD + BODY, "other") == ("its name is not the name of its folder",)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_the_name_is_that_of_the_folder() -> None:
             f"---\nname: notes\ndescription: {'d' * 1025}\n---\nBody\n",
             "its description has 1025 characters, more than 1024",
         ),
-        (HEAD + "---\n\n \n", "it says nothing below its front matter"),
+        (HEAD + "---\n\n \n", "there is nothing after its front matter"),
         (HEAD + BODY + "line\n" * 493, "it has 501 lines, more than 500"),
-        (HEAD + BODY + "\0", "it holds characters that no text file can"),
-        (HEAD + BODY + "\udc80", "it holds characters that no text file can"),
+        (HEAD + BODY + "\0", "it contains characters that a text file cannot have"),
+        (HEAD + BODY + "\udc80", "it contains characters that a text file cannot have"),
     ],
 )
 def test_a_fault_of_the_rest_is_named(text: str, fault: str) -> None:
@@ -165,5 +165,5 @@ def test_a_long_description_is_cut() -> None:
     ],
 )
 def test_what_can_be_no_skill_is_refused(name: str, body: str, metadata: dict[str, str]) -> None:
-    with pytest.raises(SkilldError, match="The new skill was not written"):
+    with pytest.raises(SkilldError, match="Could not write the new skill"):
         compose(name, "Notes.", body, metadata)

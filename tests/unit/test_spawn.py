@@ -107,7 +107,7 @@ def test_a_plan_is_kept_before_the_worker_goes_on(bench: Bench) -> None:
     ],
 )
 def test_an_end_without_a_result_is_tried_again(bench: Bench, script: str) -> None:
-    assert "ended without a result" in _detail(bench.run(script))
+    assert "exited without a result" in _detail(bench.run(script))
 
 
 ENDED = {"type": "JobEnd", "result": {"type": "Result", "outcome": "nothing"}, "stays": False, "asked_models": False}
@@ -117,15 +117,18 @@ ENDED = {"type": "JobEnd", "result": {"type": "Result", "outcome": "nothing"}, "
     ("told", "field"),
     [
         ({"type": "JobEnd"}, "asked_models is missing"),
-        ({"type": "Progress"}, "type is none of"),
+        ({"type": "Progress"}, "type is not one of"),
         ({**ENDED, "surplus": 1}, "has no field surplus"),
-        ({**ENDED, "result": {"type": "Result", "outcome": "splendid"}}, "result.outcome is no Outcome"),
+        ({**ENDED, "result": {"type": "Result", "outcome": "splendid"}}, "result.outcome is not a valid Outcome"),
         ({**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": [{}]}}, "learnings[0]."),
         (
             {**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": 5}},
-            "learnings is no list",
+            "learnings is not a list",
         ),
-        ({**ENDED, "result": {"type": "Result", "outcome": "retry", "retry_after": "soon"}}, "retry_after is no float"),
+        (
+            {**ENDED, "result": {"type": "Result", "outcome": "retry", "retry_after": "soon"}},
+            "retry_after is not a valid float",
+        ),
     ],
 )
 def test_a_result_that_is_none_is_a_failure_that_names_the_field(
@@ -133,7 +136,7 @@ def test_a_result_that_is_none_is_a_failure_that_names_the_field(
 ) -> None:
     result = bench.run(f"print({json.dumps(told)!r}, flush=True)\ntime.sleep(60)")
     assert result.outcome is Outcome.FAILED
-    assert "the worker's result is no result" in result.detail
+    assert "the worker's result is invalid" in result.detail
     assert field in result.detail
 
 
@@ -155,7 +158,7 @@ def test_a_worker_that_never_reads_a_large_job_is_ended_too(bench: Bench) -> Non
 
 
 def test_a_worker_that_dies_before_it_reads_a_large_job_is_tried_again(bench: Bench) -> None:
-    assert "ended without a result" in _detail(bench.run("os._exit(1)", job=LARGE))
+    assert "exited without a result" in _detail(bench.run("os._exit(1)", job=LARGE))
 
 
 def test_nothing_it_started_outlives_it(bench: Bench, tmp_path: Path) -> None:
@@ -176,7 +179,7 @@ def test_a_worker_that_is_killed_from_outside_gives_a_result(bench: Bench) -> No
         worker.kill()
         worker.kill()
 
-    assert "ended without a result" in _detail(worker.do(JOB, LIMIT, kill))
+    assert "exited without a result" in _detail(worker.do(JOB, LIMIT, kill))
 
 
 # Runs the code that a job of recalling names, and tells its process.
@@ -251,13 +254,13 @@ def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench:
     )
     working.start(None, JOB, LIMIT)
     results.append(bench.run("time.sleep(1000)"))
-    assert [_detail(result) for result in results] == ["this machine has no thread left for it"] * 2
+    assert [_detail(result) for result in results] == ["this machine is out of threads"] * 2
     assert processes_of(tmp_path) == {}
 
 
 def test_a_plan_too_long_to_be_kept_ends_in_a_result(bench: Bench) -> None:
     script = "print(json.dumps({'type': 'KeepRequest', 'what': 'x' * (5 << 20)}), flush=True)\ntime.sleep(1000)"
-    assert "too long to be kept" in _detail(bench.run(script))
+    assert "too long to keep" in _detail(bench.run(script))
     assert bench.plans == []
 
 
@@ -311,10 +314,10 @@ re.match('(a+)+$', 'a' * 60 + 'b')
 DAEMON = """
 import sys
 from skilld.protocol import Job, Mine
-from skilld.worker.spawn import MiningWorker, Worker
+from skilld.worker.spawn import VerbWorker, Worker
 import os
 environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
-{"analyse": Worker, "mine": MiningWorker}[sys.argv[2]](environment).do(Job(Mine(), 0), 1000)
+{"analyse": Worker, "mine": VerbWorker}[sys.argv[2]](environment).do(Job(Mine(), 0), 1000)
 """
 
 
@@ -334,7 +337,7 @@ def test_s2_nothing_outlives_a_daemon_that_is_killed(tmp_path: Path, kind: str) 
 
 
 def test_s2_a_worker_ended_by_the_kernel_says_so(bench: Bench) -> None:
-    assert "more processor time" in _detail(bench.run("os.kill(os.getpid(), signal.SIGXCPU)"))
+    assert "more CPU time" in _detail(bench.run("os.kill(os.getpid(), signal.SIGXCPU)"))
 
 
 def test_a_worker_knows_nothing_of_git_of_agents_and_of_other_secrets() -> None:

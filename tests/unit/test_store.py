@@ -83,7 +83,7 @@ def test_a_file_that_is_none_is_told_with_the_remedy(tmp_path: Path, content: by
     (tmp_path / "skilld.db").write_bytes(content)
     with pytest.raises(StoreError) as caught:
         Store.open(tmp_path / "skilld.db")
-    assert "moves the file away and keeps all that can be read" in caught.value.remedy
+    assert "moves the file aside and keeps everything it can still read" in caught.value.remedy
 
 
 def test_a_place_where_none_can_be_is_told_without_a_wrong_remedy(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_database_that_another_program_holds_is_told_with_what_to_do(store: St
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="locked") as caught:
             store.meta.set("key", 1)
-    assert caught.value.remedy.startswith("Another program holds it")
+    assert caught.value.remedy.startswith("Another program is using it")
 
 
 def test_a_transaction_happens_whole_or_not_at_all(store: Store) -> None:

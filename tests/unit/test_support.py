@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skilld.classify.adopted import is_bare_assent
 from skilld.classify.polarity import turns_round
-from skilld.classify.support import Support, adds_only, exact_tokens, holds_token, supports
+from skilld.classify.support import Support, adds_only, exact_tokens, holds_token, says_nothing_written, supports
 from skilld.words import comparable, content_stems, mistyped, names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
@@ -41,25 +41,46 @@ def test_a_change_in_the_persons_own_words_is_supported(typed: str, change: str)
 
 
 @pytest.mark.parametrize(
+    "order",
+    [
+        "Append to GEMINI.md.",
+        "Let's create another skill",
+        "Save this in memory.",
+        "AGENTS.mdに追加する",
+        "ルールを追加したい",
+    ],
+)
+def test_an_order_to_write_down_nothing_in_particular_says_nothing(order: str) -> None:
+    assert says_nothing_written(order)
+
+
+@pytest.mark.parametrize(
+    "rule", ["Create fixtures first.", "Update prices by hand.", "Keep GEMINI.md short.", "注文を追加する"]
+)
+def test_a_rule_about_adding_and_writing_says_something(rule: str) -> None:
+    assert not says_nothing_written(rule)
+
+
+@pytest.mark.parametrize(
     ("typed", "change", "why"),
     [
-        ("ok go on", "Put the ticket number first.", "the quoted words do not say it"),
-        ("entries should be short", "Keep entries to 60 characters.", "nobody said '60'"),
-        ("entries of 600 characters are too long", "Keep entries under 60 characters.", "nobody said '60'"),
-        ("use version 3.11", "Use version 3 only.", "nobody said '3'"),
-        ("someone should number the pages", "Number the pages from 2.", "nobody said '2'"),
-        ("push it with care", "Push it with --force and care.", "nobody said '--force'"),
-        ("push the well-formed ones", "Push the well-formed ones with -f.", "nobody said '-f'"),
-        ("put the notes into the docs", "Put the notes into docs/internal.", "nobody said 'docs/internal'"),
-        ("mail the notes to the team", "Mail the notes to the team at press@example.org.", "nobody said"),
-        ("rename foo_bar_baz", "Rename foo_bar.", "nobody said 'foo_bar'"),
-        ("make it a rapid test", "Make it a rapid API test.", "nobody said 'api'"),
-        ("write tests with care", "Write tests with Vitest and care.", "nobody said 'vitest'"),
-        ("write the tests in java", "Write the tests in JavaScript.", "nobody said 'javascript'"),
-        ("load the notes", "Load the notes from https://example.org/x.", "nobody said"),
-        ("使用pytest运行测试", "使用unit_test运行测试", "nobody said 'unit_test'"),
-        ("每次提交前都要运行测试", "部署到生产环境", "the quoted words do not say it"),
-        ("", "", "it says nothing that could be remembered"),
+        ("ok go on", "Put the ticket number first.", "the quoted words do not say this"),
+        ("entries should be short", "Keep entries to 60 characters.", "you did not say '60'"),
+        ("entries of 600 characters are too long", "Keep entries under 60 characters.", "you did not say '60'"),
+        ("use version 3.11", "Use version 3 only.", "you did not say '3'"),
+        ("someone should number the pages", "Number the pages from 2.", "you did not say '2'"),
+        ("push it with care", "Push it with --force and care.", "you did not say '--force'"),
+        ("push the well-formed ones", "Push the well-formed ones with -f.", "you did not say '-f'"),
+        ("put the notes into the docs", "Put the notes into docs/internal.", "you did not say 'docs/internal'"),
+        ("mail the notes to the team", "Mail the notes to the team at press@example.org.", "you did not say"),
+        ("rename foo_bar_baz", "Rename foo_bar.", "you did not say 'foo_bar'"),
+        ("make it a rapid test", "Make it a rapid API test.", "you did not say 'api'"),
+        ("write tests with care", "Write tests with Vitest and care.", "you did not say 'vitest'"),
+        ("write the tests in java", "Write the tests in JavaScript.", "you did not say 'javascript'"),
+        ("load the notes", "Load the notes from https://example.org/x.", "you did not say"),
+        ("使用pytest运行测试", "使用unit_test运行测试", "you did not say 'unit_test'"),
+        ("每次提交前都要运行测试", "部署到生产环境", "the quoted words do not say this"),
+        ("", "", "it says nothing worth remembering"),
     ],
 )
 def test_what_nobody_said_is_not(typed: str, change: str, why: str) -> None:

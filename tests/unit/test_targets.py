@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from skilld.classify.backends import Spec
 from skilld.classify.prompt import EXCERPT_LIMIT, excerpt
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
-from skilld.jobs.placing import is_same
-from skilld.protocol import Source
+from skilld.jobs.placing import find_own, is_persons, is_same
+from skilld.protocol import Analyse, BatchJob, Source
 from skilld.skills.find import opt_out
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_personal, ordered_file
@@ -144,6 +146,20 @@ def test_no_project_is_made_of_the_home_or_the_disk(root: Path) -> None:
         assert found.why_none
 
 
+def test_a_home_that_is_kept_in_git_with_instructions_at_its_top_is_a_project(root: Path) -> None:
+    home = root.parent / "home"
+    (home / ".git").mkdir()
+    _put(home / ".claude/rules/drinks.md")
+    bare = places(Session("claude-code", home, home, {}), ALL)
+    own = _put(home / "CLAUDE.md")
+    kept = places(Session("claude-code", home, home, {}), ALL)
+
+    assert bare.why_none == "the session was not in a project"
+    assert kept.why_none == ""
+    assert (kept.refs[0].kind, kept.refs[0].path) == (TargetKind.INSTRUCTIONS, str(own))
+    assert TargetKind.RULES not in {ref.kind for ref in kept.refs}
+
+
 def _git(folder: Path, *arguments: str) -> None:
     who = ["-c", "user.name=Other", "-c", "user.email=other@example.com"]
     subprocess.run(["git", "-C", str(folder), *who, *arguments], check=True, capture_output=True)
@@ -170,7 +186,7 @@ def test_a_clone_that_the_person_never_committed_to_is_not_theirs(tmp_path: Path
     assert (is_plainly_own(clone), is_own(clone)) == (False, False)
     found = places(Session("claude-code", clone, home, {}), ALL)
     assert [ref.kind for ref in found.refs if ref.kind is not TargetKind.PERSONAL] == []
-    assert found.why_none == "the project is a clone that you never committed to"
+    assert found.why_none == "the project is a clone that you have never committed to"
     _git(clone, "commit", "--quiet", "--allow-empty", "--message", "Mine")
     assert is_plainly_own(clone)
     linked = tmp_path / "linked"
@@ -264,10 +280,24 @@ def test_what_was_touched_is_read_off_tool_calls_and_not_off_words(tmp_path: Pat
     assert seen == Worked("2.1.330", ("/p/src/a.ts",))
 
 
+@pytest.mark.parametrize(("agent", "kind"), [("codex", "function_call"), ("pi", "toolCall")])
+def test_only_a_batchs_own_part_of_a_session_tells_what_was_touched(tmp_path: Path, agent: str, kind: str) -> None:
+    def call(path: str) -> dict[str, object]:
+        if agent == "pi":
+            return {"message": {"role": "assistant", "content": [{"type": kind, "arguments": {"path": path}}]}}
+        body = {"type": kind, "name": "edit", "call_id": path, "arguments": json.dumps({"path": path})}
+        return {"type": "response_item", "payload": body}
+
+    lines = [json.dumps(call(path)) + "\n" for path in ("/p/early.md", "/p/now.md", "/p/late.md")]
+    path = _put(tmp_path / "s.jsonl", "".join(lines))
+    start, end = len(lines[0]), len(lines[0]) + len(lines[1])
+    assert worked(agent, "s", [Source(str(path), start, end)]) == Worked("", ("/p/now.md",))
+
+
 def test_a_project_narrows_the_kinds(root: Path) -> None:
     _put(root / ".skilld.toml", 'targets = ["skill"]\n')
     path = root / "CLAUDE.md"
-    assert (opt_out(path, "CLAUDE.md", TargetKind.INSTRUCTIONS) or "").endswith("asks to leave it alone")
+    assert (opt_out(path, "CLAUDE.md", TargetKind.INSTRUCTIONS) or "").endswith("asks skilld to leave it alone")
     assert opt_out(path, "a", TargetKind.SKILL) is None
     assert opt_out(root) is None
 
@@ -305,3 +335,18 @@ def test_another_users_file_is_none(root: Path, monkeypatch: pytest.MonkeyPatch)
     owner = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     assert _names(_places(root)) == []
+
+
+def test_the_persons_own_file_is_found_for_words_on_how_the_agent_speaks(root: Path) -> None:
+    mine, home = _put(root.parent / "home/.claude/CLAUDE.md"), root.parent / "home"
+    batch = BatchJob(agent="claude-code", cwd=str(root / "src"), home=str(home))
+    job = Analyse(batch=batch, closed_at="", backend=Spec("offline"))
+    own = find_own(job, 4)
+    assert own is not None
+    assert (own.ref.path, own.ref.kind, own.doc.number) == (str(mine), TargetKind.PERSONAL, 4)
+    assert find_own(replace(job, targets=(TargetKind.SKILL,)), 4) is None, "unless personal files are left out"
+    teams, theirs = (
+        SkillRef("a", str(root / "skills/a/SKILL.md")),
+        SkillRef("b", str(home / ".claude/skills/b/SKILL.md")),
+    )
+    assert [is_persons(ref, str(root / "src")) for ref in (teams, theirs, own.ref)] == [False, True, True]

@@ -191,6 +191,19 @@ def test_a_call_and_how_it_came_out(agent: str, records: list[Record], outcome: 
     assert use.call.name
 
 
+@pytest.mark.parametrize(("agent", "records", "outcome"), CASES)
+def test_a_line_with_a_call_has_its_agents_mark(agent: str, records: list[Record], outcome: ToolOutcome) -> None:
+    del outcome
+    adapter = ADAPTERS[agent]
+    calls = [
+        record
+        for record in records
+        if any(isinstance(event, ToolCall) for event in tools_of(adapter)(record, "s", HERE))
+    ]
+    assert calls
+    assert [record for record in calls if adapter.INFO.call_mark not in json.dumps(record).encode()] == []
+
+
 def test_every_agent_says_what_its_log_tells_of_tools() -> None:
     without = {name for name, adapter in ADAPTERS.items() if not hasattr(adapter, "tool_events")}
     assert without == {name for name, adapter in ADAPTERS.items() if not adapter.INFO.tool_calls}

@@ -111,7 +111,7 @@ def test_bad_input_is_told_with_its_exit_code(
     assert told.out == ""
     assert told.err.strip()
     assert "Traceback" not in told.err
-    assert "bug in skilld" not in told.err
+    assert "Internal error" not in told.err
     assert "invalid _" not in told.err  # argparse's word for a type, ours for a function
 
 
@@ -119,7 +119,8 @@ def test_bad_input_is_told_with_its_exit_code(
     ("given", "said"),
     [
         (["statsu"], "skilld: 'statsu' is not a skilld command. Did you mean status? See: skilld --help"),
-        (["undo"], "skilld: 'undo' is not a skilld command. See: skilld --help"),
+        (["undo"], "skilld: 'undo' is not a skilld command. Did you mean revert, or restore? See: skilld --help"),
+        (["frobnicate"], "skilld: 'frobnicate' is not a skilld command. See: skilld --help"),
         (
             ["skills", "lst"],
             "skilld: 'lst' is not a skilld skills command. Did you mean list? See: skilld skills --help",
@@ -140,12 +141,12 @@ def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytes
     path = tmp_path / "session.db"
     path.write_bytes(b"SQLite format 3\x00" + bytes(100))
     assert _run("inspect", str(path)) == 1
-    assert f"No transcript: {path} looks like none that skilld knows" in capsys.readouterr().err
+    assert f"Not a transcript: skilld does not recognize {path}" in capsys.readouterr().err
     assert _run("inspect", str(path), "--agent", "aider") == 2
-    assert "No such agent: aider; there are: claude-code, codex," in capsys.readouterr().err
+    assert "No such agent: aider; known agents: claude-code, codex," in capsys.readouterr().err
     path.write_bytes(b"")
     assert _run("inspect", str(path), "--agent", "codex") == 0
-    assert "codex session without an id in no folder that it names\n" in capsys.readouterr().out
+    assert "codex session with no ID in an unknown folder\n" in capsys.readouterr().out
 
 
 def test_what_is_no_file_is_called_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +273,7 @@ def test_without_git_no_verb_ends_as_a_bug(home: Path, verb: str) -> None:
     command = [sys.executable, "-m", "skilld", *verb.split()]
     done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, check=False)
     assert done.returncode in {0, 1, 2, 5}, done.stderr
-    assert "bug in skilld" not in done.stderr
+    assert "Internal error" not in done.stderr
 
 
 def test_a_terminal_that_lacks_letters_gets_escapes(home: Path) -> None:

@@ -36,18 +36,25 @@ def test_a_quoted_and_supported_update_is_proposed() -> None:
     assert (checked.update, checked.by_assent) == (UPDATE, False)
 
 
+def test_an_order_to_write_down_nothing_in_particular_is_dropped() -> None:
+    order = "let's add another rule to AGENTS.md"
+    found = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)
+    assert (found.proposed, found.faults) == ((), ())
+    assert found.dropped == ("it asks to write something down, but does not say what",)
+
+
 @pytest.mark.parametrize(
     ("change", "texts", "why"),
     [
-        ({"turn": 2}, (ORDER,), "it names a turn that is not there"),
+        ({"turn": 2}, (ORDER,), "it refers to a message that does not exist"),
         ({"quote": "put the ticket last"}, (ORDER,), "it quotes words that nobody typed"),
         ({}, ("write the notes", f"[{ORDER}]", "ok"), "it quotes words that nobody typed"),  # the agent's words
         ({}, (f"what does this mean?\n```\n{ORDER}\n```",), "it quotes words that nobody typed"),  # pasted
         ({}, (f"[The page says: {ORDER}.]", f"{ORDER}."), "it quotes words that nobody typed"),  # copied from the agent
-        ({"change": "Put the key [REDACTED:key:0123abcd] first."}, (ORDER,), "it would hold a secret"),
+        ({"change": "Put the key [REDACTED:key:0123abcd] first."}, (ORDER,), "it would contain a secret"),
         ({"change": "Never put the ticket number first."}, (ORDER,), "it says the opposite of the words it quotes"),
-        ({"change": "Run rm -rf build first."}, (ORDER,), "nobody said '-rf'"),
-        ({"change": "Sing a song."}, (ORDER,), "the quoted words do not say it"),
+        ({"change": "Run rm -rf build first."}, (ORDER,), "you did not say '-rf'"),
+        ({"change": "Sing a song."}, (ORDER,), "the quoted words do not say this"),
     ],
 )  # fmt: skip
 def test_what_fails_a_check_is_a_fault_with_the_reason(
@@ -105,20 +112,20 @@ def test_what_is_plainly_turned_round_is_put_to_no_model() -> None:
 def test_what_the_skill_says_already_is_dropped_and_no_fault() -> None:
     said = "always one line per entry"
     found = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
-    assert (found.proposed, found.dropped, found.faults) == ((), ("the skill says it already",), ())
+    assert (found.proposed, found.dropped, found.faults) == ((), ("the skill already says this",), ())
     assert [line for _, line in found.said] == ["Write one line per entry."]
 
 
 def test_what_the_standing_instructions_say_is_dropped() -> None:
     found = _verdict(UPDATE, ORDER, instructions="- Put the ticket number first.\n")
-    assert found.dropped == ("the project's standing instructions say it already",)
+    assert found.dropped == ("the project's instructions already say this",)
 
 
 def test_without_a_skill_or_without_certainty_it_is_kept_and_not_proposed() -> None:
     found = _verdict(replace(UPDATE, skill=None), ORDER, skill=None)
     assert found.learned == ((replace(UPDATE, skill=None), "no skill was in use"),)
     (learned,) = _verdict(replace(UPDATE, confidence=0.49), ORDER).learned
-    assert learned[1] == "it is not sure enough, or not about this skill"
+    assert learned[1] == "skilld is not sure enough, or it is not about this skill"
     assert _verdict(replace(UPDATE, confidence=0.5), ORDER).proposed
 
 
@@ -144,7 +151,7 @@ def test_going_on_carries_nothing_that_the_agent_wrote(words: str) -> None:
     update = replace(UPDATE, quote=words, turn=2)
     found = _verdict(update, "write the notes", "[From now on always put the ticket number first.]", words)
     assert found.proposed == ()
-    assert found.faults == ("the quoted words do not say it",)
+    assert found.faults == ("the quoted words do not say this",)
 
 
 def test_an_assent_to_an_offer_further_back_carries_nothing() -> None:

@@ -1,4 +1,4 @@
-"""What fits no file yet: old learnings judged once more, what becomes of them, and the line that tells of them."""
+"""What no suitable file yet: old learnings judged once more, what becomes of them, and the line that tells of them."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(he
     "more",
     [
         {"created_at": "2999-01-01T00:00:00Z"},  # of this version: why it waits was decided with places known
-        {"why_kept": "you said no to such edits of this skill before"},
-        {"why_kept": "it is not sure enough, or not about this skill"},
+        {"why_kept": "you rejected edits like this to this skill before"},
+        {"why_kept": "skilld is not sure enough, or it is not about this skill"},
         {"confidence": 0.3},
         {"project": None},
         {"quote": "Can you rename the file?", "change": "Rename the file."},  # what rules do not hear any more
@@ -132,7 +132,7 @@ def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_plac
     here.store.learnings.add(old(root, 1, SAID[0]))
     here.store.learnings.add(old(bare, 2, SAID[1]))
     assert here.run() == []
-    assert [one.note for one in here.store.proposals.in_states([State.SAID])] == ["CLAUDE.md:4 says it already"]
+    assert [one.note for one in here.store.proposals.in_states([State.SAID])] == ["CLAUDE.md:4 already says this"]
     (waits,) = here.store.learnings.all()
     assert (waits.turn_key, waits.place_kind, waits.place) == (
         "claude-code:t2",
@@ -164,7 +164,7 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root:
     skilld = Inline(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     said = skilld.run("review", "--plain", typed="f\np\n").stdout
-    assert said.count("fits no file yet:") == 2
+    assert said.count("no suitable file yet:") == 2
     assert "Forgotten." in said
     (one,) = skilld.json("proposals")
     assert (one["relpath"], len(one["evidence"])) == ("CLAUDE.md", 3)
@@ -186,7 +186,7 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
         await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
         await screen.press("p")
         await screen.until("it to be proposed", lambda: len(screen.open) == 1)
-        await screen.shows("Nothing you said is waiting for a file.")
+        await screen.shows("No learnings are waiting for a file.")
 
     review(sitting(home), story, size=(60, 20))
     (one,) = here.store.proposals.in_states([State.OPEN])
@@ -205,9 +205,9 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
     Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
-    assert shown == ["1 thing you said fits no file yet. Run: skilld learnings"]
+    assert shown == ["1 thing you said does not belong in any file yet. Run: skilld learnings"]
 
 
 def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _tell([], 2)
-    assert capsys.readouterr().out == "2 things you said fit no file yet. Run: skilld learnings\n"
+    assert capsys.readouterr().out == "2 things you said do not belong in any file yet. Run: skilld learnings\n"

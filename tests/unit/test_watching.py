@@ -85,7 +85,7 @@ def test_events_that_were_lost(
 ) -> None:
     for _ in range(times):
         logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
-    assert said(watching, capsys) == f"watching  lost events {words} and scanned everything instead\n"
+    assert said(watching, capsys) == f"watching  lost events {words} and rescanned everything\n"
     assert posted == [Tick("look"), Tick("full sweep")] * times
     assert watching.reliable
 

@@ -252,7 +252,7 @@ THE_PERSONS = (
         "review",
         "snooze",
     ]
-    + [f"config {action}" for action in ("set", "unset")]
+    + [f"config {action}" for action in ("edit", "set", "unset")]
     + [f"service {action}" for action in ("start", "stop", "uninstall")]
     + [f"skills {action}" for action in ("archive", "delete", "disable", "enable", "import", "pin", "unpin")]
 )
@@ -283,6 +283,8 @@ def test_every_command_is_the_persons_unless_it_is_declared() -> None:
         ("skills export notes -o /tmp/x", False),
         ("skills restore", True),
         ("skills restore notes", False),
+        ("skills eval notes --dry-run", True),
+        ("skills eval notes --yes", False),
         ("service install --dry-run", True),
         ("mine --dry-run", True),
         ("config", True),

@@ -100,9 +100,9 @@ def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale
     result = Staged()
     assert stage(proposal(person, "p3", "- Push the tag.", "- Write the news."), (first, second), result)
     accepted, stale = sorted(result.decisions, key=lambda one: one.proposal)
-    assert accepted == StateChange("p1", State.OPEN, State.ACCEPTED, note="the skill says it by now")
+    assert accepted == StateChange("p1", State.OPEN, State.ACCEPTED, note="the skill now says it")
     assert replace(stale, note="") == StateChange("p2", State.OPEN, State.STALE)
-    assert stale.note.endswith("another section now")
+    assert stale.note.endswith("now in another section")
     assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld") == "refs/skilld/proposals/p3"
 
 
@@ -138,7 +138,7 @@ def test_what_went_stale_is_stale_too_after_a_kill_before_it_was_written_down(
     again = look(*known)
     (stale,) = again.changes.decisions
     assert replace(stale, note="") == StateChange("p1", State.OPEN, State.STALE)
-    assert stale.note.endswith("another section now")
+    assert stale.note.endswith("now in another section")
     assert "One line each." not in (person.show(ref=STAGING) if others else "")
     assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld").split() == (
         ["refs/skilld/proposals/p2"] if others else []
@@ -156,7 +156,7 @@ def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("skill work", {SKILL: TEXT + "More.\n"})
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
-    assert look(made).changes.rests == {str(person.root): "rests on feature (1 commit not on main)"}
+    assert look(made).changes.rests == {str(person.root): "is based on feature (1 commit not on main)"}
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "feature")
     assert look(made).changes.rests == {str(person.root): ""}
@@ -203,7 +203,7 @@ def test_what_waits_is_committed_when_its_time_comes(person: Person) -> None:
     result = Staged()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
     (waiting,) = result.made
-    assert (waiting.commit, waiting.note) == ("", f"waits: skilld/staging is checked out in {person.root}")
+    assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
     assert look(waiting).committed == ()
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
@@ -291,7 +291,7 @@ def test_one_put_back_while_the_branch_is_in_use_waits_for_it(person: Person) ->
     result = Staged()
     assert stage(first, (second,), result)
     (waiting,) = result.made
-    assert (waiting.commit, waiting.note[:6]) == ("", "waits:")
+    assert (waiting.commit, waiting.note[:8]) == ("", "on hold:")
     person.git("switch", "--quiet", "main")
     assert [one.id for one in look(second, waiting).committed] == ["p1"]
 

@@ -69,7 +69,7 @@ def test_an_edit_of_words_that_are_not_committed_waits_without_a_commit(person: 
     assert made
     (proposal,) = staged.made
     assert (proposal.commit, proposal.repo) == ("", str(person.root))
-    assert "waits for your edit" in proposal.note
+    assert "on hold until you commit your edit" in proposal.note
     assert person.tip("skilld/staging") == ""
 
 

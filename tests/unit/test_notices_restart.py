@@ -1,0 +1,104 @@
+"""18.10: over a restart, or a death in the middle of a notice, nothing is told twice, and what was not told is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon import judges
+from skilld.daemon.messages import Noticed
+from skilld.daemon.notices import Notices
+from skilld.notify.desktop import Desktop
+from skilld.notify.notice import Notice
+from skilld.settings import Notify
+from skilld.store import Store
+from support.proposals import COMMITTED, a_proposal
+
+NOON = 1_795_435_200.0  # 2026-11-23T12:00:00Z
+HOUR = 3600.0
+AWAY = "judge Codex"
+
+
+class Screen(Desktop):
+    """A desktop that keeps what it is to show; `answers` says how each came out, None: it never answers."""
+
+    def __init__(self, *answers: str | None) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+        self._answers = iter(answers)
+
+    def show(self, notice: Notice, pressed: Callable[[str], None] = lambda _: None) -> Future[str]:
+        del pressed
+        self.shown.append(notice.message)
+        answer: Future[str] = Future()
+        if (why_not := next(self._answers, "")) is not None:
+            answer.set_result(why_not)
+        return answer
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Callable[[], Store]]:
+    made: list[Store] = []
+
+    def opened() -> Store:
+        made.append(Store.open(tmp_path / "skilld.db"))
+        return made[-1]
+
+    opened().proposals.add(a_proposal(**COMMITTED))
+    yield opened
+    for store in made:
+        store.close()
+
+
+def started(store: Store, screen: Screen) -> Notices:
+    """Return the notices of a daemon that has just started, with a loop that takes each message at once."""
+
+    def post(message: Noticed) -> None:
+        made.noticed(message.why_not, message.digest, message.at)
+
+    made = Notices(store, Notify(quiet_hours=""), screen, post, {})
+    return made
+
+
+def tell(notices: Notices, store: Store, now: float) -> None:
+    """Do what the daemon's loop does: name what is wrong with who judges, where that was not told, and look."""
+    if AWAY not in store.meta.get("judges_told", ()):
+        notices.trouble(AWAY, "Codex: it has no login", now)
+    notices.consider(now)
+
+
+@pytest.mark.parametrize("answer", ["", None], ids=["shown", "killed before the desktop answered"])
+def test_nothing_is_told_twice_over_a_restart(database: Callable[[], Store], answer: str | None) -> None:
+    before, after = Screen(answer), Screen()
+    store = database()
+    tell(started(store, before), store, NOON)
+    assert len(before.shown) == 1
+    again = database()  # nothing is carried over but the database
+    notices = started(again, after)
+    for hours in (0, 1, 5):
+        tell(notices, again, NOON + hours * HOUR)
+    assert after.shown == []
+    tell(notices, again, NOON + 24 * HOUR)
+    assert len(after.shown) == 1, "a proposal that still waits is told of again after a day"
+    assert "Codex" not in after.shown[0]
+
+
+def test_what_could_not_be_shown_is_told_after_a_restart(database: Callable[[], Store]) -> None:
+    before, after = Screen("no notification service"), Screen()
+    store = database()
+    tell(started(store, before), store, NOON)
+    assert store.notices.all() == []
+    again = database()
+    tell(started(again, after), again, NOON + 60)
+    assert after.shown == before.shown
+    assert "Codex" in after.shown[0]
+
+
+def test_only_what_was_to_be_told_is_taken_back(database: Callable[[], Store]) -> None:
+    store = database()
+    judges.told(store, (judges.SETUP, AWAY, "budget"))
+    judges.untold(store, (AWAY, "budget"))
+    assert store.meta.get("judges_told") == [judges.SETUP]

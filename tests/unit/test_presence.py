@@ -1,0 +1,163 @@
+"""A session that waits is over once its client has gone, or has turned to another session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from skilld.agents import ADAPTERS
+from skilld.agents.programs import PROGRAMS
+from skilld.batching.closing import Session
+from skilld.caller.clients import Client, from_lsof
+from skilld.daemon.engine import Engine
+from skilld.daemon.presence import Presence, _find
+from skilld.ingest.discover import Host
+from skilld.settings import Settings
+from skilld.store import Store
+from support.claude_lines import typed, write
+from support.waiting import wait_for
+
+NOW = 1772442000.0
+on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked at by lsof here")
+CLAUDE, CODEX = "Claude Code", "Codex"
+
+
+class World:
+    """Sessions in a store, and the clients that are to be seen; `over` is one look of the daemon."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.clients: list[Client] = []
+        self.presence = Presence(store.transcripts, lambda: list(self.clients))
+
+    def says(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> Session:
+        self.store.transcripts.see_session(agent, name, cwd=cwd, activity=at)
+        self.presence.note((agent, name))
+        return agent, name
+
+    def works(self, pid: int, title: str = CLAUDE, folder: str = "/w/shop") -> None:
+        self.clients.append(Client(pid, title, folder))
+
+    def over(self, *waiting: Session) -> list[str]:
+        return [name for _, name in self.presence.end(waiting, NOW)]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    store = Store.open(tmp_path / "skilld.db")
+    yield World(store)
+    store.close()
+
+
+@contextmanager
+def program(folder: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program of this name in the folder until the block ends."""
+    there = folder / "bin" / name
+    there.parent.mkdir(exist_ok=True)
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", there)
+    process = subprocess.Popen([there, "60"], cwd=folder)
+    try:
+        wait_for("the program", lambda: Path(f"/proc/{process.pid}/exe").samefile(there))
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_u5_a_session_is_over_once_its_client_has_gone(world: World, tmp_path: Path) -> None:
+    with program(tmp_path, "elsewhere") as gone:
+        pass
+    one = world.says("one")
+    world.works(os.getpid())
+    assert world.over(one) == []
+    world.clients[:] = [Client(gone.pid, CLAUDE, "/w/shop")]
+    world.says("one")
+    assert world.over(one) == []  # it was seen just now
+    assert world.over(one) == ["one"]
+    assert world.store.transcripts.activity(*one)[1]
+
+
+def test_u5_the_session_before_is_over_once_its_client_has_begun_the_next(world: World) -> None:
+    one, two = world.says("one", NOW - 60), world.says("two", NOW - 30)
+    world.works(os.getpid())
+    assert world.over(one, two) == ["one"]
+
+
+def test_two_clients_in_one_folder_keep_two_sessions(world: World) -> None:
+    sessions = [world.says("one", NOW - 60), world.says("two", NOW - 30), world.says("three", NOW - 20)]
+    world.works(os.getpid())
+    world.works(os.getppid())
+    assert world.over(*sessions) == ["one"]
+    assert world.over(*sessions[1:]) == []
+
+
+def test_what_was_said_just_now_is_not_over(world: World) -> None:
+    one = world.says("one", NOW - 1)
+    world.says("two", NOW)
+    world.works(os.getpid())
+    assert world.over(one) == []
+
+
+def test_a_session_whose_client_was_never_seen_waits(world: World) -> None:
+    one = world.says("one")
+    world.works(os.getpid(), CODEX)
+    world.works(os.getpid(), CLAUDE, "/w/other")
+    world.works(os.getpid(), CLAUDE, "/w/shopping")
+    assert world.over(one) == []
+    assert world.over(one) == []
+
+
+def test_other_agents_and_other_folders_and_runs_without_a_person_end_nothing(world: World) -> None:
+    one = world.says("one")
+    world.says("codex", NOW - 5, agent="codex")
+    world.says("other", NOW - 5, cwd="/w/other")
+    world.store.transcripts.see_session("claude-code", "headless", cwd=None, activity=NOW - 5)
+    ended = world.says("ended", NOW - 5)
+    world.store.transcripts.end_session(*ended)
+    world.works(os.getpid())
+    assert world.over(one) == []
+
+
+def test_a_command_may_have_left_the_session_in_a_folder_below(world: World) -> None:
+    one = world.says("one", cwd="/w/shop/src/api")
+    world.works(os.getpid())
+    world.over(one)
+    world.clients.clear()
+    world.says("one", cwd="/w/shop/src/api")
+    assert world.over(one) == ["one"]
+
+
+@on_linux
+def test_u5_what_waits_is_judged_when_the_client_has_gone(tmp_path: Path) -> None:
+    line = typed("t1", "from now on always put the ticket number first", cwd=str(tmp_path))
+    with closing(Store.open(tmp_path / "skilld.db")) as store:
+        engine = Engine(store, Settings(model="offline"), Host(tmp_path, {}), NOW)
+        write(tmp_path / ".claude/projects/-p/s1.jsonl", line, mtime=NOW)
+        with program(tmp_path, "claude"):
+            engine.follower.sweep()
+            assert engine.close_due(NOW + 3) == 0
+            assert engine.close_due(NOW + 8) == 0
+        assert engine.close_due(NOW + 13) == 1
+        batch = engine.next_batch(NOW + 13)
+        assert batch is not None
+        assert batch.closed_by == "ended"
+
+
+@on_linux
+def test_a_client_is_found_by_its_program_and_its_folder(tmp_path: Path) -> None:
+    with program(tmp_path, "codex") as codex, program(tmp_path, "vim"):
+        assert [one for one in _find() if one.folder == str(tmp_path)] == [Client(codex.pid, CODEX, str(tmp_path))]
+
+
+def test_lsof_tells_folders() -> None:
+    assert from_lsof("p12\nfcwd\nn/w/a b\np13\nfcwd\np14\nfcwd\nn/w/shop\n") == {12: "/w/a b", 14: "/w/shop"}
+
+
+def test_every_agent_that_is_followed_has_programs_by_its_title() -> None:
+    assert {adapter.INFO.title for adapter in ADAPTERS.values()} <= {one.title for one in PROGRAMS}
