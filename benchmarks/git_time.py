@@ -101,7 +101,7 @@ class Repository:
             skill="release",
             apply=partial(apply, operations=operations),
             summary=f"Say number {number}.",
-            reason="Asked for from now on.",
+            reason="You asked for this from now on.",
             quote=f"always say number {number}",
             kind=Kind.ADD_STEP,
             confidence=0.9,

@@ -1,8 +1,9 @@
 """What a model is asked: the size of a typical request, and the calls and tokens of a day's work.
 
 Tokens are characters over four. The requests are those that the worker sends to a stand-in for a model, which finds
-what was said for good and nothing else, so that edits and second looks are asked for too. Yardstick of the day: the
-plain rule "a call at every fifth turn of every session", at the mean size of our own requests.
+what was said for good and nothing else, so that edits and second looks are asked for too, and of one of the four
+whether it says what was meant. Yardstick of the day: the plain rule "a call at every fifth turn of every session", at
+the mean size of our own requests.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ def measure(scale: Scale) -> dict[str, Figure]:
 
     def answer(body: Body) -> str:
         asked = said(body)
-        detects = "<recent_messages>" in asked
+        doubts = "<doubtful_changes>" in asked
+        detects = "<recent_messages>" in asked and not doubts
         (detections if detects else others).append(len(asked) // _PER_TOKEN)
+        if doubts:
+            return '<verdicts>["same"]</verdicts>'
         return _updates(asked) if detects else _operations(asked)
 
     with children.scratch() as home, StubModel(answer) as model:
@@ -56,9 +60,11 @@ def measure(scale: Scale) -> dict[str, Figure]:
         ),
         "largest_request": Figure(max(detections), "tokens", "the skill alone", skill, "of the day"),
         "detections_of_a_day": Figure(len(detections), "calls", seed, rule, basis),
-        "calls_of_a_day": Figure(calls, "calls", seed, rule, f"{basis}; edits too", Target(Of.VALUE, most=32)),
+        "calls_of_a_day": Figure(
+            calls, "calls", seed, rule, f"{basis}; edits and polarity too", Target(Of.VALUE, most=32)
+        ),
         "tokens_of_a_day": Figure(
-            tokens, "tokens", seed, rule * mean, f"{basis}; edits too", Target(Of.VALUE, most=150_000)
+            tokens, "tokens", seed, rule * mean, f"{basis}; edits and polarity too", Target(Of.VALUE, most=150_000)
         ),
     }
 

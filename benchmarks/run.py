@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,8 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     def tell(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what is measured may print, and so may its children
     document = suite.run(arguments.only or list(suite.BENCHMARKS), Scale(arguments.quick), tell)
-    print(json.dumps(document, indent=2))
+    print(json.dumps(document, indent=2), file=output, flush=True)
     return int(any("error" in measured for measured in document["benchmarks"].values()))
 
 

@@ -22,11 +22,11 @@ ANCHORS = ("- Rule 1 of chapter 1: say what was done.", "- The tag is signed and
 """A line of the skill and one of the guide, each of which stands there once."""
 LASTING = {
     "From now on, always put the ticket number first in the entry.": "Always put the ticket number first in the entry.",
-    "never mention internal hostnames in the notes again": "Never mention internal hostnames in the notes.",
+    "never mention internal hostnames in the notes again": "Internal hostnames stay unmentioned in the notes.",
     "no, we always list breaking changes first, remember that": "Always list breaking changes first.",
     "please always ask me before you tag a release": "Always ask before you tag a release.",
 }
-"""What the person says for good, and what a skill should say then."""
+"""What the person says for good, and what a skill should say then; of the second, rules cannot tell the polarity."""
 _TALK = (
     "ok go on",
     "yes please",
