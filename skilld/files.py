@@ -6,12 +6,12 @@ import os
 import shlex
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 
-def write_whole(path: Path, data: bytes, mode: int, check: Callable[[], None] | None = None) -> None:
+def write_whole(path: Path, data: bytes | Iterable[bytes], mode: int, check: Callable[[], None] | None = None) -> None:
     """Put a file holding `data` in the place of `path`, which is no link; a crash leaves the old one or the new one.
 
     `check` is called when all is written and only the rename is left; what it raises is raised here, and nothing has
@@ -21,7 +21,7 @@ def write_whole(path: Path, data: bytes, mode: int, check: Callable[[], None] | 
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            file.writelines([data] if isinstance(data, bytes) else data)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(mode)

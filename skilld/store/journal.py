@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -141,14 +142,9 @@ def take_back(path: Path, size: int) -> None:
 
 
 def write(path: Path, place: Place, rows: Iterable[Row]) -> None:
-    """Write a journal anew: every row there is. Raises StoreError."""
-    every = list(rows)
-    at = time.time()
-    lines = [_line({"id": place.database, "n": place.number, "at": at})]
-    lines += [_line({"rows": every[start : start + _ROWS]}) for start in range(0, len(every), _ROWS)]
-    lines.append(_line({"n": place.number, "at": at, "rows": []}))
+    """Write a journal anew: every row there is, never all of them in memory. Raises StoreError."""
     try:
-        write_whole(path, b"".join(lines), 0o600)
+        write_whole(path, _lines(place, rows), 0o600)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)
@@ -156,6 +152,15 @@ def write(path: Path, place: Place, rows: Iterable[Row]) -> None:
             os.close(folder)
     except OSError as error:
         raise _unwritable(path, error) from error
+
+
+def _lines(place: Place, rows: Iterable[Row]) -> Iterator[bytes]:
+    at = time.time()
+    yield _line({"id": place.database, "n": place.number, "at": at})
+    remaining = iter(rows)
+    while some := list(islice(remaining, _ROWS)):
+        yield _line({"rows": some})
+    yield _line({"n": place.number, "at": at, "rows": []})
 
 
 def _line(item: dict[str, Any]) -> bytes:
