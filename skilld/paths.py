@@ -16,6 +16,8 @@ import platformdirs
 from skilld.errors import SkilldError
 from skilld.files import in_shell
 
+MAX_PATH = 4096  # bytes; no system takes a longer one
+
 _APP = "skilld"
 
 
@@ -133,3 +135,11 @@ def check_private(places: Places) -> None:
                 raise SkilldError(
                     f"{path} is open to other users", "skilld keeps its state there", f"chmod go= {in_shell(path)}"
                 )
+
+
+def possible_folder(named: str | None) -> str | None:
+    """Return the folder that a transcript names; None where no system can have it, as its path is too long.
+
+    Looking for a project in each folder above takes as long as the path is long, squared: 4 s for one of 64,000.
+    """
+    return None if named is None or len(named) > MAX_PATH else named

@@ -31,7 +31,7 @@ def run(seconds: float, seed: int, folder: Path) -> Part:
     part = Part("fuzz", seconds)
     damage = _Damage(folder, part)
     number = 0
-    while part.goes_on:
+    while not number or part.goes_on:  # setting up may have taken all the time
         damage.case(f"{seed}/{number}")
         number += 1
     return part

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from skilld.clock import seconds
 from skilld.crash import report
 from skilld.errors import SkilldError
 from skilld.ingest.source import Cursor
+from skilld.paths import possible_folder
 from skilld.protocol import StoredWords
 from skilld.skills import opt_out
 from skilld.store.transcripts import StoredFile, Transcripts
@@ -123,7 +124,7 @@ class TurnWriter:
                 self.touched.add((file.agent, event.session_id))
                 seen = None, None
                 continue
-            cwd = None if isinstance(event, Reply) else event.cwd
+            cwd = None if isinstance(event, Reply) else possible_folder(event.cwd)
             if is_own(event.text if isinstance(event, Turn) else "", cwd):
                 continue
             if event.session_id != seen[0] or cwd not in {None, seen[1]}:
@@ -131,7 +132,7 @@ class TurnWriter:
                 rows.see_session(file.agent, event.session_id, cwd=cwd, activity=reading.activity(event))
                 self.touched.add((file.agent, event.session_id))
             if isinstance(event, SkillUse):
-                rows.add_use(file.agent, event)
+                rows.add_use(file.agent, replace(event, cwd=cwd))
             if isinstance(event, Turn):
                 lasting = needs_classification(event.text)
                 revives = file.since is not None

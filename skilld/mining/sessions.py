@@ -20,6 +20,7 @@ from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import Work, guess_agent
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
+from skilld.paths import possible_folder
 from skilld.pipeline.documents import session_opt_out
 from skilld.pipeline.messages import as_messages
 from skilld.protocol import PROCESSOR_SECONDS
@@ -285,7 +286,7 @@ class Reader:
 
     def _session(self, transcript: Transcript, name: str, read: _Read) -> Session:
         turns = [event for event in read.events if isinstance(event, Turn)]
-        cwd = next((turn.cwd for turn in reversed(turns) if turn.cwd), "")
+        cwd = next((turn.cwd for turn in reversed(turns) if possible_folder(turn.cwd)), None) or ""
         main_dir = read.work.main_dir(cwd or None) or ""
         return Session(
             agent=transcript.agent,

@@ -44,7 +44,6 @@ _DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 _AROUND = 8  # weeks before and after the one in which a rule came in
 _WEEK, _DAY = 7 * 86400.0, 86400.0
 _MOST_LESSONS = 30
-_MAX_PATH = 4096  # characters; no system has a longer one
 _SMALL = 0.1  # dollars
 # What to look at first: repeated rules, and of the others those that most is known of.
 _ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleState.UNUSED)
@@ -248,8 +247,6 @@ class _Groups:
 def project_of(cwd: str) -> str:
     """Return the project that a folder belongs to: the nearest one above with a `.git`, else the folder."""
     path = Path(cwd)
-    if len(cwd) > _MAX_PATH:
-        return cwd
     return next((str(folder) for folder in (path, *path.parents) if os.path.lexists(folder / ".git")), cwd)
 
 

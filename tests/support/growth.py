@@ -241,13 +241,15 @@ def grows_too_fast(
     """
     most = _MOST_TIMES * seconds
     try:
-        least = _measured(prepare, LEAST, most)
+        least = _measured(prepare, LEAST, 4 * most)
         while longest >= 8 * LEAST and least * longest / LEAST > seconds:
             longest //= 2
+        # A call that is dear but linear takes longer than any fixed time on a machine with other work to do.
+        most = max(most, _FAR_FROM_LINEAR * least * longest / LEAST)
         last = _measured(prepare, longest, most)
         if last <= floor:
             return ""
-        shorter = least if longest < 8 * LEAST else _measured(prepare, longest // 4, most)
+        shorter = least if longest < 8 * LEAST else min(_measured(prepare, longest // 4, most) for _ in range(2))
         if last <= _ODD * shorter and last <= _FAR_FROM_LINEAR * least * longest / LEAST:
             return ""
         if last <= _STEEP * shorter:  # not clear yet: what is copied each time costs little until it is long

@@ -294,6 +294,15 @@ def test_text_that_no_file_can_hold_is_kept_all_the_same(machine: Machine) -> No
     assert follower.sweep() == 1
 
 
+def test_a_folder_that_no_system_can_have_is_not_known_and_its_turns_count(machine: Machine) -> None:
+    follower = machine.start()
+    longest = "/a" * 2000
+    write(machine.path(), typed("t1", cwd=longest), typed("t2", session="s2", cwd="/a" * 30_000))
+    assert follower.sweep() == 2
+    assert machine.store.transcripts.cwd("claude-code", "s1") == longest
+    assert machine.store.transcripts.cwd("claude-code", "s2") is None
+
+
 def test_a_deleted_file_leaves_no_complaint(machine: Machine) -> None:
     follower = machine.start()
     machine.path().symlink_to("/dev/zero")
