@@ -1,7 +1,8 @@
-"""The agents at work on this machine, and the folder of each: from /proc on Linux, from `ps` and `lsof` elsewhere."""
+"""The agents at work on this machine and the folder of each: from /proc on Linux, from `ps` and `lsof` elsewhere."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from skilld.caller.judge import Agents
 from skilld.caller.tree import processes
 
 _PROC = Path("/proc")
-_LSOF = "/usr/sbin/lsof"
+_LSOF, _PS = "/usr/sbin/lsof", "/bin/ps"
 _SECONDS = 10.0
 
 
@@ -32,6 +33,23 @@ def clients(agents: Agents) -> list[Client]:
     return [Client(pid, titles[pid], folder) for pid, folder in _folders(first).items()]
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process runs. One that has ended does not, however long its parent leaves it as a zombie.
+
+    tmux does for minutes, now and then (3.3a, measured): signal 0 reaches a zombie too.
+    """
+    if _PROC.joinpath("self/stat").exists():
+        with suppress(OSError):
+            stat = _PROC.joinpath(str(pid), "stat").read_bytes()
+            return stat[stat.rindex(b")") + 2 :][:1] not in {b"Z", b"X"}
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return not _answer([_PS, "-o", "stat=", "-p", str(pid)]).startswith("Z")
+
+
 def _folders(pids: list[int]) -> dict[int, str]:
     """Return the working folder of each process that shows it: one's own do."""
     if not _PROC.joinpath("self").exists():
@@ -45,13 +63,17 @@ def _folders(pids: list[int]) -> dict[int, str]:
 
 def _from_lsof(pids: list[int]) -> dict[int, str]:
     command = [_LSOF, "-a", "-d", "cwd", "-F", "pn", "-p", ",".join(map(str, pids))]
+    return from_lsof(_answer(command))
+
+
+def _answer(command: list[str]) -> str:
     try:
         done = subprocess.run(
             command, env={"LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired):
-        return {}
-    return from_lsof(done.stdout.decode("utf-8", "replace"))
+        return ""
+    return done.stdout.decode("utf-8", "replace")
 
 
 def from_lsof(text: str) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""Whether anybody still sits at a session that waits: its client has gone, or has turned to another session.
+"""Whether a waiting session is over: its client has exited, or has moved on to another session.
 
 Few logs say that a session is over. A client has one session at a time. So where more sessions of an agent wait in a
 folder than clients of it work there, those silent for longest are over: all of them once the last client has gone, and
@@ -10,14 +10,13 @@ A session whose client was never seen, as in an editor, waits for as long as it 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import PROGRAMS
 from skilld.batching.closing import Session
-from skilld.caller.clients import Client, clients
+from skilld.caller.clients import Client, clients, is_alive
 from skilld.caller.judge import Agents
 from skilld.store.transcripts import Transcripts
 
@@ -44,7 +43,7 @@ class Presence:
         if self._spoke:
             self._clients = self._find()
         elif self._seen:
-            self._clients = [client for client in self._clients if _lives(client.pid)]
+            self._clients = [client for client in self._clients if is_alive(client.pid)]
         looked_for, self._spoke = self._spoke, set()
         ended = [one for one in waiting if (one in looked_for or one in self._seen) and self._is_over(one, now)]
         for agent, session_id in ended:
@@ -72,11 +71,3 @@ def _related(one: str, other: str) -> bool:
 
 def _find() -> list[Client]:
     return clients(Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return isinstance(error, PermissionError)
-    return True

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+from skilld.caller.clients import is_alive
 from support.waiting import LIMIT, pause, wait_for
 
 COLUMNS, ROWS = 150, 50
@@ -60,8 +61,8 @@ class Terminal:
         return self._tmux("capture-pane", "-p", "-t", _TARGET)
 
     def ended(self) -> bool:
-        """Whether the program has exited (its last screen stays readable)."""
-        return self._tmux("list-panes", "-t", _TARGET, "-F", "#{pane_dead}").strip() == "1"
+        """Whether the program has exited (its last screen stays readable). tmux may be late to see it (3.3a)."""
+        return self._tmux("list-panes", "-t", _TARGET, "-F", "#{pane_dead}").strip() == "1" or not is_alive(self.pid)
 
     @property
     def pid(self) -> int:

@@ -83,6 +83,19 @@ def test_u5_a_session_is_over_once_its_client_has_gone(world: World, tmp_path: P
     assert world.store.transcripts.activity(*one)[1]
 
 
+@on_linux
+def test_a_client_that_nobody_has_waited_for_is_gone(world: World, tmp_path: Path) -> None:
+    """Its parent (here this test, else a terminal) leaves it as a zombie, which still takes signals."""
+    with program(tmp_path, "claude") as client:
+        one = world.says("one")
+        world.works(client.pid)
+        assert world.over(one) == []
+        client.kill()
+        stat = Path(f"/proc/{client.pid}/stat")
+        wait_for("a zombie", lambda: ") Z " in stat.read_text())
+        assert world.over(one) == ["one"]
+
+
 def test_u5_the_session_before_is_over_once_its_client_has_begun_the_next(world: World) -> None:
     one, two = world.says("one", NOW - 60), world.says("two", NOW - 30)
     world.works(os.getpid())
