@@ -1,4 +1,4 @@
-"""What a person should know about where a proposal stands: which branch has it, and whether it was dropped from it."""
+"""What to tell a person about a proposal's standing: which branch has it, whether it was dropped, who decided."""
 
 from __future__ import annotations
 
@@ -142,6 +142,7 @@ def doubts(store: Store, now: float) -> list[str]:
 
 _BEFORE = 60.0  # seconds: commits have whole ones, and clocks differ
 _AFTER = 300.0  # seconds in which an agent at work may write nothing
+_WHOLE = 1.0  # seconds: the time of a commit has no fraction. Who has left can have done nothing later.
 
 
 def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
@@ -152,7 +153,7 @@ def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
     """
     last = float(store.meta.get(LOOKED_AT, 0.0)) or seconds(proposal.created_at) or now
     first, until = (at, at) if last - _BEFORE <= at <= now else (min(last, now), now)
-    sessions = store.transcripts.active(first - _AFTER)
+    sessions = store.transcripts.active(first - _AFTER, first - _WHOLE)
     agents = agents_in(sessions, proposal, until + _BEFORE)
     return f"{MAYBE}{', '.join(agents)}" if agents else "git"
 

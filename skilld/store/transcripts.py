@@ -286,13 +286,16 @@ class Transcripts(Files):
         own = next((row["cwd"] for row in rows if row["session_id"] == session_id), "")
         return own, [row["cwd"] for row in rows if row["session_id"] != session_id]
 
-    def active(self, since: float) -> list[Active]:
-        """Return the sessions with a folder whose transcript grew after `since` (Unix time)."""
+    def active(self, since: float, ended_since: float) -> list[Active]:
+        """Return the sessions with a folder whose transcript grew after `since`; for those over, after `ended_since`.
+
+        Both are Unix times.
+        """
         rows = self._db.execute(
             """SELECT agent, cwd, last_activity, (SELECT min(at) FROM turns WHERE turns.agent = sessions.agent
                AND turns.session_id = sessions.session_id) AS first FROM sessions
-               WHERE last_activity >= ? AND cwd IS NOT NULL""",
-            (since,),
+               WHERE last_activity >= (CASE WHEN ended THEN ? ELSE ? END) AND cwd IS NOT NULL""",
+            (ended_since, since),
         )
         return [Active(row["agent"], row["cwd"], seconds(row["first"]) or row["last_activity"]) for row in rows]
 

@@ -6,10 +6,13 @@ import json
 import shutil
 import subprocess
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from skilld.store import Store
 from support import disguises
 from support.honest_places import CAN_ENTER, PLACES
 from support.lessons import LINES, TICKETS, Lessons
@@ -22,6 +25,8 @@ from support.waiting import LIMIT, wait_for
 SKILLD = (sys.executable, "-m", "skilld")
 # An agent's client as far as the kernel goes: it starts a shell in a session of its own, without a terminal.
 AGENT = "import subprocess, sys; subprocess.run(['bash', '-c', sys.argv[1]], start_new_session=True)"
+
+TRANSCRIPTS = ".claude/projects/*/*.jsonl"
 
 
 @pytest.fixture
@@ -147,3 +152,20 @@ def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, p
         assert f"undo: skilld revert {proposal['id']}" in said, words
     assert program.run("revert", proposal["id"]).returncode == 0
     assert "maybe by an agent" not in program.run("show", proposal["id"]).stdout
+
+
+def test_what_plain_git_decides_once_the_agent_has_left_is_the_persons(
+    project: Project, program: Program, taught: str
+) -> None:
+    with closing(Store.open(program.home / ".local/state/skilld/skilld.db")) as store:
+        for path in program.home.glob(TRANSCRIPTS):
+            store.transcripts.end_session("claude-code", path.stem)
+    wait_for("a later second: a commit has whole ones", lambda: time.time() > _newest(program) + 2)
+    (proposal,) = program.json("proposals")
+    project.git("cherry-pick", proposal["commit"])
+    (found,) = program.json("proposals", "--state", "all")
+    assert (found["id"], found["state"], found["decided_by"]) == (taught, "accepted", "git")
+
+
+def _newest(program: Program) -> float:
+    return max(path.stat().st_mtime for path in program.home.glob(TRANSCRIPTS))
