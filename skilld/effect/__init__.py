@@ -1,1 +1,1 @@
-"""Whether rules work: what a person had to say again, in which sessions a rule could matter, and what that comes to."""
+"""Whether rules work: what had to be repeated, in which sessions a rule applied, and what follows from it."""

@@ -1,4 +1,4 @@
-"""Whether a person has to say a rule again: words of a turn beside a line that the agent had loaded.
+"""Whether a person repeats a rule: compares the words of a turn with a line the agent had loaded.
 
 Texts in, yes or no out. Three things are told apart: a correction or a demand that says what the rule says; talk about
 the rule (a question, a story, a wish to change it); another rule that shares words with it. By words alone, so that the

@@ -1,4 +1,4 @@
-"""What a model is asked of a session: which of its words say a rule again, and which rules could matter there.
+"""What a model is asked about a session: which words repeat a rule, and which rules applied.
 
 Two closed questions on the numbered rules of the files that were loaded; numbers come back. Words alone count where no
 answer can be read.

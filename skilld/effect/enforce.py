@@ -1,4 +1,4 @@
-"""What would enforce a rule: drafts for the agents' own checks of commands. Text out; nothing is ever installed. Pure.
+"""Drafts hooks that would enforce a rule. Returns text; never installs anything. Pure.
 
 A hook sees commands, so that only a rule which turns a program down has a draft.
 """

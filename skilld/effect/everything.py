@@ -1,4 +1,4 @@
-"""All rules with what became of them and what is to be done, out of the store; and the proposals that do it."""
+"""All rules with their effect and their remedy, from the store; and the proposals that carry remedies out."""
 
 from __future__ import annotations
 

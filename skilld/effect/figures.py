@@ -1,4 +1,4 @@
-"""What counts come to: an interval for a share, and what may be said of a rule. Pure.
+"""What counts mean: the interval of a share, and what may be claimed about a rule. Pure.
 
 The interval is Wilson's at 95 %, its upper end widened by what the ears miss: of what is said again they hear HEARD
 (docs/effect.md); a model hears more, and then it is wider than it need be. A state is claimed only where the whole

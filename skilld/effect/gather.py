@@ -1,4 +1,4 @@
-"""What became of all rules, by the store and the files as they are now. Reads only."""
+"""The effect of all rules, from the store and the files as they are now. Reads only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of a file that may be rules, and since when each stands there."""
+"""The lines of a file that may be rules, and since when each has been there."""
 
 from __future__ import annotations
 

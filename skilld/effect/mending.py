@@ -1,4 +1,4 @@
-"""A remedy for a rule as a proposal, made by code from lines that stand there and from words that the person said.
+"""Turns a remedy for a rule into a proposal, from existing lines and the person's own words, by code alone.
 
 Made and kept like any other: checked edits, what was decided before, the staging branch. Costs no call of a model.
 """
@@ -331,8 +331,8 @@ def figures_of(effect: Effect) -> str:
     """Return a sentence with what was counted of a rule since it came in."""
     after = effect.after
     if is_unused(effect):
-        return "It could not have mattered in any session since it was added."
-    again = f"Repeated in {after.repeats} of {counted(after.sessions, 'session')} where it could matter"
+        return "It has not applied in any session since it was added."
+    again = f"Repeated in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
     return f"{again}, and in {sessions_of(effect.missed)} that had not loaded it." if effect.missed else f"{again}."
 
 

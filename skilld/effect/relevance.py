@@ -1,4 +1,4 @@
-"""Whether a rule could matter in a session: the work was of its kind, by the words of both. Pure.
+"""Whether a rule applied in a session: judged from the words of the rule and of the work. Pure.
 
 A rule about how the agent speaks or proceeds matters in any. What else a rule is about must have been asked for, run
 or touched. Where a model was asked (`asking`), its word counts more.

@@ -1,4 +1,4 @@
-"""What is to be done about a rule that is not kept, or not needed: the order in which code chooses. Pure.
+"""What to do about a rule that is not kept or not needed: the order in which code chooses. Pure.
 
 A rule gets at most one proposal a month, and each sort of remedy once. Two remedies are only named: to revert the
 proposal that brought the rule in, and, where all else was tried, to enforce it by a hook of the agent.

@@ -1,4 +1,4 @@
-"""Rules and what became of them: in which past sessions each could matter, and in which of them it was said again.
+"""Rules and their effect: in which past sessions each applied, and in which it was repeated.
 
 A rule is a line of a file that agents load: one that skilld brought in by a proposal, or one that a person wrote and
 had to say again. It counts from the time it came in; what was said before that is no repeat of it.
@@ -39,7 +39,8 @@ class Origin(StrEnum):
 class Rule:
     """A line of a file; `since` is when it came in (Unix time), `agents` who reads the file as far as is known.
 
-    `proposal` is the id of the one that brought it in, empty where none did.
+    `proposal` is the id of the one that brought it in, empty where none did; `taught_in` are the sessions in which its
+    words were said.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Rule:
     since: float
     agents: frozenset[str] = frozenset()
     proposal: str = ""
+    taught_in: frozenset[str] = frozenset()
 
     @property
     def is_in_skill(self) -> bool:
@@ -123,7 +125,16 @@ def _standing(
         key = folded(rule)
         if key in added.get(path, {}):
             since, by = added[path][key]
-            yield Rule(path, line, rule, Origin.PROPOSAL, since, frozenset({by.agent, *by.agents}), by.id)
+            yield Rule(
+                path,
+                line,
+                rule,
+                Origin.PROPOSAL,
+                since,
+                frozenset({by.agent, *by.agents}),
+                by.id,
+                frozenset({by.session_id}),
+            )
         elif key in said.get(path, {}):
             yield Rule(path, line, rule, Origin.PERSON, said[path][key])
 
@@ -197,11 +208,12 @@ def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
         if not (loaded or would_be):
             missed += [] if came_later else heard
             continue
-        if not heard and not _could_matter(rule, one):
+        was_said = bool(heard) or (came_later and session.session_id in rule.taught_in)
+        if not was_said and not _could_matter(rule, one):
             continue
-        occasions.append(Occasion(session, bool(heard)))
+        occasions.append(Occasion(session, was_said))
         if came_later:
-            before += Count(1, int(bool(heard)))
+            before += Count(1, int(was_said))
         else:
             repeated.append(bool(heard))
             evidence += heard

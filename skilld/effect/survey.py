@@ -1,4 +1,4 @@
-"""One transcript, read whole for what its sessions show of the rules that were loaded; of its words only quotes stay.
+"""Reads one whole transcript for what its sessions show of the loaded rules; of its words only quotes are kept.
 
 What an agent had loaded is what it loads in that folder now, for the files that the session touched: of an old session
 that is an estimate, which `since` of each line corrects.
@@ -21,7 +21,7 @@ from skilld.context import Scope, context_of
 from skilld.effect import asking
 from skilld.effect.again import corrections, says_again
 from skilld.effect.lines import came_in, rules_in, text_of
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, cause_of
 from skilld.git.environment import scrub_environment
 from skilld.ingest import side_files
 from skilld.ingest.discover import skill_places
@@ -96,7 +96,7 @@ def survey(job: Survey, redact: Callable[[str], str]) -> SurveyResult:
     try:
         _read(job, found)
     except OSError as error:
-        return SurveyResult(outcome=Outcome.FAILED, detail=error.strerror or type(error).__name__)
+        return SurveyResult(outcome=Outcome.FAILED, detail=cause_of(error))
     scrub_environment()
     sessions = {name: one for name, read in found.items() if read.turns and (one := _session(job, name, read, redact))}
     if job.backend.model == OFFLINE:

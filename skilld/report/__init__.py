@@ -1,1 +1,1 @@
-"""One report of what was taught, where it went and what came of it: as values, a page, or lines. Reads only."""
+"""A report of what was taught, where it went and whether it helped: as values, a page, or lines. Reads only."""

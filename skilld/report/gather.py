@@ -1,4 +1,4 @@
-"""From the store, the files and git to the values of a report. Writes nothing, and reads no transcript."""
+"""Gathers the values of a report from the store, files and git. Writes nothing, reads no transcript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as lines for a terminal: thirty at most where there are 80 columns. Pure."""
+"""The report as lines for a terminal: at most thirty at 80 columns. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def _lines(report: Report, home: str, width: int) -> Iterator[str]:
     yield from _named(width, "decided", say.decided(report), ", ".join(states))
     yield from _named(width, "said", say.again(report), *_again(report, home))
     files = (
-        f"{say.short(one.path, home)}: {say.number(one.now)} ({say.change(one.change)})"
+        f"{say.short(one.path, home)}: {say.number(one.now)} tokens"
+        + (f" ({say.change(one.change)})" * bool(one.change))
         for one in report.weight[:_ROWS]
     )
     yield from _named(width, "weight", say.weight(report), *files)
@@ -62,7 +63,8 @@ def _again(report: Report, home: str) -> Iterator[str]:
     again = report.again
     if not again.rules:
         return
-    yield f"before {_share(again.before)}; since {_share(again.after)}"
+    shares = (("before", again.before), ("since", again.after))
+    yield "; ".join(f"{name} {_share(share)}" for name, share in shares if share.sessions)
     yield _blocks(again.per_week["after"])
     yield "rules: " + ", ".join(f"{count} {say.RULES[state]}" for state, count in again.states.items() if count)
     for rule in [one for one in again.rules if one.state == "repeated"][:_ROWS]:

@@ -1,4 +1,4 @@
-"""HTML in which text from outside is text: nothing but `tag` makes markup, and it escapes whatever is not markup."""
+"""HTML in which outside text stays text: only `tag` makes markup, and it escapes everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else: no script, no request, in the dark and on paper."""
+"""The report as one self-contained HTML page: no script, no request; works in dark mode and on paper."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def _lessons(report: Report, home: str) -> Markup:
         )
         for one in report.lessons
     ]
-    return _section("The newest, in words", "", tag("ul", *rows, class_="lessons"))
+    return _section("The latest, in your own words", "", tag("ul", *rows, class_="lessons"))
 
 
 def _section(title: str, lead: str, *content: str) -> Markup:

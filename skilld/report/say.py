@@ -1,4 +1,4 @@
-"""What a report says in words and numbers, for the page and the lines alike. Pure.
+"""The report's words and numbers, shared by the page and the lines. Pure.
 
 No number is made here: each is one of the report's own values.
 """
@@ -84,7 +84,8 @@ def decided(report: Report) -> str:
     if report.decided.percent is None:
         return "You have not decided on any proposal yet: skilld review"
     days = report.decided.days
-    when = "" if days is None else f"; half of the decisions took {number(days)} days or less"
+    when = "" if days is None else f"; half of the decisions were made within {number(days)} days"
+    when = when if days is None or days > 1 else "; half of the decisions were made within a day"
     return f"Of the proposals you decided on, {percent(report.decided.percent)} stayed accepted{when}."
 
 
@@ -96,14 +97,14 @@ def again(report: Report) -> str:
             report, _unread(report) or "no accepted edit is still in its file, and no rule had to be repeated."
         )
     if before.percent is None and after.percent is None:
-        return "skilld has read no session where a rule could matter."
-    said = f"said in {percent(before.percent)} of the sessions where it could matter" if before.sessions else ""
+        return "skilld has not read any session where a rule applied."
+    said = f"said in {percent(before.percent)} of the sessions where it applied" if before.sessions else ""
     since = f"repeated in {percent(after.percent)} of them" if after.sessions else ""
     if said and since:
         return f"Before a rule was added, it was {said}. Since then, it was {since}."
     if said:
         return f"Before a rule was added, it was {said}; there have been no such sessions since."
-    return f"A rule was repeated in {percent(after.percent)} of the sessions where it could matter."
+    return f"A rule was repeated in {percent(after.percent)} of the sessions where it applied."
 
 
 def _unread(report: Report) -> str:
@@ -127,5 +128,5 @@ def cost(report: Report) -> str:
     total = f"{amount(spent.usd, 'usd')}, " if spent.unit == "usd" else ""
     said = f"{total}{number(spent.tokens)} tokens in {counted(spent.calls, 'model call')}"
     if spent.per_accepted is None:
-        return f"{said}; nothing was accepted for it yet."
+        return f"{said}; nothing has been accepted yet."
     return f"{said}: {amount(spent.per_accepted, spent.unit)} for each of {counted(spent.accepted, 'accepted edit')}."

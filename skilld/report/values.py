@@ -1,4 +1,4 @@
-"""The report as values: what `--json` prints, and all that the page and the lines are made of."""
+"""The report as values: what `--json` prints, and what the page and the lines are made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weeks of a report, which begin on Mondays of the person's own calendar. Pure."""
+"""The weeks of a report, starting on Mondays in the person's own time zone. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens the files that sessions loaded have had, week by week, as git remembers them."""
+"""The size in tokens of the files that sessions loaded, week by week, from git."""
 
 from __future__ import annotations
 

@@ -83,6 +83,16 @@ def test_what_was_said_before_the_rule_came_in_is_no_repeat_of_it() -> None:
     assert [one.session for one in found.evidence] == ["s30"]
 
 
+def test_the_session_that_taught_a_rule_said_it_whatever_its_words() -> None:
+    """First hour: "imperative, please" made "Write commit messages in the imperative mood", counted as never said."""
+    sessions = [session(10, "like this from now on, please"), session(30)]
+    rule = Rule(GUIDE, 3, RULE, Origin.PROPOSAL, 20, frozenset({"claude-code"}), "p1", frozenset({"s10"}))
+    (found,) = effects([rule], sessions)
+    assert (found.before, found.after) == (Count(1, 1), Count(1, 0))
+    (found,) = effects([replace(rule, taught_in=frozenset({"s30"}))], sessions)
+    assert (found.before, found.after) == (Count(1, 0), Count(1, 0)), "it came in before that session"
+
+
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
     elsewhere = [session(at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, 30)]
     found = the_effect(elsewhere)

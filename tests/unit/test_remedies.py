@@ -149,7 +149,7 @@ def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> 
     (one,) = bench.mend()
     assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- **{PNPM}**\n"
     assert ([said.turn for said in one.evidence], one.state) == (["claude-code:b", "claude-code:a"], State.OPEN)
-    assert one.reason == "Repeated in 2 of 2 sessions where it could matter."
+    assert one.reason == "Repeated in 2 of 2 sessions where it applied."
     assert bench.mend() == []
     bench.decide(one, State.REJECTED)
     assert bench.mend(29) == []
@@ -225,7 +225,7 @@ def test_what_a_proposal_brought_in_and_was_never_needed_is_taken_out(bench: Ben
         bench.say(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
     assert bench.mend(20) == []  # it had its proposal of the month
     (two,) = bench.mend(31)
-    assert (two.reason, two.evidence) == ("It could not have mattered in any session since it was added.", ())
+    assert (two.reason, two.evidence) == ("It has not applied in any session since it was added.", ())
     assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
 
 

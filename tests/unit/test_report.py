@@ -8,7 +8,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from html.parser import HTMLParser
 from itertools import count
@@ -180,6 +180,21 @@ def test_every_number_in_the_lines_stands_in_the_json() -> None:
     assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
 
 
+def test_what_is_nothing_is_left_out() -> None:
+    none = Share(0, 0, None)
+    young = replace(
+        REPORT,
+        decided=replace(REPORT.decided, days=0.0),
+        again=replace(REPORT.again, before=none),
+        weight=(FileWeight(f"{HOME}/a/CLAUDE.md", 5, 35, 0, (35,)),),
+    )
+    shown = "\n".join(lines(young, HOME, 200))
+    assert "half of the decisions were made within a day." in shown
+    assert "~/a/CLAUDE.md: 35 tokens\n" in shown
+    assert "since in 1 of 3\n" in shown
+    assert "in 0 of 0" not in shown
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -266,7 +281,7 @@ def test_each_part_without_figures_says_why(tmp_path: Path) -> None:
         "no accepted edit is still in its file, and no rule had to be repeated.",
         "none of the instruction files or skills loaded in a session still exist.",
         "no edit has been proposed.",
-        "20 tokens in 1 model call; nothing was accepted for it yet.",
+        "20 tokens in 1 model call; nothing has been accepted yet.",
     ):
         assert why in said
 
