@@ -1,4 +1,4 @@
-"""The review: looking at proposals and deciding on them, in a terminal.
+"""The review: look at proposals and decide on them, in a terminal.
 
 - `controller`: what a review does and what it shows, as values, without a screen; `generating`: the same of the steps
   of `skilld mine --interactive`.

@@ -1,4 +1,4 @@
-"""The review on a screen: five tabs over one sitting. Follows the terminal's own colours.
+"""The review on a screen: five tabs over one session, in the terminal's own colours.
 
 Whatever reads git, transcripts or the disk runs on threads; the screen only shows what comes back.
 """
@@ -14,12 +14,12 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import Footer, Static, TabbedContent, TabPane
+from textual.widgets import Static, TabbedContent, TabPane
 
 from skilld.review import draw
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import KeysApp, Pane, Rows
+from skilld.review.dialogs import KeyLine, KeysApp, Pane, Rows
 from skilld.review.generating import Generation
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.report_pane import ReportPane
@@ -72,7 +72,7 @@ class SessionsPane(Pane):
         row, detail = self.rows.cursor_row, self.query_one("#session-detail", Static)
         known = 0 <= row < len(self._found)
         detail.update(
-            draw.session_detail(self._found[row], self._sitting.home) if known else "No session in the last day."
+            draw.session_detail(self._found[row], self._sitting.home) if known else "No sessions in the last day."
         )
 
 
@@ -134,7 +134,7 @@ class ReviewApp(KeysApp[None]):
                 yield WaitingPane(self.sitting)
             with TabPane("5 Report", id="report"):
                 yield ReportPane(self.sitting)
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def action_tab(self, name: str) -> None:
         """Show a tab, the keys going to it."""

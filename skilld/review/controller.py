@@ -1,4 +1,4 @@
-"""One sitting of a review, without a screen: what is open, what it looks like, deciding on it, and undoing that.
+"""One review session without a screen: what is open, how it looks, deciding, and undoing that.
 
 Every call opens the store for itself, so that a screen may make it on any thread; decisions go one after the other.
 """
@@ -187,6 +187,11 @@ class Look:
     said: tuple[tuple[Excerpt, ...], ...]
     remarks: tuple[str, ...]
     text: str  # the whole skill as proposed; empty where it cannot be told
+
+
+def no_skill(*, has_any: bool) -> str:
+    """Return what a list of skills without rows says; `has_any` where only the search found none."""
+    return "No skill matches." if has_any else "You have no skills yet. To make some from your past sessions: n"
 
 
 def has_words(proposal: Proposal, words: str) -> bool:

@@ -1,4 +1,4 @@
-"""The questions of the review: a reason, another text, which parts, are you sure. Escape takes each of them back."""
+"""The review's dialogs: a reason, other text, which parts, are you sure. Escape cancels each of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
 from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static, TextArea
+from textual.widgets._footer import FooterKey
 
 from skilld.proposals.explain import Part
 from skilld.review.controller import Row
@@ -33,6 +34,26 @@ Dialog OptionList, Dialog OptionList:focus { border: none; padding: 0; height: a
 Dialog.-large > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0; }
 Dialog TextArea, Dialog TextArea:focus { height: 1fr; border: none; padding: 0; }
 """
+
+
+class KeyLine(Footer):
+    """The line of keys. What a narrow screen has no room for is left out, and `?` shows it."""
+
+    def __init__(self) -> None:
+        super().__init__(compact=True)
+
+    def compose(self) -> ComposeResult:
+        """Put as many keys on the line as fit whole."""
+        left = self.app.size.width
+        for key in super().compose():
+            if isinstance(key, FooterKey):
+                left -= len(f"{key.key_display} {key.description} ")
+            if left >= -1:  # nothing has to follow the last one
+                yield key
+
+    def on_resize(self) -> None:
+        """Look again how many fit."""
+        self.call_after_refresh(self.recompose)
 
 
 class Field(Input):
@@ -63,7 +84,7 @@ class ReasonDialog(Dialog[str]):
         with Vertical():
             yield Label(f"Reject: {safe_text(self._summary)}", markup=False)
             yield Field(placeholder="reason (Enter: none, Esc: do not reject)", id="why")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -84,7 +105,7 @@ class EditDialog(Dialog[str]):
         """Put the text on the screen."""
         with Vertical():
             yield TextArea(self._text, id="text", soft_wrap=True, show_line_numbers=False, theme="css")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Put the cursor where the change is."""
@@ -117,7 +138,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         with Vertical():
             yield Label("Accept which parts? Space selects, Enter accepts; the others stay open.")
             yield OptionList(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def action_choose(self) -> None:
         """Choose the part under the cursor, or no longer."""
@@ -158,7 +179,7 @@ class AgreeDialog(Dialog[bool]):
         """Put the question on the screen."""
         with Vertical():
             yield Label(safe_text(self._question, newlines=True), markup=False)
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - a key's argument
         """Answer."""
@@ -178,7 +199,7 @@ class NameDialog(Dialog[str]):
         with Vertical():
             yield Label("The name of the new skill:", id="about-name")
             yield Field(self._name, id="new-name")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -202,7 +223,7 @@ class ConfirmDialog(Dialog[bool]):
         with Vertical():
             yield Label(safe_text(self._question, newlines=True), markup=False)
             yield Field(placeholder=f"type {safe_text(self._word)}", id="word")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -227,7 +248,7 @@ class KeysDialog(Dialog[None]):
         width = max(len(key) for key, _ in self._keys)
         with Vertical(), VerticalScroll():
             yield Static(Content("\n".join(f"{key:>{width}}  {what}" for key, what in self._keys)))
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def action_down(self) -> None:
         """Show what is further down."""
@@ -268,7 +289,7 @@ class Rows(DataTable[Content]):
 class Pane(Vertical):
     """One tab: what takes the keys when it is shown is its list."""
 
-    # First in the key line, which a narrow screen cuts at its end.
+    # First in the key line: a narrow screen has room for the first ones alone.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "app.keys", "Keys", key_display="?"),
         Binding("space", "page(1)", "Scroll", show=False),
@@ -322,7 +343,7 @@ class SearchField(Field):
 
 
 class KeysApp(App[R]):
-    """An app that shows what each key does: a key line has not all of them, and a narrow screen cuts it."""
+    """An app that shows what each key does: a narrow screen has no room for all of them in its key line."""
 
     def action_keys(self) -> None:
         """Show every key there is now."""

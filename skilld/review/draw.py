@@ -1,4 +1,4 @@
-"""Values as what Textual shows: cells, and the detail of a proposal. Only styles of the terminal's own palette.
+"""Values as Textual content: cells, and a proposal's details. Only styles from the terminal's own palette.
 
 Everything from outside is made harmless here, and becomes text, never markup.
 """
@@ -22,7 +22,7 @@ from skilld.store.overview import LiveSession
 from skilld.text import counted, safe_text
 from skilld.types import Proposal
 
-PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("sure", 5), ("", 2), ("what", 160))
+PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("conf.", 5), ("", 2), ("what", 160))
 SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("next", 7), ("last", 6), ("skills", 80))
@@ -135,7 +135,7 @@ def detail(proposal: Proposal, look: Look | None, home: Path) -> Content:
         lines += [*_said(said)] if said else [_person("", evidence.quote, "")]
     if proposal.reason:
         lines.append(Content(f"why:   {safe(proposal.reason)}"))
-    facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"certainty {proposal.confidence:.2f}")
+    facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"confidence {proposal.confidence:.2f}")
     lines.append(Content.styled(safe("  ".join(facts)), "dim"))
     return Content("\n").join(lines)
 

@@ -1,4 +1,4 @@
-"""Generating skills on a screen, for `skilld mine --interactive`: which sessions to learn from, then what to keep."""
+"""The screens of `skilld mine --interactive`: choose sessions, then what to keep, then names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.coordinate import Coordinate
 from textual.timer import Timer
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from skilld.classify.backends import OFFLINE
@@ -24,7 +24,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import AgreeDialog, EditDialog, KeysApp, NameDialog, Rows
+from skilld.review.dialogs import AgreeDialog, EditDialog, KeyLine, KeysApp, NameDialog, Rows
 from skilld.review.draw import BACK, KEYS, Step, can_show, safe
 from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem
 from skilld.text import counted
@@ -56,7 +56,7 @@ class SaveStep(Step):
         yield Static(Content.styled("3 of 3: name and propose them", "bold"))
         yield Rows("kept")
         yield Static(id="status")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Fill the list."""
@@ -160,7 +160,7 @@ class ReviewStep(Step):
         yield Rows("candidates")
         with VerticalScroll(id="evidence", can_focus=False):
             yield Static(id="said")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Fill the list."""
@@ -263,7 +263,7 @@ class SessionsStep(Step):
         yield Input(placeholder="/ to filter", id="filter")
         yield Rows("choices")
         yield Static(id="status")
-        yield Footer(compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Read the sessions."""

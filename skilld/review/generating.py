@@ -1,4 +1,4 @@
-"""Generating skills step by step, without a screen: past sessions to choose, what they come to, what is proposed.
+"""Generating skills step by step, without a screen: choose past sessions, look at the result, propose.
 
 The steps are those of one run of mining, so that the same choice gives the same proposals here and there. Every call
 opens the store for itself, so that a screen may make it on any thread. Nothing is changed before `save`.

@@ -1,4 +1,4 @@
-"""The review by questions and answers, for screen readers and plain terminals: all that the screen can do.
+"""The review as questions and answers, for screen readers and plain terminals: does all that the screen does.
 
 `ask` returns None at the end of the input, which ends the review, as `q` does at every question.
 """
@@ -22,8 +22,8 @@ Say = Callable[[str], None]
 Ask = Callable[[str], str | None]
 Edit = Callable[[str], str]
 
-_QUESTION = "accept, reject, edit, parts, skip, undo, quit, ? for more [a/r/e/p/s/u/q/?] "
-_AT_END = "undo, skills, sessions, waiting, report, quit? [u/2/3/4/5/q] "
+_QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
+_AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
 _MORE = (
     "a  accept it                     A  accept everything open for its file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
@@ -80,7 +80,7 @@ class Plain:
                     if self._undo(seen):
                         return True
                 elif not self._tabs.show(given):
-                    self._say("Type one of these letters.")
+                    self._say("Type one of these letters or numbers.")
             except SkilldError as error:
                 self._refused(error)
         return False

@@ -1,4 +1,4 @@
-"""The three steps of generating by questions and answers: for screen readers, terminals without a cursor, pipes.
+"""The three steps of generating as questions and answers, for screen readers, dumb terminals and pipes.
 
 `ask` returns None at the end of the input, which leaves with nothing proposed, as `q` does at every question.
 """
@@ -20,7 +20,7 @@ Edit = Callable[[str], str]
 
 _TITLE = 100
 _WHICH = "which sessions (such as 1,3-5 or all; /words to filter; q to quit)? "
-_KEEP = "keep, edit, drop, quit? [k/e/d/q] "
+_KEEP = "k keep, e edit, d drop, q quit? "
 
 
 class _LeftError(Exception):
@@ -86,7 +86,7 @@ class PlainGenerate:
 
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         self._say(f"Ask {self._generating.model} {about(expected, dollars())}?")
-        return self._ask("n: use only what the rules find [y/n/q] ").startswith("y")
+        return self._ask("y yes, n use only what the rules find, q quit? ").startswith("y")
 
     def _kept(self, number: int, one: CandidateResult) -> Keep | None:
         candidate, text = one.candidate, one.text

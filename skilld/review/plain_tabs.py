@@ -1,4 +1,4 @@
-"""What the other tabs of the review show and do, by questions and answers: skills, sessions, what waits, the report."""
+"""The other tabs of the review as questions and answers: skills, sessions, learnings, the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skilld.clock import ago
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches
 from skilld.report.lines import lines
-from skilld.review.controller import ReviewSession
+from skilld.review.controller import ReviewSession, no_skill
 from skilld.text import counted, safe_text
 
 Say = Callable[[str], None]
@@ -19,8 +19,8 @@ Edit = Callable[[str], str]
 
 NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "what is waiting for a file", "5": "the report"}
 _WHICH = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
-_DO = "edit, on/off, delete, back? [e/x/d/b] "
-_WAITING = "propose, forget, skip, back? [p/f/s/q] "
+_DO = "e edit, x on/off, d delete, b back? "
+_WAITING = "p propose, f forget, s skip, q quit? "
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,13 @@ class PlainTabs:
             self._say(f"{one.agent}, {counted(one.turns, 'turn')}, {until}, {ago(one.last_activity, now)}, {skills}")
             self._say(f"  {one.cwd or 'folder not known'}")
         if not found:
-            self._say("No session in the last day.")
+            self._say("No sessions in the last day.")
 
     def _skills(self) -> None:
         words = ""
         while True:
             shown = [one for one in self._sitting.skills() if matches(one, words)]
-            self._list(shown)
+            self._list(shown, has_any=bool(shown or self._sitting.skills()))
             given = self._asked(_WHICH)
             if given.startswith("/"):
                 words = given[1:].strip()
@@ -109,7 +109,7 @@ class PlainTabs:
             else:
                 self._say("No such skill on the list.")
 
-    def _list(self, shown: Sequence[LibraryRow]) -> None:
+    def _list(self, shown: Sequence[LibraryRow], *, has_any: bool) -> None:
         now = time.time()
         for number, one in enumerate(shown, 1):
             facts = [f"{number}. {one.name}", one.group, *one.marks]
@@ -119,7 +119,7 @@ class PlainTabs:
             facts += [f"edited {ago(one.edited_at, now)}"] if one.edited_at else []
             self._say(", ".join(facts))
         if not shown:
-            self._say("No skill has that name.")
+            self._say(no_skill(has_any=has_any))
 
     def _skill(self, skill: LibraryRow) -> None:
         self._say(f"{skill.name}: to use it, type {skill.invocation}")

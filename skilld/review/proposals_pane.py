@@ -1,4 +1,4 @@
-"""The tab of open proposals: the list above, below it the change and the words behind the chosen one."""
+"""The tab of open proposals: the list on top, the chosen proposal's change and quotes below."""
 
 from __future__ import annotations
 

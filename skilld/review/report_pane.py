@@ -1,4 +1,4 @@
-"""The tab of the report: what was taught, where it went and what came of it, as `skilld report` tells it."""
+"""The report tab: the same as `skilld report`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tab of skills: found by words, used by copying what to type, edited in one's own editor, moved to the trash."""
+"""The skills tab: search, copy how to use one, edit it in your editor, move it to the trash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches
 from skilld.mining.proposing import CandidateResult
 from skilld.review import draw
-from skilld.review.controller import ReviewSession
+from skilld.review.controller import ReviewSession, no_skill
 from skilld.review.dialogs import ConfirmDialog, Pane, Rows, SearchField
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
@@ -91,7 +91,7 @@ class SkillsPane(Pane):
     def _show(self) -> None:
         skill = self.chosen
         self.query_one("#skill-detail", Static).update(
-            draw.skill_detail(skill, self._sitting.home) if skill else "No skill has that name."
+            draw.skill_detail(skill, self._sitting.home) if skill else no_skill(has_any=bool(self._all))
         )
 
     @on(Input.Submitted, "#search")

@@ -1,4 +1,4 @@
-"""The tab of what waits for a place: each ask once, proposed for the best file there is, or forgotten."""
+"""The tab of learnings without a file: each listed once; propose it for the best file, or forget it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None
     assert "  you: [[Remember to link every entry to its pull request.]]" in said
     assert f"  add:    {ONE}" in said
     assert f"{world.one} rejected: Link every entry to its pull request." in said
-    assert "No more open proposals.\nundo, skills, sessions, waiting, report, quit?" in said
+    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit?" in said
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
 
@@ -117,7 +117,7 @@ def test_a_terminal_that_can_draw_nothing_gets_whole_lines(monkeypatch: pytest.M
 
 
 def test_the_end_of_the_input_is_the_end(world: Taught) -> None:
-    assert _answer(world).count("[a/r/e/p/s/u/q/?]") == 1
+    assert _answer(world).count("a accept, r reject") == 1
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
