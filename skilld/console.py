@@ -1,13 +1,18 @@
-"""Plain text for people: colours where a terminal shows them, nothing where it does not."""
+"""Plain text for people: coloured and wrapped on a terminal, plain where it is piped."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 
 from skilld.text import safe_text
 
+_ESCAPE = re.compile(r"\x1b\[[\d;]*m")
+_NAMED = re.compile(r" *(?:[\w-]+(?: [\w-]+)? {2,})?")
+_WORD = re.compile(r" *[^ ]+")
+_COMMAND = re.compile(r"(?<=[:>]) skilld [^:]*$")  # what is to be copied, at the end of a line
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -15,6 +20,44 @@ def line(text: str = "") -> None:
     """Print one line. Text from outside goes through `plain` first. What the terminal's encoding lacks is escaped."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def say(text: str, hang: int | None = None) -> None:
+    """Print one line, on a terminal wrapped between words to its width; what is piped stays one line.
+
+    Further lines are indented by `hang` columns: by default as far as the text, behind a name in a column of its own.
+    A command at the end stays in one piece where it fits on a line.
+    """
+    if hang is None:
+        named = _NAMED.match(_ESCAPE.sub("", text))
+        hang = named.end() if named else 0
+    for one in wrapped(text, _columns(), hang):
+        line(one)
+
+
+def wrapped(text: str, columns: int, hang: int) -> list[str]:
+    """Return the lines of a text of so many columns, which may hold colours; 0 columns leave it as it is. Pure."""
+    start = _COMMAND.search(text)
+    at = start.start() if start and len(_ESCAPE.sub("", text[start.start() :])) + hang <= columns else len(text)
+    words = [*_WORD.findall(text[:at]), *([text[at:]] if text[at:] else [])]
+    lines, taken = [""], 0
+    for word in words:
+        size = len(_ESCAPE.sub("", word))
+        if 0 < columns < taken + size and lines[-1].strip():
+            first = word.lstrip(" ")
+            lines.append(" " * hang + first)
+            taken = hang + size - (len(word) - len(first))
+        else:
+            lines[-1] += word
+            taken += size
+    return lines
+
+
+def _columns() -> int:
+    """Return how wide the terminal is (COLUMNS is honoured); 0 where output is none, or nobody knows."""
+    from shutil import get_terminal_size  # 4 ms
+
+    return get_terminal_size((0, 0)).columns if sys.stdout.isatty() else 0
 
 
 def piece(text: str) -> None:

@@ -32,6 +32,11 @@ class SkilldError(Exception):
         self.remedy = remedy
 
 
+def cause_of(error: OSError) -> str:
+    """Return why the system refused something, in its own words."""
+    return error.strerror or str(error) or "the system gave no reason"
+
+
 class UsageError(SkilldError):
     """The command line or a setting does not say something we understand."""
 

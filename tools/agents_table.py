@@ -12,10 +12,10 @@ _NONE = "none"
 def tables(agents: Iterable[AgentInfo]) -> str:
     """Return three tables with a row for each agent: where transcripts are, what is read there, where skills are."""
     known = list(agents)
-    said = "agent", "words of a person", "nobody at the keyboard", "skill in use", "tool calls", "what skilld starts"
+    said = "agent", "a person's words", "runs without a person", "skill in use", "tool calls", "skilld's own runs"
     parts = [
         _table(
-            ("agent", "transcripts", "moved by", "kept as", "checked against"),
+            ("agent", "transcripts", "moved by", "stored as", "checked against"),
             [(it.title, _code(_stores(it)), _code(_moved_by(it)), it.kept_as, it.verified) for it in known],
         ),
         _table(

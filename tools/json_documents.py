@@ -68,8 +68,8 @@ TYPES = {
     "Archived": "{id: string, name: string, origin: string, archived_at: string, folder: string}",
     "Decided": "{id: string, state: string, commit: string, said: string[], warnings: string[], error: string}",
     "FileChange": "{path: string, change: string}",
-    "Context": "{version: string, source: string, files: {path: string, loaded: string, scope: string, "
-    "tokens: integer, via: string, paths: string[]}[], tokens: integer, tokenizer: string, "
+    "Context": "{version: string, assumed: boolean, source: string, files: {path: string, loaded: string, "
+    "scope: string, tokens: integer, via: string, paths: string[]}[], tokens: integer, tokenizer: string, "
     "limits: {path: string, most: integer, "
     "unit: string, has: integer, what: string}[], duplicates: {path: string, other: string, line: integer, "
     f"size: integer}}[], conflicts: {of_fields(Contradiction)}[], dead: Surprise[], surprises: Surprise[]}}",

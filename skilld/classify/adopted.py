@@ -1,4 +1,4 @@
-"""Other people's words that the person makes their own: agreed to, passed back as an order, or made a rule."""
+"""Other people's words that the person adopts: agrees to, passes on as an order, or makes a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which clauses of a change the person had no part in: those that hold none of their content words.
+"""Which clauses of a change share no content words with anything the person said.
 
 Pure. A text and its ground, the words that the person said or said yes to, go in; clauses, or the text without them,
 come out. What counts as a word is decided in `accounted`.

@@ -1,4 +1,4 @@
-"""Do the written lines say the changes, and no more? A model that quoted and phrased well can still write the opposite.
+"""Do the written lines say the changes, and no more? A model can quote well and still write the opposite.
 
 Pure. Two texts of a skill, updates and what the person typed go in; a clause for the person comes out. Word by word:
 what goes must be named by an update, what comes must be carried by one. Wrapping, numbering and indenting anew is no

@@ -1,4 +1,4 @@
-"""The JSON in a model's answer, one array out of whatever surrounds it, with fields as models write them."""
+"""Finds the JSON array in a model's answer, whatever surrounds it, and reads its fields leniently."""
 
 from __future__ import annotations
 

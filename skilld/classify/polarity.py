@@ -1,4 +1,4 @@
-"""Does a change turn round what was said? A model can quote "always ..." and write "never ..." with the same words.
+"""Does a change reverse what was said? A model can quote "always ..." and write "never ..." in the same words.
 
 Pure. Measured on the labelled development turns (94 instructions that their turn supports, and 90 turned round): 34 of
 those turned round are caught, one right one is refused. Without the exemption of complaints 45 and 19: "you are editing

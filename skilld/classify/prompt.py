@@ -1,4 +1,4 @@
-"""Requests to a model: rules first, then the skill, then the messages, so that a provider's prompt cache can serve.
+"""Builds requests to a model: rules, then the skill, then the messages, so that providers can cache the prefix.
 
 Everything that comes from a transcript or a repository is data: it stands as JSON strings in which `<` and `>` are
 escaped, so that no text can close its block; and the messages stand between tags with a mark that is drawn anew for

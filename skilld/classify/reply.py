@@ -1,4 +1,4 @@
-"""Replies of a model to a closed schema. Pure. What does not fit is discarded with a reason, never guessed at."""
+"""Reads a model's replies against a closed schema. Pure. Misfits are dropped with a reason, never guessed at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as said already: whether one line of a skill or of standing instructions says what a change says.
+"""Whether a line of a skill or of standing instructions already says what a change says.
 
 Decides for every back-end, models included. Pure: a change and a text in, the line that says it out. Words are compared
 as stems, so this recognizes the same rule in nearly the same words and nothing further.

@@ -1,4 +1,4 @@
-"""What a change is about: its pronoun filled from the words before it, or a change that leans on them found out.
+"""What a change is about: fills a pronoun from the words before it, or reports that it refers to nothing.
 
 Pure. "No, always put it first" says nothing once it stands in a file. Only what the person said directly before, or
 the offer they said yes to, may fill it, and only where one thing alone can be meant.

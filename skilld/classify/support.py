@@ -1,4 +1,4 @@
-"""Does the quote carry the change? Decided in code, whatever the model said.
+"""Does the quote support the change? Decided in code, whatever the model says.
 
 The change may add nothing exact (number,
 path, command, address, identifier, name) that neither that turn nor the skill has, and most of its content words must

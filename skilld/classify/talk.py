@@ -1,4 +1,4 @@
-"""Whether words are about how the agent speaks to the person: in which language, how long, how politely.
+"""Whether words are about how the agent talks to the person: language, length, tone.
 
 Pure. That is the person's own affair in every project, and no rule of a team's; "comments in English" is none of it.
 """

@@ -1,4 +1,4 @@
-"""Names of new skills in a model's words: its reply read, and what may stand of it told from what may not. Pure.
+"""Names for new skills from a model: reads its reply, and checks which names are acceptable. Pure.
 
 A suggestion may arrange what a drafted skill says and what people said, and add nothing to it. What does not pass is
 left empty, so that the drafted words stay.

@@ -1,4 +1,4 @@
-"""What an edit touches, block by block: what it takes out, puts in and moves, whatever it does to lines.
+"""What an edit touches, block by block: what it removes, adds and moves, however its lines change.
 
 Pure. Two texts of a skill go in; headings, list items, paragraphs and lines of code come out. A block that is only
 wrapped, indented or numbered anew is the same block.

@@ -1,4 +1,4 @@
-"""Cases of a skill before a model, with an edit and without, as values: what a worker is asked, and what it tells."""
+"""Evaluation cases as values: what a worker is asked to run with and without an edit, and what it reports."""
 
 from __future__ import annotations
 

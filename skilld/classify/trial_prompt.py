@@ -1,4 +1,4 @@
-"""A case before a model, and its answers before a judge: both requests, and the judge's answer read.
+"""The prompts of an evaluation: a case for a model, its answers for a judge, and the judge's reply.
 
 The text of a case comes from a transcript or a file, an answer from a model: both are data. To the model that is tried
 the case is the request that it is; it has no tools, and what it writes is only ever looked at. To the judge all of it

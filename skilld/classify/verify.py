@@ -1,4 +1,4 @@
-"""A back-end's updates, checked in code: what may be proposed, what is kept as a learning, what is dropped.
+"""Checks a back-end's updates in code: what may be proposed, what becomes a learning, what is dropped.
 
 Pure. The back-end is not trusted: its quote must stand in what the person typed, the change must be supported by it,
 and neither the skill nor the session's standing instructions may say it already.
@@ -344,7 +344,7 @@ def verify(
         least = sure + SURER * (update.skill in general)
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         why = (
-            "skilld is not sure enough, or it is not about this skill"
+            "its confidence is too low, or it is not about this skill"
             if skill
             else _NOWHERE
             if skills

@@ -1,4 +1,4 @@
-"""`skilld chat --skill NAME`: talk with the model of your settings, with skills as its instructions."""
+"""`skilld chat --skill NAME`: chat with your configured model, using skills as its instructions."""
 
 from __future__ import annotations
 

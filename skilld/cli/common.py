@@ -1,4 +1,4 @@
-"""What most verbs need: the verb's parser, the settings, the store, the redactor, a proposal by its id, JSON."""
+"""Shared by most verbs: parsers, settings, the store, the redactor, finding a proposal by ID, JSON."""
 
 from __future__ import annotations
 

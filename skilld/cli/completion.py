@@ -1,4 +1,4 @@
-"""`skilld completion SHELL`, and what the shell is told when somebody presses Tab: commands, options, ids, names.
+"""`skilld completion SHELL`, and the completions themselves: commands, options, IDs, names.
 
 The shell calls skilld itself, through argcomplete; which argument takes what is read off its metavar.
 """

@@ -108,7 +108,7 @@ def edit(arguments: argparse.Namespace) -> int:
             raise UsageError("Nothing was changed", "what you wrote is not valid") from None
         _replace(file, text)
         read_file(file)  # whether others can read a key in it
-        console.line(f"Wrote {console.plain(str(file))}. A running daemon uses it within seconds.")
+        console.line(f"Wrote {console.plain(str(file))}. A running daemon picks it up within seconds.")
         return 0
     console.line("Nothing was changed.")
     return 0
@@ -135,7 +135,7 @@ def unset(arguments: argparse.Namespace) -> int:
 
 def _taken_up(key: str) -> str:
     later = key == "notify.enabled" or key.startswith("roots.")
-    return f"A running daemon uses it {'after a restart' if later else 'within seconds'}."
+    return f"A running daemon picks it up {'after a restart' if later else 'within seconds'}."
 
 
 def write_setting(file: Path, key: str, value: str | None) -> bool:

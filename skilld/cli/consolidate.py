@@ -1,4 +1,4 @@
-"""`skilld consolidate`: which of your skills are for the same task, and proposals to merge them, for you to decide."""
+"""`skilld consolidate`: finds your skills for the same task and proposes merging them; you decide."""
 
 from __future__ import annotations
 

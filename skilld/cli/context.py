@@ -1,4 +1,4 @@
-"""`skilld context`: what each agent loads in a project, and what of it would surprise a person."""
+"""`skilld context`: shows what each agent loads in a project, and what is surprising about it."""
 
 from __future__ import annotations
 
@@ -89,6 +89,7 @@ def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]
     ]
     return {
         "version": context.version,
+        "assumed": context.is_assumed,
         "source": context.source,
         "files": files,
         "tokens": _at_start(context, tokenizer),
@@ -129,7 +130,10 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
     known = _KNOWN.get(
         context.source, f"{_at_start(context, tokenizer)} tokens in its first request ({tokenizer.name})"
     )
-    console.line(console.paint(f"{context.agent} {context.version}".strip(), "bold") + f": {known}")
+    told = f"{context.agent} {context.version}".strip()
+    if context.is_assumed:
+        told = f"{context.agent} (version not found; assuming {context.version})"
+    console.line(console.paint(told, "bold") + f": {known}")
     rows = []
     for file in context.files:
         if file.scope is Scope.SKILL:

@@ -1,4 +1,4 @@
-"""`skilld accept`, `reject`, `restore` and `revert`: your decision, carried out with git."""
+"""`skilld accept`, `reject`, `restore` and `revert`: carry out your decision with git."""
 
 from __future__ import annotations
 
@@ -140,6 +140,6 @@ def _tell(proposal: Proposal, told: Told | None, error: SkilldError | None) -> N
         remedy = f"\n  {console.plain(error.remedy)}" if error.remedy else ""
         sys.stderr.write(f"skilld: {proposal.id}: {console.plain(str(error))}{remedy}\n")
     for line in told.lines if told else ():
-        console.line(console.plain(line))
+        console.say(console.plain(line))
     for warning in told.warnings if told else ():
         sys.stderr.write(f"skilld: {console.plain(warning)}\n")

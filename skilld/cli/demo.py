@@ -1,4 +1,4 @@
-"""`skilld demo`: a bundled session, the real daemon, a throw-away home. Nothing of yours is read or written."""
+"""`skilld demo`: a sample session, the real daemon, a temporary home. Nothing of yours is read or written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld doctor`: every part with a verdict and one remedy, and why nothing was proposed."""
+"""`skilld doctor`: a verdict and a remedy for each part, and why nothing was proposed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from skilld.errors import Exit
 if TYPE_CHECKING:
     from skilld.health.values import Check
 
+_DETAIL = 25  # the column in which a detail begins
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 
@@ -31,25 +32,28 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb. Returns 1 where a check fails; a warning is no failure."""
+    from skilld.health.checks import ABSENT
+
     checks, reasons = collect(ask=arguments.ask)
     wrong = sum(check.verdict == "fail" for check in checks)
     code = Exit.FAILURE if wrong else Exit.OK
     if arguments.json:
         common.write_json({"checks": [asdict(check) for check in checks], "why_nothing": reasons})
         return code
-    absent = [check for check in checks if check.verdict == "skip" and check.name.startswith("agent ")]
+    absent = [check for check in checks if check.name.startswith("agent ") and check.detail.startswith(ABSENT)]
     for check in checks:
         if check not in absent:
             _print(check)
     if absent:
-        console.line(console.paint(f"not installed: {', '.join(check.name for check in absent)}", "dim"))
+        names = ", ".join(check.name.removeprefix("agent ") for check in absent)
+        console.say(console.paint(f"{ABSENT}: {names}", "dim"), len(ABSENT) + 2)
     if reasons:
         console.line()
-        console.line(console.paint("Why nothing was proposed", "bold"))
+        console.say(console.paint("Why nothing was proposed", "bold"))
         for reason in reasons:
-            console.line(f"  {console.plain(reason)}")
+            console.say(f"  {console.plain(reason)}")
     console.line()
-    console.line(f"{wrong} of {len(checks)} checks failed." if wrong else "No check failed.")
+    console.say(f"{wrong} of {len(checks)} checks failed." if wrong else "No check failed.")
     return code
 
 
@@ -92,6 +96,6 @@ def _folder() -> Path:
 
 def _print(check: Check) -> None:
     verdict = console.paint(f"{check.verdict.value:4}", _COLOURS[check.verdict.value])
-    console.line(f"{verdict}  {check.name:18} {console.plain(check.detail)}")
+    console.say(f"{verdict}  {check.name:18} {console.plain(check.detail)}", _DETAIL)
     if check.remedy:
-        console.line(f"{'':24} -> {console.plain(check.remedy)}")
+        console.say(f"{'':{_DETAIL - 1}} -> {console.plain(check.remedy)}", _DETAIL + 3)

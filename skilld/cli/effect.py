@@ -1,4 +1,4 @@
-"""`skilld effect`: of each rule, in how many sessions it could matter and was said again, and what to do about it."""
+"""`skilld effect`: for each rule, the sessions where it applied or had to be repeated, and what to do about it."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def _show(looked: Looked, *, whole: bool) -> None:
     word = effect.state.value
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
     console.line(f"{console.paint(f'{word:9}', _COLOURS[word])} {console.plain(place)}  {console.plain(rule.text)}")
-    told = f"repeated in {after.repeats} of {counted(after.sessions, 'session')} where it could matter"
+    told = f"repeated in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
     if after.sessions:
         low, high = after.interval
         told += f" (true value between {low:.0%} and {high:.0%})"

@@ -1,4 +1,4 @@
-"""`skilld eval KIND`: scores the detector, the redactor or the guard on labelled cases, or on your own decisions."""
+"""`skilld eval KIND`: scores the detector, the redactor or the guard on labelled cases or your own decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples at the end of each command's help: what to type, and a remark where the command does not explain itself.
+"""The examples at the end of each command's help, with a remark if the command does not explain itself.
 
 Every command has at least one, and every one of them parses (tests/unit/test_help.py).
 """

@@ -1,4 +1,4 @@
-"""The steps of `skilld setup` around its one question: what is here, the service, the last days, what came of them."""
+"""The steps of `skilld setup` around its question: what was found, the service, the last week, what was learned."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def tell_found() -> None:
 
     used = Counter(one.agent for one in _sessions(_MONTH))
     agents = [f"{ADAPTERS[name].INFO.title} ({counted(number, 'session file')})" for name, number in used.most_common()]
-    console.line(console.paint("Found here", "bold"))
-    console.line(f"  agents        {', '.join(agents) or 'none used'} in the last {_MONTH} days")
-    console.line(f"  skills        {len(inventory.all_skills([_folder()]))}")
+    console.say(console.paint("Found here", "bold"))
+    console.say(f"  agents        {', '.join(agents) or 'none used'} in the last {_MONTH} days")
+    console.say(f"  skills        {len(inventory.all_skills([_folder()]))}")
     rows = list(dict.fromkeys(_instructions()))
     for number, row in enumerate(rows[:_MOST_FILES]):
-        console.line(f"  {'' if number else 'instructions':12}  {row}")
+        console.say(f"  {'' if number else 'instructions':12}  {row}")
     if len(rows) > _MOST_FILES:
-        console.line(f"  {'':12}  and {len(rows) - _MOST_FILES} more: skilld context")
+        console.say(f"  {'':12}  and {len(rows) - _MOST_FILES} more: skilld context")
     if not rows:
-        console.line("  instructions  no CLAUDE.md, AGENTS.md or similar file is loaded in this folder")
+        console.say("  instructions  no CLAUDE.md, AGENTS.md or similar file is loaded in this folder")
 
 
 def _sessions(days: float) -> list[Transcript]:
@@ -88,18 +88,21 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     if answer == "no" or (answer is None and not asks):
         return ""
     manager = service.the_manager()
+    state = manager.state()
     lock = common.places().lock
     console.line()
-    if manager.state().running:
-        console.line("skilld already runs whenever you are logged in.")
+    if state.state == "unknown":
+        console.say(f"skilld cannot run as a service here: {console.plain(state.says)}.")
+        return ""
+    if state.running:
+        console.say("skilld already runs whenever you are logged in.")
         return ""
     if is_held(lock):
         who = holder(lock) or "unknown"
-        console.line(f"skilld is already running: process {who}. To run it as a service, stop it first, then:")
-        console.line("  skilld service install")
+        console.say(f"skilld is already running: process {who}. To run it as a service, stop it first, then:")
+        console.say("  skilld service install")
         return ""
     if answer is None and not _wanted("Run skilld whenever you are logged in?"):
-        console.line("No service was installed. Later: skilld service install")
         return ""
     try:
         service.put_in_place(manager, environment)
@@ -118,15 +121,15 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     last = "day" if wanted == 1 else f"{wanted:g} days"
     console.line()
     if not found:
-        console.line(f"No agent was used here in the last {last}, so there are no past sessions to read.")
+        console.say(f"No agent was used here in the last {last}, so there are no past sessions to read.")
         return ""
     if (who := _in_the_way()) is not None:
-        console.line(f"skilld is already running: process {who}. To process the last {last}, stop it first, then:")
-        console.line(f"  skilld run --once --backfill {wanted:g}")
+        console.say(f"skilld is already running: process {who}. To process the last {last}, stop it first, then:")
+        console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
-    console.line(f"The last {last}: {counted(len(found), 'session file')}. Judging them now {_cost(found)}.")
+    console.say(f"The last {last}: {counted(len(found), 'session file')}. Judging them now {_cost(found)}.")
     if days is None and not _wanted("Process them now?"):
-        console.line(f"Not now. Later: skilld run --once --backfill {wanted:g}")
+        console.say(f"Not now. Later: skilld run --once --backfill {wanted:g}")
         return ""
     try:
         _look_back(wanted)
@@ -197,21 +200,23 @@ def _look_back(days: float) -> None:
             manager.start()
 
 
-def tell_outcome() -> None:
-    """Say what was learned, or why nothing was yet, and what comes next."""
+def tell_outcome(*, listed: bool) -> None:
+    """Say what was learned, or why nothing was, and what comes next; proposals already `listed` are only counted."""
+    from skilld.cli import service
     from skilld.daemon.lock import is_held
 
     where = common.places()
     console.line()
     if not where.database.exists():
-        console.line("Nothing yet, because no sessions were read. skilld learns from what you say from now on.")
+        console.say("Nothing yet, because no sessions were read. skilld learns from what you say from now on.")
     else:
-        _tell_learned()
+        _tell_learned(listed=listed)
     if not is_held(where.lock):
-        console.line("skilld is not running. Start it: skilld run, or skilld service install")
+        usable = service.the_manager().state().state != "unknown"
+        console.say(f"skilld is not running. Start it: skilld run{', or skilld service install' if usable else ''}")
 
 
-def _tell_learned() -> None:
+def _tell_learned(*, listed: bool) -> None:
     from skilld.health import checks
     from skilld.health.gather import counts
     from skilld.notify.notice import about_waiting
@@ -221,18 +226,18 @@ def _tell_learned() -> None:
         proposals = store.proposals.in_states([State.OPEN])
         homeless = store.learnings.homeless()
         known, paused = counts(store, common.settings()), store.meta.paused(time.time())
-    for one in proposals[:_MOST_FILES]:
-        console.line(f"{one.id}  {console.plain(one.skill)}: {console.plain(one.summary)}")
+    for one in () if listed else proposals[:_MOST_FILES]:
+        console.say(f"{one.id}  {console.plain(one.skill)}: {console.plain(one.summary)}")
     if proposals:
         number = counted(len(proposals), "open proposal")
-        console.line(console.paint(f"{number}. Decide: skilld review", "bold"))
+        console.say(console.paint(f"{number}. Decide: skilld review", "bold"))
     if homeless:
-        console.line(about_waiting(homeless))
+        console.say(about_waiting(homeless))
     if not proposals and not homeless:
         reasons = checks.why_nothing(known, "until you resume it: skilld resume" if paused else "")
-        console.line("Nothing yet, because:" if reasons else "No proposals are open. What you decided: skilld report")
+        console.say("Nothing yet, because:" if reasons else "No proposals are open. What you decided: skilld report")
         for reason in reasons[:_MOST_REASONS]:
-            console.line(f"  {console.plain(reason)}")
+            console.say(f"  {console.plain(reason)}")
 
 
 def _wanted(question: str) -> bool:
@@ -242,6 +247,6 @@ def _wanted(question: str) -> bool:
 
 
 def _tell(error: SkilldError) -> None:
-    console.line(f"{console.plain(error.title)}: {console.plain(error.cause)}.")
+    console.say(f"{console.plain(error.title)}: {console.plain(error.cause)}.")
     if error.remedy:
-        console.line(f"  {console.plain(error.remedy)}")
+        console.say(f"  {console.plain(error.remedy)}")

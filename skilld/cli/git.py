@@ -1,4 +1,4 @@
-"""`skilld git ARGS...`: plain git in the repository that skilld keeps for skills which git does not track."""
+"""`skilld git ARGS...`: plain git in the repository skilld keeps for skills that git does not track."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may give which command: what is not listed here is the person's alone, also what is added later.
+"""Who may run which command: anything not listed here, including new verbs, is for the person alone.
 
 A command is named as it is typed: verb, or verb and action.
 """

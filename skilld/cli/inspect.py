@@ -1,4 +1,4 @@
-"""`skilld inspect FILE`: what skilld sees in one transcript."""
+"""`skilld inspect FILE`: shows what skilld sees in one transcript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The skills on this machine as verbs need them: all, those that skilld offers, the one that a name means."""
+"""The skills on this machine as verbs need them: all of them, those skilld offers, the one a name means."""
 
 from __future__ import annotations
 

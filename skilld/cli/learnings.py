@@ -1,4 +1,4 @@
-"""`skilld learnings`: lasting instructions you gave that wait for a place, each ask once; and a place for one."""
+"""`skilld learnings`: lasting instructions you gave that have no file yet, each listed once, and a way to place one."""
 
 from __future__ import annotations
 

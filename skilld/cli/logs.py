@@ -1,4 +1,4 @@
-"""`skilld logs [-f]`: what the daemon wrote down of its work, from the journal or from its file."""
+"""`skilld logs [-f]`: the daemon's log, from the journal or its file."""
 
 from __future__ import annotations
 

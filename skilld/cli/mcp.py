@@ -1,4 +1,4 @@
-"""`skilld mcp`: an MCP server on stdin and stdout that lists and reads skills, started by the agent that asks."""
+"""`skilld mcp`: an MCP server on stdin and stdout that lists and reads skills; the agent starts it."""
 
 from __future__ import annotations
 

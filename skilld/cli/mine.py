@@ -1,4 +1,4 @@
-"""`skilld mine`: what past sessions would have taught, as a report and as proposals of skills."""
+"""`skilld mine`: what past sessions would have taught, as a report and as proposed skills."""
 
 from __future__ import annotations
 

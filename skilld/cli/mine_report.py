@@ -1,4 +1,4 @@
-"""What a run of `skilld mine` came to, as JSON and in words."""
+"""The outcome of `skilld mine`, as JSON and as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of all verbs. Building it imports nothing heavy: `skilld --help` answers at once."""
+"""The parser for all verbs. Building it imports nothing heavy, so `skilld --help` answers at once."""
 
 from __future__ import annotations
 

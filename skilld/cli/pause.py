@@ -1,4 +1,4 @@
-"""`skilld pause`, `resume`, `snooze` and `retry`: the off switch, quiet notices, and another try."""
+"""`skilld pause`, `resume`, `snooze` and `retry`: stop judging, mute notifications, try again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld proposals`, `show` and `why`: what waits for you, one of them, and which one brought a line of a skill."""
+"""`skilld proposals`, `show` and `why`: the open proposals, one of them, and which one added a line."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def add(verbs: common.Verbs) -> None:
         verbs, "show", run_show, "show a proposal: your words, the diff, and how to decide", listing=True
     )
     parser.add_argument("id", metavar="ID", help="a proposal's ID, or a prefix of it")
+    parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
     parser = common.verb(verbs, "why", run_why, "show whose words a line of a skill came from", listing=True)
     parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as SKILL.md:12")
 
@@ -86,9 +87,9 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
-    console.line(f"{head}  {console.plain(proposal.summary)}")
+    console.say(f"{head}  {console.plain(proposal.summary)}")
     for evidence in proposal.evidence:
-        console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
+        console.say(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
     more = f"{len(proposal.flags) - _FLAGS} more: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
     told = (*proposal.flags[:_FLAGS], more)
     now = time.time()
@@ -96,7 +97,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     unfit = here.unfit if here is not None else ""
     remarks = [when, where, doubt(store, proposal), proposal.note, standing(store, proposal, now), unfit, *told]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
-    console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
+    console.say(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -161,35 +162,44 @@ def run_show(arguments: argparse.Namespace) -> int:
     here = Looking().look(proposal) if proposal.state.value == "open" else Here()
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
     remarks = (*otherwise(store, proposal), *told(store, proposal))
-    present(proposal, lines, (doubt(store, proposal), remark, here.unfit, *remarks), here)
+    present(
+        proposal,
+        lines,
+        (doubt(store, proposal), remark, here.unfit, *remarks),
+        here,
+        ways=not arguments.without_commands,
+    )
     return 0
 
 
-def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: Here) -> None:
-    """Print a proposal for a person; `remarks` say what to mind about where it stands, `here` which commands work."""
-    console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
-    console.line(f"  {console.plain(proposal.summary)}")
+def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: Here, *, ways: bool = True) -> None:
+    """Print a proposal for a person; `remarks` say what to mind about where it stands, `here` which commands work.
+
+    Without `ways` no commands are named.
+    """
+    console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
+    console.say(f"  {console.plain(proposal.summary)}")
     if proposal.reason:
-        console.line(f"  why: {console.plain(proposal.reason)}")
+        console.say(f"  why: {console.plain(proposal.reason)}")
     for evidence in proposal.evidence:
-        console.line(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
-    console.line(
+        console.say(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
+    console.say(
         console.paint(
             f"  {origin(proposal)}, {proposal.created_at}, "
             f"by {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
             "dim",
         )
     )
-    console.line(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
+    console.say(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
     for said in (proposal.note, *remarks, *proposal.flags):
         if said:
-            console.line(console.paint(f"  note: {console.plain(said)}", "yellow"))
+            console.say(console.paint(f"  note: {console.plain(said)}", "yellow"))
     console.line()
     console.diff(lines)
-    ways = list(_ways(proposal, here)) if proposal.commit else []
-    if ways:
+    commands = list(_ways(proposal, here)) if proposal.commit and ways else []
+    if commands:
         console.line()
-        console.table(ways, indent="  ")
+        console.table(commands, indent="  ")
 
 
 def origin(proposal: Proposal) -> str:

@@ -1,4 +1,4 @@
-"""`skilld recommend TEXT` and `suggest`: what fits a piece of work, and a few lines for the start of a session."""
+"""`skilld recommend TEXT` and `suggest`: skills that fit a task, and a few lines for the start of a session."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         name = console.plain(one.skill) if one.skill else "(not in a skill yet)"
         console.line(f"{one.confidence:4.0%}  {console.paint(name, 'bold')}  {console.plain(one.path)}".rstrip())
         for because in one.because:
-            words = f"{console.plain(because.text)}  {because.kind} {because.id}, {because.confidence:.0%} sure"
+            words = f"{console.plain(because.text)}  {because.kind} {because.id}, confidence {because.confidence:.0%}"
             console.line(console.paint(f"      {words}", "dim"))
     if not found:
         console.line("None of your skills fits this task, and nothing you said is about it.")
@@ -101,7 +101,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
         used = f" ({counted(skill['sessions'], 'session')})" if skill["sessions"] else ""
         console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
     for minded in found["minded"]:
-        console.line(f"you said: {console.plain(minded['text'])} ({minded['confidence']:.0%} sure)")
+        console.line(f"you said: {console.plain(minded['text'])} (confidence {minded['confidence']:.0%})")
     if not found["skills"] and not found["minded"]:
         console.line("Nothing to suggest for this project yet.")
     return 0

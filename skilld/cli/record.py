@@ -1,4 +1,4 @@
-"""`skilld record` and `skilld feedback`: what a person, or a tool of theirs, tells of tasks and skills."""
+"""`skilld record` and `skilld feedback`: what a person or their tools report about tasks and skills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld report`: what was taught, where it went and what came of it, in thirty lines or as a page."""
+"""`skilld report`: what you taught, where it went and whether it helped, in thirty lines or as a page."""
 
 from __future__ import annotations
 

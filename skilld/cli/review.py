@@ -1,4 +1,4 @@
-"""`skilld review [ID...] [--plain]`: look at what is proposed and decide, in the terminal."""
+"""`skilld review [ID...] [--plain]`: go through the proposals and decide, in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld run`: the daemon in the foreground, and what it says when it starts."""
+"""`skilld run`: the daemon in the foreground, and what it prints when it starts."""
 
 from __future__ import annotations
 
@@ -112,12 +112,16 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
-        console.line(f"Reading {counted(count, 'transcript')} from the last {days}.")
+        console.say(f"Reading {counted(count, 'transcript')} from the last {days}.")
     if arguments.once:
         with Worker(engine.around.environment) as worker:
-            return _once(engine, worker)
+            return _once(engine, worker, brief=arguments.brief)
     loop.run()
-    return Exit.INTERRUPTED if loop.stopped_by == signal.SIGINT else Exit.OK
+    if loop.stopped_by != signal.SIGINT:
+        return Exit.OK
+    if sys.stdout.isatty():
+        console.line("\nStopped. The next run continues from here: skilld run")  # below the terminal's own ^C
+    return Exit.INTERRUPTED
 
 
 def _settings(where: Places) -> tuple[str, Settings]:
@@ -141,13 +145,11 @@ def _journald_reads() -> bool:
     return os.environ.get("JOURNAL_STREAM") == f"{facts.st_dev}:{facts.st_ino}"
 
 
-def _once(engine: Engine, worker: Worker) -> int:
-    """Read what is new and finish the batches that are due, one after the other."""
+def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
+    """Read what is new and finish the batches that are due, one after the other; `brief` leaves the sums to others."""
     from skilld.daemon.schedule import heard_since
-    from skilld.notify.notice import about_waiting
     from skilld.proposals.poll import Observing, record
     from skilld.protocol import GitResult, Job
-    from skilld.types import State
     from skilld.worker.spawn import VerbWorker
 
     seconds = engine.settings.worker.seconds
@@ -166,19 +168,27 @@ def _once(engine: Engine, worker: Worker) -> int:
     if mend := heard_since(engine, time.time()):
         with VerbWorker(engine.around.environment) as verb:
             verb.do(Job(mend, umask), seconds)
+    if not brief:
+        _tell_sums(engine, done)
+    return 0
+
+
+def _tell_sums(engine: Engine, done: int) -> None:
+    from skilld.notify.notice import about_waiting
+    from skilld.types import State
+
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
-    console.line(
+    console.say(
         f"Judged {counted(done, 'batch', 'batches')}: {counted(count, 'open proposal')}, "
         f"{counted(learnings, 'learning')} kept."
     )
     if engine.store.meta.paused(time.time()):
-        console.line("skilld is paused, so nothing was judged. To continue: skilld resume")
+        console.say("skilld is paused, so nothing was judged. To continue: skilld resume")
     if count:
-        console.line("Review them: skilld review")
+        console.say("Review them: skilld review")
     if homeless := engine.store.learnings.homeless():
-        console.line(about_waiting(homeless))
-    return 0
+        console.say(about_waiting(homeless))
 
 
 def _finish_due(engine: Engine, worker: Worker) -> int:
@@ -229,12 +239,12 @@ def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
         done, then = (
             ("Applied to", "Undo: skilld revert") if proposal.landed else ("Proposed for", "See it: skilld show")
         )
-        console.line(f"{done} {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
-        console.line(f"  {then} {proposal.id}")
+        console.say(f"{done} {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
+        console.say(f"  {then} {proposal.id}")
     if waiting:
         from skilld.notify.notice import about_waiting
 
-        console.line(about_waiting(waiting))
+        console.say(about_waiting(waiting))
     sys.stdout.flush()
 
 
@@ -286,46 +296,52 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     settings = engine.settings
     choice = choice_of(settings, engine.around.environment)
     _tell_agents(engine)
-    console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, plus those of your projects")
-    console.line(f"{'Back-end':12} {choice.name}: {choice.why}")
-    console.line(f"{'Cost':12} {_cost(choice.name, settings)}")
+    _row("Skills", f"{_where_they_are(_own_skills(engine))}, plus any in your projects")
+    _row("Back-end", f"{choice.name}: {choice.why}")
+    _row("Cost", _cost(choice.name, settings))
     for found in choice.found:
-        console.line(f"{'':12} {found}")
+        _row("", found)
     if settings.notify.enabled:
-        console.line(
-            f"{'Notify':12} at most {settings.notify.per_day} a day; for fewer: skilld config set notify.per_day 3"
-        )
+        _row("Notify", f"at most {settings.notify.per_day} a day; for fewer: skilld config set notify.per_day 3")
     if new_here:
         _tell_of_the_past(choice.name, follows=follows)
     console.line()
     if follows and sys.stdout.isatty():
-        console.line(
+        console.say(
             console.paint("Following your agents. Press Ctrl-C to stop. To see the results: skilld status", "dim")
         )
     sys.stdout.flush()
 
 
+def _row(name: str, text: str) -> None:
+    console.say(f"{name:12} {text}", 13)
+
+
 def _tell_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
+    from skilld.context.installed import program
 
+    around = engine.around.environment
     summary = engine.store.transcripts.summary()
     absent = []
     for name, adapter in ADAPTERS.items():
         files = summary.get(name, {}).get("files", 0)
-        if any(root.folder.is_dir() for root in engine.roots if root.agent == name):
-            console.line(f"{adapter.INFO.title:12} {counted(files, 'session file')}")
+        if files:
+            _row(adapter.INFO.title, counted(files, "session file"))
+        elif program(adapter.INFO, around) or any(one.folder.is_dir() for one in engine.roots if one.agent == name):
+            _row(adapter.INFO.title, "no sessions yet")
         else:
             absent.append(adapter.INFO.title)
     if absent:
-        console.line(f"{'Watched for':12} {', '.join(absent)}: not installed yet")
+        _row("Watched for", f"{', '.join(absent)}: not found here")
 
 
 def _tell_of_the_past(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
-    console.line(
+    console.say(
         "skilld learns from what you say from now on. To see what it would have learned from the "
         "last 7 days, without a model:"
     )
     first = "   (stop this one first with Ctrl-C)" if follows else ""
-    console.line(f"  {offline}skilld run --once --backfill 7{first}")
+    console.say(f"  {offline}skilld run --once --backfill 7{first}")

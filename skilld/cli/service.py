@@ -1,4 +1,4 @@
-"""`skilld service install | uninstall | start | stop | status`: skilld whenever you are logged in."""
+"""`skilld service install | uninstall | start | stop | status`: run skilld whenever you are logged in."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def status(arguments: argparse.Namespace) -> int:
     again = f", restarted {counted(state.restarts, 'time')}" if state.restarts else ""
     console.line(f"{running}: {console.plain(state.state)}{again}")
     if state.says:
-        console.line(f"it says: {console.plain(state.says)}")
+        console.line(f"status: {console.plain(state.says)}")
     console.line(f"{state.manager}: {console.plain(str(state.file))}")
     if not state.enabled:
         console.line("It does not start when you log in. Fix it: skilld service install")

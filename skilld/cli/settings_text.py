@@ -1,4 +1,4 @@
-"""The text of the settings file: one setting put in or taken out, and all of them explained in comments. Pure.
+"""Edits the text of the settings file: sets or removes one setting, and explains all of them in comments. Pure.
 
 All other lines stay as the person wrote them. Python reads TOML and does not write it. Where a statement ends is found
 by trying to read it, so no value is taken for a header or a key, however it is written; whether the whole says what it

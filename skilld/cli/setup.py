@@ -1,4 +1,4 @@
-"""`skilld setup [MODEL]`: who judges what you say to your agents, and the first steps around that question."""
+"""`skilld setup [MODEL]`: chooses who judges what you say to your agents, and guides the first steps."""
 
 from __future__ import annotations
 
@@ -111,16 +111,18 @@ def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) ->
         "looking back": lambda: first_steps.offer_look_back(arguments.look_back, asks=asks),
     }
     done: list[str] = []
+    did = ""
     for number, (name, step) in enumerate(steps.items()):
         try:
-            done += [did] if (did := step()) else []
+            did = step()
+            done += [did] if did else []
         except (KeyboardInterrupt, _LeftError) as error:
             left = ", ".join([*steps][number:])
             console.line()
-            console.line(f"Stopped at {name}. Kept: {'; '.join(done) or 'nothing was changed'}.")
-            console.line(f"Not decided: {left}. To continue: skilld setup")
+            console.say(f"Stopped at {name}. Kept: {'; '.join(done) or 'nothing was changed'}.")
+            console.say(f"Not decided: {left}. To continue: skilld setup")
             return Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Exit.FAILURE
-    first_steps.tell_outcome()
+    first_steps.tell_outcome(listed=bool(did))  # the last step lists what it makes
     return 0
 
 
@@ -186,12 +188,12 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
 
 
 def _show(found: Sequence[Offer]) -> None:
-    console.line("Who should decide which of the things you tell your agents are worth remembering?")
+    console.say("Who should judge which of the things you tell your agents are worth remembering?")
     for letter, one in zip(string.ascii_lowercase, found, strict=False):
         console.line()
-        console.line(f"  {letter}  {one.model}: {one.title}")
-        console.line(f"     sends: {one.sends}")
-        console.line(f"     costs: {one.costs}")
+        console.say(f"  {letter}  {one.model}: {one.title}")
+        console.say(f"     sends: {one.sends}")
+        console.say(f"     costs: {one.costs}")
     console.line()
 
 
@@ -204,14 +206,14 @@ def _ask(found: Sequence[Offer], file: Path, kept: str = "") -> bool:
         said := terminal.ask(f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): ")
     ) is not None:
         if said.strip().lower() in {"n", "no"}:
-            console.line("Not decided: until you choose, only explicit wording is noticed. To choose: skilld setup")
+            console.say("Not decided: until you choose, only explicit wording is noticed. To choose: skilld setup")
             return True
         if model := by_answer.get(said.strip().lower()):
             _remember(file, model)
             return True
-        console.line(f"{console.plain(said)!r} is not one of the choices.")
+        console.say(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
-    console.line("Nothing was chosen. To choose later: skilld setup")
+    console.say("Nothing was chosen. To choose later: skilld setup")
     return False
 
 
@@ -224,9 +226,9 @@ def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
 
         common.store().meta.delete(JUDGES_AWAY)
     if not quiet:
-        console.line(f"Set model to {console.plain(model)} in {console.plain(str(file))}. To change it: skilld setup")
+        console.say(f"Set model to {console.plain(model)} in {console.plain(str(file))}. To change it: skilld setup")
 
 
 def _mind_variable(settings: Settings, model: str) -> None:
     if settings.model != model:
-        console.line(f"SKILLD_MODEL overrides it in this shell: {console.plain(settings.model)}.")
+        console.say(f"SKILLD_MODEL overrides it in this shell: {console.plain(settings.model)}.")

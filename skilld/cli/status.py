@@ -64,9 +64,9 @@ def _check(*, as_json: bool) -> int:
         return code
     for one in needs:
         remedy = f" -> {one['remedy']}" if one["remedy"] else ""
-        console.line(console.plain(f"{one['what']}: {one['detail']}{remedy}"))
+        console.say(console.plain(f"{one['what']}: {one['detail']}{remedy}"))
     if not needs:
-        console.line("Nothing needs your attention.")
+        console.say("Nothing needs your attention.")
     return code
 
 
@@ -176,38 +176,38 @@ def _print(shown: dict[str, Any]) -> None:
     now = time.time()
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
     paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
-    console.line(f"skilld is {running}" + (f"{paused}{shown['paused_until']}" if shown["paused"] else ""))
-    console.line(f"back-end  {shown['backend']['name']}: {shown['backend']['why']}")
+    console.say(f"skilld is {running}" + (f"{paused}{shown['paused_until']}" if shown["paused"] else ""))
+    console.say(f"back-end  {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
-        console.line(console.paint(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", "yellow"))
+        console.say(console.paint(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", "yellow"))
     for found in shown["backend"]["found"]:
-        console.line(f"          {found}")
+        console.say(f"          {found}")
     _print_agents(shown["agents"], now)
     if waiting := shown["turns"]["waiting"]:
-        console.line(f"turns     {waiting} waiting for their session to continue or end")
+        console.say(f"turns     {waiting} waiting for their session to continue or end")
     batches = shown["batches"]
-    console.line(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
+    console.say(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
     for parked in shown["parked"]:
-        console.line(
+        console.say(
             f"          parked {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"
         )
     _print_proposals(shown)
     spent = shown["spend_today"]
-    console.line(f"today     {counted(spent['calls'], 'model call')}, {spent['tokens']} tokens, ${spent['usd']:.4f}")
+    console.say(f"today     {counted(spent['calls'], 'model call')}, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:
-        console.line(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
+        console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     if shown["notices"]:
-        console.line(f"notices   {console.plain(shown['notices'])}")
+        console.say(f"notices   {console.plain(shown['notices'])}")
     if shown["snoozed_until"]:
-        console.line(f"notices   off until {shown['snoozed_until']} (turn on: skilld snooze off)")
+        console.say(f"notices   off until {shown['snoozed_until']} (turn on: skilld snooze off)")
     if rebuilt := shown["rebuilt"]:
         when = ago(seconds(rebuilt["at"]), now)
-        console.line(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
+        console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
-        console.line(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
+        console.say(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
 
 
 def _print_proposals(shown: dict[str, Any]) -> None:
@@ -215,21 +215,22 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     from skilld.text import counted
 
     states = shown["proposals"]
-    console.line(
+    console.say(
         f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')}"
+        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')}",
+        10,
     )
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
         ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} drops it now"
-        console.line(console.paint(f"          {item['id']} dropped, becomes permanent in {left}: {ways}", "yellow"))
+        console.say(console.paint(f"          {item['id']} dropped, becomes permanent in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
-        console.line(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
-        console.line("          Do not merge it: use skilld accept, which works on any branch.")
+        console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
+        console.say("          Do not merge it: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
         said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
-        console.line(console.paint(f"rate      did {skill} help? {said}", "dim"))
+        console.say(console.paint(f"rate      did {skill} help? {said}", "dim"))
 
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
@@ -248,24 +249,24 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
     ]
     console.table(rows)
     if absent := [name for name, facts in agents.items() if not facts["files"]]:
-        console.line(f"no files  {', '.join(absent)}")
+        console.say(f"no files  {', '.join(absent)}")
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
     """Print why nothing is learned, where the daemon is not told of changes, and what came of changed settings."""
     if dead:
-        console.line(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
+        console.say(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
     if unwatched := said.get("unwatched"):
-        console.line(f"watching  {counted(unwatched, 'folder')} over the kernel's watch limit, polled every 30 s")
+        console.say(f"watching  {counted(unwatched, 'folder')} over the kernel's watch limit, polled every 30 s")
     if overflows := said.get("overflows"):
         times = "once" if overflows == 1 else f"{overflows} times"
-        console.line(f"watching  lost events {times} and rescanned everything")
+        console.say(f"watching  lost events {times} and rescanned everything")
     for folder in said.get("silent") or ():
-        console.line(f"watching  no events from {console.plain(folder)}: polled every 30 s")
+        console.say(f"watching  no events from {console.plain(folder)}: polled every 30 s")
     if settings := said.get("settings"):
-        console.line(console.paint(f"settings  {console.plain(settings)}", "yellow"))
+        console.say(console.paint(f"settings  {console.plain(settings)}", "yellow"))
     for path, why in (said.get("unreadable") or {}).items():
-        console.line(f"cannot read {console.plain(path)}: {console.plain(why)}")
+        console.say(f"cannot read {console.plain(path)}: {console.plain(why)}")
 
 
 # `skilld cost`: calls, tokens and money per day, model and skill; the budget, and what was never asked.
@@ -289,15 +290,15 @@ def run_cost(arguments: argparse.Namespace) -> int:
     ]
     console.table([tuple(console.plain(cell) for cell in row) for row in rows])
     if not rows:
-        console.line("No model calls yet.")
+        console.say("No model calls yet.")
     budget = shown["budget"]
-    console.line(
+    console.say(
         f"Daily budget: {budget['calls']} calls, {budget['tokens']} tokens, {_money(budget['usd'])} (0: no limit). "
         + (f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached today.")
     )
     if shown["waiting"]:
-        console.line(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
-    console.line(f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call: only chatter.")
+        console.say(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
+    console.say(f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call: only chatter.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The person at the terminal: asked in a line, given their editor or a screen."""
+"""Talks to the person at the terminal: asks a line, opens their editor or a full screen."""
 
 from __future__ import annotations
 

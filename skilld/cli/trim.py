@@ -1,4 +1,4 @@
-"""`skilld trim`: what files that agents load can do without, as proposals to cut it, the largest saving first."""
+"""`skilld trim`: proposes cuts to files that agents load, the largest saving first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verb as a job of the daemon: one line of JSON at the end, as a worker's, and no longer than the daemon itself."""
+"""Runs a verb as a job of the daemon: prints one line of JSON, and ends when the daemon does."""
 
 from __future__ import annotations
 

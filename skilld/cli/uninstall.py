@@ -1,4 +1,4 @@
-"""`skilld uninstall`: name everything that skilld made, then take it away. Nothing of the person's is touched."""
+"""`skilld uninstall`: lists everything skilld made, then removes it. Nothing of the person's is touched."""
 
 from __future__ import annotations
 

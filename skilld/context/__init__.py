@@ -1,4 +1,4 @@
-"""What an agent loads in a folder: instruction files, imports, rules, skills, by agent and version.
+"""What an agent loads in a folder: instruction files, imports, rules, skills, per agent and version.
 
 `context_of` is the whole of it. The resolvers know facts that were measured with the real clients
 (tests/live/test_context.py) and look at files through `disk.Files`.
@@ -87,7 +87,9 @@ def context_of(
         take(found, LISTINGS[agent], ADAPTERS[agent].INFO.project_skills, _personal_skills(agent, where))
     shown = version or (RESOLVERS[agent][1] if known else "")
     source = "measured" if known else "documented"
-    return Context(agent, shown, source, root or project, tuple(found.files), tuple(found.surprises))
+    return Context(
+        agent, shown, source, root or project, tuple(found.files), tuple(found.surprises), known and not version
+    )
 
 
 def _own(agent: str, home: Path, environment: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""How large a file may be for the agents that load it, each in the unit that its vendor documents. Pure.
+"""How large a file may be for the agents that load it, in the unit each vendor documents. Pure.
 
 A ceiling is what an agent cuts, refuses or warns of: an addition that would pass it waits. Advice is only shown.
 """

@@ -1,4 +1,4 @@
-"""What of all that an agent loads says the opposite of an instruction, or of another line that it loads. Pure.
+"""Finds lines an agent loads that contradict an instruction, or each other. Pure.
 
 Sure is only what the rules of `skilld.classify.contradiction` know: another of two choices, another number of one
 measure, yes where the other says no.

@@ -1,4 +1,4 @@
-"""The files that resolvers look at, read from the disk once and kept until they change."""
+"""The files that resolvers look at, read once and cached until they change."""
 
 from __future__ import annotations
 

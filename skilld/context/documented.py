@@ -1,4 +1,4 @@
-"""What the other agents load, as their documentation and their formats say: nobody has watched their clients."""
+"""What the remaining agents load, according to their documentation; not measured with their clients."""
 
 from __future__ import annotations
 

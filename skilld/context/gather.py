@@ -1,4 +1,4 @@
-"""What resolvers share: where they look, what they have found, the ways up and down a project."""
+"""Shared by resolvers: where they look, what they have found, walking up and down a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agents of this machine load in one folder, and what none of them does."""
+"""What this machine's agents load in one folder, and which files none of them loads."""
 
 from __future__ import annotations
 

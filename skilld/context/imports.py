@@ -1,4 +1,4 @@
-"""Files that others bring in with `@path`, for the agents that have such."""
+"""Files that others import with `@path`, for the agents that support it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which version of an agent's client is installed, told by the files beside its program; nothing is run."""
+"""Which version of an agent's client is installed, from the files next to its program; nothing is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The skills of which an agent's first request carries a line each, measured with the real clients."""
+"""The skills listed in an agent's first request, one line each, measured with the real clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that an agent is given twice. Pure."""
+"""Finds text that an agent loads twice. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Path patterns of rules, as .gitignore has them and with braces. Pure, and no pattern takes long."""
+"""Path patterns of rules, like .gitignore's but with braces. Pure; no pattern takes long."""
 
 from __future__ import annotations
 

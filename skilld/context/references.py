@@ -1,4 +1,4 @@
-"""References of a rule to what is gone: paths, npm scripts, make targets, just recipes, flags, packages.
+"""References in a rule to things that are gone: paths, npm scripts, make targets, recipes, flags, packages.
 
 A text and a project in, what leads nowhere out. Sure rather than complete: what a line tells to make or to avoid, what
 git ignores, and what the tree cannot tell is never dead. docs/trim.md has the figures.

@@ -1,4 +1,4 @@
-"""Tokens of a text by a real tokenizer, for those who ask: loading its vocabulary takes half a second.
+"""Counts tokens with a real tokenizer on request: loading its vocabulary takes half a second.
 
 The vocabulary is OpenAI's `o200k_base`, which comes with litellm; that is not imported, and nothing is fetched.
 Other vendors count differently, and most publish no tokenizer: docs/trim.md has how far off this one is.

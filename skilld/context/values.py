@@ -103,8 +103,8 @@ class Surprise:
 class Context:
     """What one agent loads in one folder, in load order.
 
-    `version` is the one whose rules were applied. `source` says where those come from: "measured" with the real client,
-    "documented", or "not known", which leaves `files` empty.
+    `version` is the one whose rules were applied; `is_assumed` says that nothing here told it. `source` says where
+    those come from: "measured" with the real client, "documented", or "not known", which leaves `files` empty.
     """
 
     agent: str
@@ -113,6 +113,7 @@ class Context:
     root: str
     files: tuple[LoadedFile, ...] = ()
     surprises: tuple[Surprise, ...] = ()
+    is_assumed: bool = False
 
     @property
     def tokens(self) -> int:

@@ -1,4 +1,4 @@
-"""Plays the demo from start to proposal. Everything happens below one temporary folder."""
+"""Plays the demo from start to proposal, all inside one temporary folder."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ def play(*, keep: bool) -> int:
         console.line("The daemon is running, offline. Someone is using Claude Code with the skill release-notes:\n")
         _type_session(root, project, "session.json")
         console.line()
-        _show_proposal(environment, set())
+        _show_proposal(environment, set(), keep=keep)
         console.line("\nIn a second repository, with no skill in use, Claude Code loads CLAUDE.md:\n")
         known = {one["id"] for one in _skilld(environment, "proposals", "--json") or []}
         _type_session(root, plain, "plain.json")
         console.line()
-        _show_proposal(environment, known)
+        _show_proposal(environment, known, keep=keep)
         _show_commands()
         console.line()
         if keep:
@@ -149,8 +149,8 @@ def _end(daemon: subprocess.Popen[str]) -> None:
         daemon.communicate(timeout=_LIMIT)
 
 
-def _show_proposal(environment: Mapping[str, str], known: Collection[str]) -> None:
-    """Show the proposal that is made and not `known` yet."""
+def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, keep: bool) -> None:
+    """Show the proposal that is made and not `known` yet; with `keep` also the commands that decide on it."""
 
     def new() -> list[dict[str, Any]]:
         return [one for one in _skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
@@ -158,7 +158,8 @@ def _show_proposal(environment: Mapping[str, str], known: Collection[str]) -> No
     found = _wait(new, "no proposal was made")
     console.line(console.paint(f"{len(found)} proposal, {_what(found[0])}", "bold") + "\n")
     sys.stdout.flush()
-    subprocess.run(_command("show", found[0]["id"]), env=_coloured(environment), check=True)
+    more = () if keep else ("--without-commands",)  # the folder they are for is removed
+    subprocess.run(_command("show", found[0]["id"], *more), env=_coloured(environment), check=True)
 
 
 def _show_commands() -> None:

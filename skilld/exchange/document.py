@@ -1,4 +1,4 @@
-"""A draft as a YAML document, and back: one plain document within limits, every value checked."""
+"""A draft as a YAML document and back: one plain document within limits, every value checked."""
 
 from __future__ import annotations
 
@@ -85,8 +85,12 @@ def load(data: bytes) -> Any:  # noqa: ANN401 - whatever the file holds
     except yaml.MarkedYAMLError as error:
         where = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise SkilldError(_TITLE, f"{where}{error.problem or 'it is not YAML'}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, or a number past all bounds
-        raise SkilldError(_TITLE, f"it is not YAML ({type(error).__name__})") from None
+    except UnicodeDecodeError:
+        raise SkilldError(_TITLE, "it is not UTF-8 text") from None
+    except RecursionError:
+        raise SkilldError(_TITLE, "it is nested too deeply") from None
+    except (yaml.YAMLError, ValueError):  # ValueError: a number past all bounds
+        raise SkilldError(_TITLE, "it is not valid YAML") from None
 
 
 def dump(value: Any) -> str:  # noqa: ANN401 - maps, lists and scalars

@@ -1,4 +1,4 @@
-"""What was found at a source, as a proposal that makes a skill: parsed, judged, marked as imported. Pure.
+"""Turns what a source holds into a proposal for a new skill: parsed, judged, marked as imported. Pure.
 
 Bytes and names enter; a proposal for a path leaves, or a refusal with its reason. Staging it is the program's.
 """

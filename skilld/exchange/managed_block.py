@@ -1,4 +1,4 @@
-"""The managed block in a text file that is somebody else's: put in, renewed, taken out again without a trace.
+"""The managed block in someone else's text file: inserted, updated, and removed without a trace.
 
 Bytes in, bytes out. The first marker carries a hash of what was written and how the block was joined to the text
 before it, so that an edited block is noticed and taking it out gives the file's own bytes back. Markers count only on

@@ -1,4 +1,4 @@
-"""A skill on its way to other people: its SKILL.md without whose words it came from, on a branch of its own.
+"""Prepares a skill for other people: its SKILL.md without personal data, on a branch of its own.
 
 The branch rests on what the remote's default branch was when it was last fetched, and holds one commit with nothing but
 the skill; it is written by plumbing, so no work tree, index or HEAD is touched. Pushing it is a step of its own.

@@ -1,4 +1,4 @@
-"""Whether a .gitattributes file gives a path a filter, so that the stored bytes are not those of the file (LFS).
+"""Whether a .gitattributes file filters a path, so that the stored bytes differ from the file's (LFS).
 
 `git check-attr` runs the repository's fsmonitor (measured, git 2.39), so the files are parsed here. Format:
 gitattributes(5). Doubtful cases count as filtered: the answer decides only whether we stay away.

@@ -1,4 +1,4 @@
-"""The environment git runs in: ours is scrubbed of every GIT_* variable, the person's keeps what they chose.
+"""The environment for git: ours is stripped of every GIT_* variable, the person's keeps what they set.
 
 GitPython's runner merges `os.environ` into every call and cannot drop a variable, and an inherited GIT_DIR or
 GIT_INDEX_FILE redirects every command (measured, git 2.39), so the process itself is scrubbed once.

@@ -1,4 +1,4 @@
-"""What can go wrong between skilld and a repository, each with its own class so that callers can tell them apart."""
+"""What can go wrong between skilld and a repository, one class each so that callers can tell them apart."""
 
 from __future__ import annotations
 

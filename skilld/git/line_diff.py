@@ -1,4 +1,4 @@
-"""What one version of a text adds to another, line by line, and whether a third version holds it. Pure.
+"""What one version of a text adds to another, line by line, and whether a third version contains it. Pure.
 
 Lines are compared without their ending, so a change of line endings alone changes nothing. `merge` is a three-way
 merge of whole lines; git's own is not used because merge drivers are programs of the repository's choice.

@@ -1,4 +1,4 @@
-"""skilld's own repositories, for skills that git does not track: one per skills root, in a folder of skilld's.
+"""skilld's own repositories, for skills that git does not track: one per skills folder, in skilld's data folder.
 
 The work tree of such a repository is the skills root, its git directory stands outside of it, and it holds nothing but
 the SKILL.md files that were taken in. Before anything is done with one, those files are committed as they are found,
@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.errors import cause_of
 from skilld.files import read_plain
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
@@ -99,7 +100,7 @@ def _read(root: Path, relpath: str) -> _File | None:
     except OSError as error:
         if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}:
             return None
-        raise RepoUnreadableError(str(path), error.strerror or type(error).__name__) from error
+        raise RepoUnreadableError(str(path), cause_of(error)) from error
     return _File("100755" if facts.st_mode & stat.S_IXUSR else "100644", data, facts.st_mtime)
 
 

@@ -1,4 +1,4 @@
-"""Blobs and commits of one repository: read in batches, written as exact bytes.
+"""Blobs and commits of a repository: read in batches, written as exact bytes.
 
 Objects are addressed by any name git understands, as long as it has no newline. Nothing here moves a ref; an object
 that no ref holds is harmless.

@@ -1,4 +1,4 @@
-"""skilld's own refs: checked for traps, then moved all or nothing, each only from the value it was read with.
+"""skilld's own refs: checked for traps, then moved all or nothing, each by compare-and-swap.
 
 A repository can hold a symbolic ref in place of ours, which moves its target, or a symlinked folder, which makes git
 write outside of it (both measured, git 2.39): both are refused first, and `--no-deref` is given besides.

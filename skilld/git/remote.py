@@ -1,4 +1,4 @@
-"""The two commands that reach other repositories: a clone to read from, and a push of one branch.
+"""The two commands that reach other repositories: cloning to read, and pushing one branch.
 
 Both only on a command of the person's, with their credentials and their ssh. A clone is bare and shallow: nothing is
 checked out, so no filter, link or submodule of it comes to be, and no hook runs. What helps itself to a program

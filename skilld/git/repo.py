@@ -1,4 +1,4 @@
-"""The repository that tracks a given SKILL.md, and everything about it that decides whether we may write.
+"""The repository that tracks a given SKILL.md, and everything that decides whether we may write to it.
 
 A real path enters; a `Repo` leaves, or a typed refusal with a sentence for the person. What git cannot tell is an
 error, never "absent". Reads only, runs no program of the repository's choice.

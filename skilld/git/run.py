@@ -1,4 +1,4 @@
-"""Running git: an allow-list of subcommands, a fixed silent prefix, closed stdin, a timeout on every call.
+"""Runs git: an allow-list of subcommands, a fixed silent prefix, closed stdin, a timeout on every call.
 
 Arguments enter, bytes leave; a failure is a typed error. GitPython is used as the runner of processes only: none of
 its objects, which read configuration. One process stays: the `cat-file` that a `Git` reads objects from. This module

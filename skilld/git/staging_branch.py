@@ -1,4 +1,4 @@
-"""The name of the staging branch, and of the other refs that are skilld's own.
+"""The names of the staging branch and of skilld's other refs.
 
 Imports nothing, since the daemon needs the names and must not load GitPython. What is done with the branch stands in
 `skilld.proposals`.

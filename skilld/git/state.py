@@ -1,4 +1,4 @@
-"""What the files of a repository tell without git: readable at all, in the middle of an operation, the person's own."""
+"""What a repository's files tell without running git: whether it is readable, mid-operation, the person's own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, cause_of
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING
 
@@ -101,7 +101,7 @@ def is_passing(sentence: str) -> bool:
 
 
 def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
-    return RepoUnreadableError(str(error.filename or path), error.strerror or type(error).__name__)
+    return RepoUnreadableError(str(error.filename or path), cause_of(error))
 
 
 # Objects that a git which was killed, or found no room, began to write: `tmp_obj_*` files that nothing ever reads.

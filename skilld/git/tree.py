@@ -1,4 +1,4 @@
-"""Trees, rewritten level by level: the cost is the depth of the paths, not the number of files.
+"""Rewrites trees level by level: the cost is the depth of the paths, not the number of files.
 
 Every name in a written tree is copied from a tree that exists already; paths of callers are checked besides, since
 git takes a tree with `.git`, `..` or the empty name in it (measured, git 2.39). No index is used, shared or private.

@@ -1,4 +1,4 @@
-"""What is wrong here, and the one thing to do about it; and why nothing was proposed.
+"""What is wrong on this machine, what to do about it, and why nothing was proposed.
 
 `gather` looks at the machine and the store and makes facts; `machine`, `following`, `judging` and `why_nothing` are
 pure and make checks of them. Nothing here changes anything.

@@ -1,4 +1,4 @@
-"""The checks of the doctor: each takes facts and gives a verdict with one remedy. Pure."""
+"""The doctor's checks: each takes facts and gives a verdict with one remedy. Pure."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from skilld.types import Cause
 
 _SILENT = 120.0  # seconds: the daemon says something every 20
 _MAX_RESTARTS = 3  # restarts that are no accident any more
+ABSENT = "not installed"
 _STRANGE = 0.2  # of lines: so many that cannot be read are another format, not damage
 
 
@@ -47,8 +48,10 @@ def _agent(agent: Agent, now: float) -> Check:
     if not agent.there and agent.chosen:
         remedy = f"Correct {agent.chosen}, or remove it."
         return Check(name, Verdict.FAIL, f"{agent.chosen} points to {places}, which does not exist", remedy)
+    if not agent.there and not agent.installed:
+        return Check(name, Verdict.SKIP, f"{ABSENT}; skilld watches for {places}")
     if not agent.there:
-        return Check(name, Verdict.SKIP, f"not installed; skilld watches for {places}")
+        return Check(name, Verdict.SKIP, f"no sessions yet; skilld watches for {places}")
     if not agent.files:
         return Check(name, Verdict.WARN, f"no sessions yet in {places}")
     if agent.turns + agent.malformed and agent.malformed > _STRANGE * (agent.turns + agent.malformed):
@@ -66,10 +69,7 @@ def daemon(facts: Daemon, service: Service, now: float) -> list[Check]:
 
 def _running(facts: Daemon, service: Service, now: float) -> Check:
     if not facts.running:
-        remedy = (
-            "skilld service start" if service.installed else "skilld service install (or, in a terminal: skilld run)"
-        )
-        return Check("daemon", Verdict.FAIL, "not running", remedy)
+        return Check("daemon", Verdict.FAIL, "not running", _start(service))
     again = "skilld service stop && skilld service start" if service.running else "Stop it, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT:
         return Check("daemon", Verdict.FAIL, f"not responding since {ago(facts.seen_at, now)}", again)
@@ -82,6 +82,12 @@ def _running(facts: Daemon, service: Service, now: float) -> Check:
             "daemon", Verdict.WARN, f"running, but polling {counted(unwatched, 'folder')} over the kernel's watch limit"
         )
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
+
+
+def _start(service: Service) -> str:
+    if service.state == "unknown":  # no manager that could run it
+        return "skilld run"
+    return "skilld service start" if service.installed else "skilld service install (or, in a terminal: skilld run)"
 
 
 def _pause(facts: Daemon) -> Check:
@@ -108,7 +114,14 @@ def _stale(facts: Daemon) -> Check:
 def service(facts: Service) -> Check:
     """Return the check of the service: the first of these that holds."""
     state = facts.state or "stopped"
+    unknown = state == "unknown"
     rules = (
+        (
+            unknown and not facts.installed,
+            Verdict.SKIP,
+            f"not available here: {facts.says}",
+            "Run it in a terminal instead: skilld run",
+        ),
         (not facts.installed, Verdict.SKIP, "not installed; to run skilld at every login: skilld service install", ""),
         (
             not facts.program_there,
@@ -116,7 +129,7 @@ def service(facts: Service) -> Check:
             f"starts {facts.program}, which no longer exists",
             "skilld service install",
         ),
-        (state == "unknown", Verdict.WARN, f"{facts.manager} is not responding: {facts.says}", ""),
+        (unknown, Verdict.WARN, f"{facts.manager} is not responding: {facts.says}", "In a terminal: skilld run"),
         (not facts.running and state.startswith("failed"), Verdict.FAIL, state, "Find out why: skilld logs"),
         (
             facts.restarts > _MAX_RESTARTS,
@@ -173,7 +186,7 @@ def budget(spent: str | None) -> Check:
             f"spent for today: {spent}; the rest is on hold until tomorrow",
             "skilld config set budget.calls NUMBER",
         )
-    return Check("budget", Verdict.OK, "not used up")
+    return Check("budget", Verdict.OK, "not reached")
 
 
 def notices(why_not: str | None) -> Check:

@@ -1,4 +1,4 @@
-"""The facts behind the checks, from the store, the settings, the processes and the service manager. Reads only."""
+"""Gathers the facts for the checks: store, settings, processes, service manager. Reads only."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from skilld.classify.backends.agent_cli.clients import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.classify.backends.names import doubt
 from skilld.clock import day, rfc3339, seconds
+from skilld.context.installed import program
 from skilld.daemon.judges import lines
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
@@ -65,6 +66,7 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store 
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
                 watched=sum(1 if root.is_flat else sum(1 for _ in os.walk(root.folder)) for root in there),
+                installed=program(info, around.environment) is not None,
             )
         )
     return found

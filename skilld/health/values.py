@@ -1,4 +1,4 @@
-"""The facts that are gathered, and the checks that are made of them. No I/O."""
+"""The facts that are gathered, and the checks made from them. No I/O."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Agent:
     """One agent. `chosen` says by which setting or variable its folders are not the usual ones, empty: they are.
 
     `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` are what was read,
-    `watched` is how many folders are to be watched for it.
+    `watched` is how many folders are to be watched for it, `installed` whether its program is on PATH.
     """
 
     name: str
@@ -104,6 +104,7 @@ class Agent:
     malformed: int
     verified: str
     watched: int = 0
+    installed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Intake: bytes of transcript files to turns."""
+"""Intake: from bytes of transcript files to turns."""

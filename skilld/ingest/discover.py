@@ -1,4 +1,4 @@
-"""Which folders hold transcripts on this machine, and which files in them."""
+"""Which folders on this machine hold transcripts, and which files in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follows transcripts: changed files to turns and skill uses in the store, position and turns in one transaction."""
+"""Follows transcripts: writes new turns and skill uses to the store, in one transaction with the position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What skilld sees in one transcript: the answer of `skilld inspect`, and what tests compare with what was typed."""
+"""What skilld sees in one transcript: the answer of `skilld inspect`, which tests compare with what was typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readings of transcripts gave, written into the store: sessions seen and ended, turns, skill uses, positions."""
+"""Writes what was read from transcripts to the store: sessions, turns, skill uses, positions."""
 
 from __future__ import annotations
 
@@ -227,4 +227,4 @@ def _guarded(parse: Callable[[], list[Event]]) -> list[Event]:
         return parse()
     except Exception as error:  # noqa: BLE001 - our own bug; one transcript must not stop the others
         report(error, ["run"])
-        raise ParsingError(f"an internal error in skilld: {type(error).__name__}") from None
+        raise ParsingError("an internal error in skilld") from None

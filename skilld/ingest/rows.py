@@ -1,4 +1,4 @@
-"""Records of an agent's SQLite database, as if they were lines of a file: path and cursor in, records and cursor out.
+"""Reads records from an agent's SQLite database as if they were lines: path and cursor in, records and cursor out.
 
 The adapter says which tables it knows and how a record is asked for (`Query`); this reads what is new of those. A
 position is a time in milliseconds, by which the client orders records. Knows nothing of agents or of what records say,

@@ -1,4 +1,4 @@
-"""What lies beside a transcript: lists of the prompts a person typed, and prompt templates of the project."""
+"""Files next to a transcript: lists of prompts that a person typed, and the project's prompt templates."""
 
 from __future__ import annotations
 

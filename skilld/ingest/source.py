@@ -1,4 +1,4 @@
-"""The two kinds of transcripts, behind one protocol: files of lines, and databases whose records are rows.
+"""The two kinds of transcripts behind one protocol: files of lines, and databases of rows.
 
 In: an adapter's data record and a path. Out: positions, records as `RawLine`, cursors that the store keeps. The daemon
 follows by it, `inspect` and the worker read whole transcripts by it; none of them knows which kind it is.

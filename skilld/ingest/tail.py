@@ -1,4 +1,4 @@
-"""Complete lines of a growing file: path and cursor in, chunks of lines and the next cursor out.
+"""Reads complete lines of a growing file: path and cursor in, chunks of lines and the next cursor out.
 
 A path is not an identity: a cursor knows its file by device, inode and the hash of its first bytes and of the last ones
 read. Where one of these changed, or the file shrank, it is another file and reading starts over; turn keys make the

@@ -1,4 +1,4 @@
-"""Watch events as hints: which files below some folders may have changed. The sweep is the truth.
+"""Watch events as hints: which files may have changed. The sweep is the truth.
 
 watchdog's traps, measured on 7.1: an exception in a handler kills the observer thread for good; over the kernel's watch
 limit it watches less and says nothing; after a queue overflow the handler is told nothing, only a logger is. FSEvents

@@ -1,4 +1,4 @@
-"""Desktop notices through desktop-notifier, on a thread of their own: a notice that fails or hangs costs nothing.
+"""Desktop notices through desktop-notifier, on their own thread: one that fails or hangs delays nothing.
 
 Measured: without a session bus it raises at once; a notification server that hangs answers after 30 s, so every call
 has its own limit; loading the library, which takes seconds on a busy machine, is no part of it. On macOS the system's
@@ -23,6 +23,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skilld.errors import cause_of
 from skilld.logs import get_logger
 from skilld.notify.notice import REVIEW, Notice
 
@@ -118,7 +119,8 @@ class Desktop:
         except TimeoutError:
             why = "the notification service is not responding"
         except Exception as error:  # noqa: BLE001 - a notice must never harm; back-ends raise what their buses raise
-            why = f"no notification service ({type(error).__name__})"
+            reason = getattr(error, "strerror", "")  # of others the name of a class would be all there is to say
+            why = f"no notification service ({reason})" if reason else "no notification service"
         if why:
             self._hang_up()
             if self._bell is not None:
@@ -190,7 +192,7 @@ def decide(verb: str, proposal: str, environment: Mapping[str, str]) -> str:
     except subprocess.TimeoutExpired:
         return f"it took longer than {_BUTTON_SECONDS:.0f} seconds"
     except OSError as error:
-        return error.strerror or type(error).__name__
+        return cause_of(error)
     if done.returncode == 0:
         return ""
     said = [line for line in done.stderr.splitlines() if line.strip()]

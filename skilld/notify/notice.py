@@ -1,4 +1,4 @@
-"""When a notice is due, what it says and which buttons it has: counts and names of skills. Pure."""
+"""When a notice is due, its text and its buttons: counts and names of skills. Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pipeline: the judgement of one batch, from messages and skills to checked edits."""
+"""Pipeline: judges one batch, from messages and skills to checked edits."""

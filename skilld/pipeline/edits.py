@@ -1,4 +1,4 @@
-"""Verified updates of one skill to operations and new bytes, checked once more in code."""
+"""Turns verified updates of one skill into operations and new bytes, checked once more in code."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def _spaced(body: Sequence[Line], operation: Operation) -> Operation:
     return replace(operation, anchor="\n".join(anchor), text="\n".join(lines))
 
 
-TAKEN_UP = "its content is not in your own words, but in what you said yes to"
-BY_MODEL = "that it says what you meant, and not the opposite, only the model could tell"
-BY_HEADING = "it takes away or rewrites as a whole what stands below"
-BEYOND = "part of it is in none of your words"
-ALONG = "it takes away what you did not name yourself"
+TAKEN_UP = "the wording is not yours: it comes from something you agreed to"
+BY_MODEL = "only the model judged that it says what you meant, and not the opposite"
+BY_HEADING = "it removes or rewrites everything under a heading"
+BEYOND = "part of it is not in your own words"
+ALONG = "it removes something that you did not mention"
 # Behind the reason why an edit cannot be used, for the model: a line too much is better than what was said lost.
 _IN_DOUBT = (
     "take away, replace or alter only what the words of an improvement name or contradict, and where that cannot be "

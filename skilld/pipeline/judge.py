@@ -1,4 +1,4 @@
-"""The judgement of one batch, from messages and skills to checked edits: everything but reading and git.
+"""Judges one batch, from messages and skills to checked edits: everything except reading and git.
 
 What `skilld eval` scores is this, so that the figures say what would be proposed.
 """

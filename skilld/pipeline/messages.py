@@ -1,4 +1,4 @@
-"""The batch's words, read again from the transcripts and redacted before anything else sees them."""
+"""Rereads a batch's words from the transcripts and redacts them before anything else sees them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from skilld.agents import ADAPTERS
 from skilld.agents.base import skimming
 from skilld.agents.chunk import Chunk
-from skilld.errors import RetryError
+from skilld.errors import RetryError, cause_of
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of
 from skilld.protocol import BatchJob, Source, StoredWords
@@ -50,7 +50,7 @@ def read(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
     found = {message.turn_key for message in messages if message.by_person}
     if not found or (trouble and len(found) < len(numbers)):
         place = job.sources[0].path if job.sources else ""
-        why = (trouble.strerror or type(trouble).__name__) if trouble else "it no longer contains them"
+        why = cause_of(trouble) if trouble else "it no longer contains them"
         raise AbsentError(str(trouble.filename or place) if trouble else place, why)
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]

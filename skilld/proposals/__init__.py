@@ -1,4 +1,4 @@
-"""The whole life of a proposal: git first, then the store, for whichever way a person decides.
+"""The whole life of a proposal: git first, then the store, whichever way a person decides.
 
 - `model`: what enters and leaves. `branch`: the staging branch as read, and rebuilt. `propose`: one proposal's commit,
   the branch rebuilt, everything of skilld's taken out of a repository. `staging`: proposals in, what came of it out.

@@ -1,4 +1,4 @@
-"""Another text for an open proposal, single parts of it, and a rejected or dropped one back on the staging branch.
+"""Changes an open proposal's text, splits off parts, and puts rejected or dropped ones back on the branch.
 
 The proposal itself changes, in the store and on the branch, before it is accepted: what git shows of it later is then
 judged against what the person chose.

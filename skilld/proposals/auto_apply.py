@@ -1,4 +1,4 @@
-"""Auto mode: which of the proposals just made are applied without being asked for. Off unless the settings say so."""
+"""Auto mode: which new proposals are applied without asking. Off unless the settings turn it on."""
 
 from __future__ import annotations
 

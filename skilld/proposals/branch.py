@@ -1,4 +1,4 @@
-"""The staging branch as it stands: what is on it, what holds it, and the moves from here to another tip.
+"""The staging branch as it stands: what is on it, what holds it, and how to move it to another tip.
 
 Reads refs and commits of one repository; moves nothing itself.
 """

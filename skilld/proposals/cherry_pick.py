@@ -1,4 +1,4 @@
-"""Accepting and reverting one proposal: `git cherry-pick` and `git revert` in the person's name, all or nothing."""
+"""Accepts or reverts one proposal: `git cherry-pick` and `git revert` in the person's name, all or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What says the opposite of a proposal elsewhere: changed with it, by a proposal of its own, or only named.
+"""Other files' lines that contradict a proposal: changed with it, by a linked proposal, or only named.
 
 What another repository, a personal file or an outside one says is never quoted in a commit.
 """

@@ -1,4 +1,4 @@
-"""Accepting, rejecting and reverting one proposal: git first, then the store, then the staging branch made again.
+"""Accepts, rejects or reverts one proposal: git first, then the store, then the staging branch is rebuilt.
 
 The outcome is sentences for the person; whoever shows them makes them harmless for a terminal.
 """
@@ -14,11 +14,13 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.line_diff import gone
+from skilld.git.managed_repos import open_any
 from skilld.git.run import one_command
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
+from skilld.proposals.model import Landed, Way
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import being_made_anew, waiting_with
 from skilld.proposals.results import by_code, follow, most_tokens
@@ -40,44 +42,44 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """From which states it may be made, to which it leads, how it is carried out (giving a commit), and why."""
+    """From which states it may be made, to which it leads, how it is carried out, and why."""
 
     allowed: frozenset[State]
     after: State
-    carry_out: Callable[[Proposal], str]
+    carry_out: Callable[[Proposal], Landed | None]
     why: str = ""
 
 
 def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision:
     """Return the decision to take a proposal into the branch that is checked out, or only into the file."""
 
-    def carry_out(proposal: Proposal) -> str:
+    def carry_out(proposal: Proposal) -> Landed | None:
         edit = Edit(proposal)
         if worktree:
             found = versions(proposal) if proposal.commit else None
             accept_worktree(proposal, partial(edit.certain, *found) if found is not None else edit)
-            return ""
+            return None
         if not proposal.commit:
             raise RefusedError(
                 "Not accepted",
                 f"{proposal.id} {proposal.note}",
                 f"To write the file without committing: skilld accept --worktree {proposal.id}",
             )
-        return land(proposal, edit, removed, private_repositories(), edit.certain).commit
+        return land(proposal, edit, removed, private_repositories(), edit.certain)
 
     return Decision(_ACCEPTABLE, State.ACCEPTED, carry_out)
 
 
 def rejecting(why: str = "") -> Decision:
     """Return the decision to drop a proposal."""
-    return Decision(frozenset({State.OPEN, State.DROPPED}), State.REJECTED, lambda _: "", why)
+    return Decision(frozenset({State.OPEN, State.DROPPED}), State.REJECTED, lambda _: None, why)
 
 
 def reverting(removed: Mapping[str, str]) -> Decision:
     """Return the decision to take an accepted proposal out again."""
 
-    def carry_out(proposal: Proposal) -> str:
-        return take_out(proposal, removed, private_repositories()).commit
+    def carry_out(proposal: Proposal) -> Landed:
+        return take_out(proposal, removed, private_repositories())
 
     return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
 
@@ -94,7 +96,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
     if proposal.state not in {*decision.allowed, after}:
         raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
     try:
-        commit = decision.carry_out(proposal)
+        landed = decision.carry_out(proposal)
     except SkilldError as error:
         # The person may have edited the skill since the branch was made: it is made again, and the edit with it.
         fresh = _made_again(store, proposal)
@@ -107,8 +109,12 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
     with store.transaction():
         now = rfc3339(time.time())
-        store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
-    told = _and_rebuilt(store, proposal, f"{proposal.id} {after.value}: {proposal.summary}")
+        store.proposals.decide(
+            proposal, after, now, who="command", why=decision.why, commit=landed.commit if landed else ""
+        )
+    told = _and_rebuilt(
+        store, proposal, f"{proposal.id} {after.value}: {proposal.summary}", _outcome(proposal, after, landed)
+    )
     waits = tuple(
         f"{other.id} is on hold because it also changes {other.path}" for other in waiting_with(store, proposal)
     )
@@ -124,11 +130,27 @@ def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
     return fresh if fresh != proposal else None
 
 
-def _and_rebuilt(store: Store, proposal: Proposal, said: str) -> Told:
+def _outcome(proposal: Proposal, after: State, landed: Landed | None) -> str:
+    """Return which commit carried a decision out, on which branch, and the way back."""
+    back = f"To undo it: skilld {_BACK[after]} {proposal.id}"
+    if after is State.REJECTED:
+        return back
+    if landed is None:
+        return f"Written to {proposal.path}, not committed."
+    if landed.way is Way.NOTHING:
+        return f"No commit was needed: {proposal.relpath} says that already. {back}"
+    branch = (open_any(Path(proposal.repo), private_repositories()).branch or "").removeprefix("refs/heads/")
+    return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}. {back}"
+
+
+_BACK = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTED: "accept"}
+
+
+def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> Told:
     if not proposal.repo:
-        return Told((said,))
+        return Told(said)
     then = rebuild_branch(store, proposal.repo)
-    return Told((said, *then.lines), then.warnings)
+    return Told((*said, *then.lines), then.warnings)
 
 
 def _is_gone(proposal: Proposal) -> bool:

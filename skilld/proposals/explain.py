@@ -1,4 +1,4 @@
-"""What a person is shown of a proposal: its parts, its text before and after, what would come of it, its lines."""
+"""What a person is shown of a proposal: its parts, the text before and after, what accepting would do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What past decisions teach: what is not proposed again, and how sure an update must be. Pure."""
+"""What past decisions teach: what is not proposed again, and the confidence an update needs. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What enters and leaves proposing. Frozen values, no behaviour beyond a sentence for the person."""
+"""What enters and leaves proposing: frozen values, no behaviour beyond a sentence for the person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading from git what a person did with proposals: merged, picked, squashed, rebased, amended, reverted or dropped.
+"""Reads from git what a person did with proposals: merged, picked, squashed, rebased, amended, reverted, dropped.
 
 Takes a repository and its proposals, gives one observation each; the rules are in `judge`. Only the default branch
 and branches checked out in a work tree count. Reads only, except that skilld's own repositories are brought up to date.

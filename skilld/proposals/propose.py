@@ -1,4 +1,4 @@
-"""Proposing one edit, and rebuilding the staging branch when something on it was decided.
+"""Proposes one edit, and rebuilds the staging branch after a decision.
 
 All that is read is read once per try; all refs move in one transaction, each only from the value that was read. A lost
 race starts over. Nothing in the work tree, the index or HEAD is ever written.

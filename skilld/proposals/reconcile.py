@@ -1,4 +1,4 @@
-"""A look at what people did with proposals in plain git: observations to decisions, and the branch made fit again.
+"""Turns what git shows of proposals into decisions, and rebuilds the branch to match.
 
 Runs in a worker for the daemon, and in the command line's own process before it shows proposals. Reads no store: what
 is known comes in, what changes goes out.

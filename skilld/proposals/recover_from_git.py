@@ -1,4 +1,4 @@
-"""What was proposed, read back from the repositories: for a store that lost what it knew.
+"""Reads proposals back from the repositories, for a store that lost them.
 
 Open proposals hang on refs of their own; accepted ones are named by trailers in the history of their skill. What a
 commit does not tell (the turn's key, the agent) stays empty. Nothing is written.

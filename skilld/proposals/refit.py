@@ -1,4 +1,4 @@
-"""A proposal's edit as a function of bytes, refitted to a version of the skill that was edited by hand meanwhile."""
+"""A proposal's edit as a function of bytes, refitted to a version of the skill that was edited meanwhile."""
 
 from __future__ import annotations
 

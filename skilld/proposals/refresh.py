@@ -1,4 +1,4 @@
-"""Taking in what was decided with plain git since the last look. Reading git may take a while; the store is quick."""
+"""Takes in decisions made with plain git since the last look. Reading git may take a while; the store is quick."""
 
 from __future__ import annotations
 

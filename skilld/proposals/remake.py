@@ -1,4 +1,4 @@
-"""A proposal made anew from what was said, where its edit has no place in the skill as the person has it now.
+"""Regenerates a proposal from what was said when its edit no longer fits the skill.
 
 A look at git does it by code alone, and only where no model is configured; else a job of its own asks the model
 (`skilld.jobs.remake`).

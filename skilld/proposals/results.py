@@ -1,4 +1,4 @@
-"""A worker's result to rows."""
+"""Writes a worker's result to the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proposals to commits on the staging branch: what `propose` is told, and what its outcomes mean for proposals."""
+"""Puts proposals on the staging branch: what `propose` is told, and what its outcomes mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of staging. Without git, so that a batch of which nothing comes loads none of it."""
+"""The result of staging. Imports no git, so that a batch without proposals loads none."""
 
 from __future__ import annotations
 

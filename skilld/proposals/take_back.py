@@ -1,4 +1,4 @@
-"""Undoing an acceptance: the proposal is open again, and its commit is gone where nothing else knows of it yet.
+"""Undoes an acceptance: reopens the proposal, and removes its commit if nothing else refers to it yet.
 
 The commit is taken back only where HEAD is that very commit, the work tree is clean and no other ref has it: then the
 branch moves from it to its parent, by compare-and-swap, and the files with it. Everywhere else it is reverted, and the

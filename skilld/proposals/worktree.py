@@ -1,4 +1,4 @@
-"""What accept and revert share: is the work tree ready, and making a change by its lines where git's command does not.
+"""Shared by accept and revert: is the work tree ready, and making a change by its lines if git's command fails.
 
 All or nothing: after a refusal HEAD, the index and the file are what they were, and the person gets the command to do
 it by hand.

@@ -1,4 +1,4 @@
-"""Redact: text without secrets. Every text that is stored, sent, committed, logged or notified goes through it.
+"""Redact: text without secrets. Every text that is stored, sent, committed, logged or shown passes through here.
 
 `Redactor(key).redact(text)` puts `[REDACTED:<kind>:<hmac8>]` in the place of each secret. Pure but for the key it is
 given (`skilld.redact.key`); imports no library, so a worker that only redacts starts at once

@@ -1,4 +1,4 @@
-"""Find secrets by the name they are given: `password = ...`, .env lines, JSON, YAML, flags, XML, comparisons. Pure.
+"""Finds secrets by the name they are given: `password = ...`, .env lines, JSON, YAML, flags, XML. Pure.
 
 Only the value is a finding. How little a value must show depends on what its name promises (`keys`) and on how it is
 given (`links`); code, templates, paths and plain words are left alone.

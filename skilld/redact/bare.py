@@ -1,4 +1,4 @@
-"""Find what a machine made and nobody labelled in code: keys in sentences, bare key material, the body of a PEM. Pure.
+"""Finds unlabelled, machine-made secrets: keys in sentences, bare key material, the body of a PEM. Pure.
 
 The value is looked for first, since it is rare; then what stands around it says whether it is a key or only a hash, an
 id, a public key. Sources: RFC 8017 and RFC 5208 (how the DER of a private key begins), OpenSSH's PROTOCOL.key.

@@ -1,4 +1,4 @@
-"""Find secrets in blocks: private keys, Kubernetes manifests, and text one base64 deep. Pure."""
+"""Finds secrets in blocks: private keys, Kubernetes manifests, and base64 one level deep. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find credentials in headers, addresses and settings, and in the options of commands. Pure."""
+"""Finds credentials in headers, URLs and settings, and in command options. Pure."""
 
 from __future__ import annotations
 

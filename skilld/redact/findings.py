@@ -1,4 +1,4 @@
-"""What the detectors give: findings, and how overlapping ones become one. Pure; imports nothing of skilld.
+"""What detectors return: findings, and how overlapping ones are merged. Pure; imports nothing of skilld.
 
 A placeholder is `[REDACTED:<kind>:<hmac8>]`. Detectors never see one: it is blanked out first, which is what keeps a
 second pass from finding anything inside the output of the first.

@@ -1,4 +1,4 @@
-"""The token formats skilld knows, by area. To add one: a line in its area, and one in the test's table."""
+"""The token formats skilld knows, by area. To add one: a line here, and one in the test's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key of this machine's redaction placeholders: made once, mode 0600, never sent or stored elsewhere."""
+"""The key for this machine's redaction placeholders: made once, mode 0600, never sent or copied."""
 
 from __future__ import annotations
 

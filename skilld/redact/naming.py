@@ -1,4 +1,4 @@
-"""Where a text names a secret in the words of any language: names out, nothing about values. Pure."""
+"""Where a text names a secret, in any language: finds names, knows nothing about values. Pure."""
 
 from __future__ import annotations
 

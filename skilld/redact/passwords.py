@@ -1,4 +1,4 @@
-"""Judge one word of prose by its text alone: could it be a password that a person made up? Pure."""
+"""Judges one word of prose: could it be a password that a person made up? Pure."""
 
 from __future__ import annotations
 

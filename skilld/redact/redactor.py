@@ -1,4 +1,4 @@
-"""Replace secrets in text by stable placeholders. Text in, text out; knows no file, clock or setting.
+"""Replaces secrets in text with stable placeholders. Text in, text out; knows no file, clock or setting.
 
 Fails closed: whatever goes wrong inside becomes a RedactionError that carries none of the text, and the caller refuses
 the batch. Redacting twice is redacting once, because a text is searched until nothing more is found in it.
@@ -39,8 +39,8 @@ class Redactor:
         """Return the secrets in `text` in order, not overlapping. Raises RedactionError if it cannot tell."""
         try:
             return _search(text)
-        except Exception as error:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
-            raise _refusal(error) from None
+        except Exception:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
+            raise _refusal() from None
 
     def redact(self, text: str) -> str:
         """Return `text` with every secret replaced by `[REDACTED:<kind>:<hmac8>]`.
@@ -53,8 +53,8 @@ class Redactor:
             return self._redact(text)
         except RedactionError:
             raise
-        except Exception as error:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
-            raise _refusal(error) from None
+        except Exception:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
+            raise _refusal() from None
 
     def _redact(self, text: str) -> str:
         for gap in _GAPS:
@@ -138,5 +138,5 @@ def _detect_tokens(text: str, runs: list[Span], longer: list[Span]) -> Iterator[
         yield from credentials.find_in_urls(text)
 
 
-def _refusal(error: Exception) -> RedactionError:
-    return RedactionError("Could not redact a text", f"{type(error).__name__} in the redactor")
+def _refusal() -> RedactionError:
+    return RedactionError("Could not redact a text", "an internal error in the redactor")

@@ -1,4 +1,4 @@
-"""Find secrets that people tell in plain sentences, in any language of `naming`. Pure.
+"""Finds secrets that people state in plain sentences, in any language of `naming`. Pure.
 
 A name ("das Passwort", "пароль", 密码) is looked for; near it, a value that nobody could take for a word. How near, and
 how little like a word, depends on what the name promises and on what stands between them. Only names in prose count:

@@ -1,4 +1,4 @@
-"""Find tokens by the prefix their issuer documents, and by shape where no prefix gives them away. Pure."""
+"""Finds tokens by their documented prefix, or by shape if they have none. Pure."""
 
 from __future__ import annotations
 

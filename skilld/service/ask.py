@@ -11,6 +11,7 @@ from skilld.service.values import ManagerError
 
 # systemctl start waits until the daemon says that it is ready, which it puts off while it reads what was written.
 _SECONDS = 600.0
+WITHOUT = "Run it in a terminal instead: skilld run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,7 @@ def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer
     """Run `program` of PATH with a time limit. Raises ManagerError where it is missing or does not end."""
     found = shutil.which(program, path=environment.get("PATH"))
     if found is None:
-        raise ManagerError(
-            "No service manager found", f"{program} is not on PATH", "Run it in a terminal instead: skilld run"
-        )
+        raise ManagerError("No service manager found", f"{program} is not on PATH", WITHOUT)
     try:
         done = subprocess.run(
             [found, *arguments],
@@ -39,9 +38,11 @@ def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer
             timeout=_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        raise ManagerError("The service manager is not responding", f"{program} took {_SECONDS:.0f} seconds") from None
+        raise ManagerError(
+            "The service manager is not responding", f"{program} took {_SECONDS:.0f} seconds", WITHOUT
+        ) from None
     except OSError as error:
-        raise ManagerError("Cannot reach the service manager", f"{found}: {error.strerror}") from error
+        raise ManagerError("Cannot reach the service manager", f"{found}: {error.strerror}", WITHOUT) from error
     return Answer(done.returncode, _text(done.stdout), _text(done.stderr))
 
 

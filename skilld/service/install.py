@@ -1,4 +1,4 @@
-"""Putting the service's files in place and taking them away: whole or not at all, and only where something changes."""
+"""Installs and removes the service's files: all or nothing, and only if something changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""launchd's services of one person's login session, asked through launchctl. Source: launchctl(1)."""
+"""launchd's services of a login session, managed with launchctl. Source: launchctl(1)."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class Launchd:
             raise ManagerError(
                 "launchd failed",
                 answer.err or f"launchctl {arguments[0]} failed",
-                "It works only where you are logged in at the screen. Otherwise: skilld run",
+                "It works only in a graphical login session. Otherwise, in a terminal: skilld run",
             )
 
     def _ask(self, *arguments: str) -> Answer:

@@ -1,4 +1,4 @@
-"""systemd's manager of one person's services, asked through systemctl."""
+"""systemd's user services, managed with systemctl."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.service.ask import Answer, ask
+from skilld.service.ask import WITHOUT, Answer, ask
 from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start, plain, template
 
 # The systemd user unit: the file of systemd/ filled in, and read back. Pure.
@@ -207,8 +207,7 @@ class Systemd:
     def _call(self, *arguments: str) -> Answer:
         answer = self._ask(*arguments)
         if answer.status:
-            remedy = "Run it in a terminal instead: skilld run" if "bus" in answer.err else ""
-            raise ManagerError("systemd failed", answer.err or f"systemctl {arguments[0]} failed", remedy)
+            raise ManagerError("systemd failed", answer.err or f"systemctl {arguments[0]} failed", WITHOUT)
         return answer
 
     def _ask(self, *arguments: str) -> Answer:

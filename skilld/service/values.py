@@ -1,4 +1,4 @@
-"""What the service is started with, what its manager says of it, and what a manager can do. No I/O."""
+"""How the service is started, what its manager reports, and what a manager can do. No I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store: one SQLite database, the only SQL of the program.
+"""The store: one SQLite database, and the only SQL in the program.
 
 It holds keys, spans, counts and states; of people's words only the redacted quotes of proposals and learnings. The
 daemon is its main writer; the command line writes decisions. `Store` opens it; each group of tables has a module.

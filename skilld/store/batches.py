@@ -1,4 +1,4 @@
-"""Batches: what was closed, what waits for a worker, what came of it."""
+"""Batches: what was closed, what waits for a worker, and the outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is there anything left of today's budget? Pure."""
+"""Is any of today's budget left? Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections to our database, whose troubles are told apart: a full disk or a lock, damage, or a bug of ours."""
+"""Connections to the database, with distinct errors: a full disk, a lock, damage, or our own bug."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PRIMARY = 0xFF  # of an error code; the rest of it says more
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "Free some space, then try again: nothing is lost.",
     sqlite3.SQLITE_BUSY: "Another program is using it. Close that one, then try again: nothing is lost.",
-    sqlite3.SQLITE_READONLY: "To see why it can't be written to: skilld doctor",
+    sqlite3.SQLITE_READONLY: "To see why it cannot be written: skilld doctor",
 }
 
 

@@ -1,4 +1,4 @@
-"""A damaged database: what is done with its files, what can still be read of it, and the copies it is replaced by.
+"""A damaged database: what to do with its files, what can still be read, and the copies that replace it.
 
 Nothing is deleted. SQLite keeps no checksums, so rows that can be read may be wrong: the caller checks what it took
 over. Only for the holder of the daemon's lock.

@@ -1,4 +1,4 @@
-"""The store as a whole: opening the database, its groups of tables, transactions over them, its copy."""
+"""The store as a whole: opens the database, groups its tables, runs transactions, makes copies."""
 
 from __future__ import annotations
 
@@ -173,8 +173,8 @@ class Store:
             if getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR:
                 raise
             verdict = error.cause  # a schema that is not ours any more
-        except (sqlite3.Error, LookupError, TypeError, ValueError) as error:
-            verdict = f"invalid row ({type(error).__name__})"
+        except (sqlite3.Error, LookupError, TypeError, ValueError):
+            verdict = "a row cannot be read"
         raise damaged(str(verdict))
 
     def shrink(self) -> None:

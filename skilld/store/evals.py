@@ -1,4 +1,4 @@
-"""Evaluations of skills, and each run of them: kept as it comes, so that nothing that was paid for is asked again.
+"""Evaluations and their runs, stored as they arrive, so that nothing already paid for is asked again.
 
 No words but what a run answered, redacted: all of it until it is judged, its beginning where it failed, none where it
 passed. A run is told by its evaluation, its pair, and whether it was the one with the edit (`ours`).

@@ -1,4 +1,4 @@
-"""The journal beside the database: what cannot be read again anywhere else, kept where the database cannot lose it.
+"""The journal next to the database: keeps what could not be recovered from anywhere else.
 
 One line is one transaction: a checksum, then JSON. The first line names the database, those after it hold every row of
 the last compaction, and from there on each line is numbered. A line is on the disk before its transaction is committed,
@@ -206,7 +206,7 @@ def _write(descriptor: int, data: bytes, at: int) -> None:
 def _unwritable(path: Path, error: OSError) -> StoreError:
     remedy = "Free some space, then try again: nothing is lost." if error.errno == errno.ENOSPC else ""
     cause = f"{path}: {error.strerror}"
-    return StoreError("Could not use the database", cause, remedy or "To find out what prevents it: skilld doctor")
+    return StoreError("Could not use the database", cause, remedy or "To find out why: skilld doctor")
 
 
 # What of the database goes into its journal: noted by triggers, written before each commit, replayed after damage.

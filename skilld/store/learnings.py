@@ -1,4 +1,4 @@
-"""Lasting things said that wait for a place: redacted quotes, with where and when."""
+"""Lasting instructions that have no file yet: redacted quotes, with where and when."""
 
 from __future__ import annotations
 

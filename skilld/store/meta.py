@@ -1,4 +1,4 @@
-"""Single facts: what the daemon last saw and said of itself. Values are JSON."""
+"""Single facts: what the daemon last saw and reported. Values are JSON."""
 
 from __future__ import annotations
 

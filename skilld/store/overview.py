@@ -1,4 +1,4 @@
-"""Summaries over sessions and skill uses, for people to look at. Reads only."""
+"""Summaries of sessions and skill uses, for people. Reads only."""
 
 from __future__ import annotations
 

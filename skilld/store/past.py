@@ -1,4 +1,4 @@
-"""What past sessions show of the rules that were loaded: kept when their transcripts are gone.
+"""What past sessions show of the rules that were loaded; kept after their transcripts are gone.
 
 No words but redacted quotes. Each transcript that was read has a row without a session, which says how far.
 """

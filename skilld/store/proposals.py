@@ -1,4 +1,4 @@
-"""Proposals and what was decided about them. Decisions are only ever added."""
+"""Proposals and the decisions about them. Decisions are only ever added."""
 
 from __future__ import annotations
 

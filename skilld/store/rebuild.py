@@ -1,4 +1,4 @@
-"""Building a database from all that is left of one: a copy, the rows of the damaged file, the journal beside them."""
+"""Rebuilds a database from what is left of it: a copy, rows of the damaged file, the journal."""
 
 from __future__ import annotations
 

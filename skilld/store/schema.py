@@ -1,4 +1,4 @@
-"""Migrations: ordered, named functions, each run once in a transaction of its own and recorded by name."""
+"""Migrations: ordered, named functions, each run once in its own transaction and recorded by name."""
 
 from __future__ import annotations
 

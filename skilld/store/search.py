@@ -1,4 +1,4 @@
-"""Full-text search over what people said: learnings and proposals, by the stems of their words.
+"""Full-text search over learnings and proposals, by word stems.
 
 The index is filled when somebody searches, not when something is kept: the daemon pays nothing for it, and whatever
 put a row there, the rebuilding of a damaged database too, is found. SQLite's FTS5: https://www.sqlite.org/fts5.html

@@ -1,4 +1,4 @@
-"""What the person or a tool of theirs records: tasks that were done, and whether a skill helped."""
+"""What a person or their tools record: finished tasks, and whether a skill helped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of turns that no worker has judged yet, redacted, in a small database of their own.
+"""The redacted words of turns that no worker has judged yet, in a small database of their own.
 
 What was read of a transcript can so be kept when the transcript is gone by the time its batch is judged. Apart from the
 store, so that no copy of that has them: a row is overwritten as soon as its batch was judged, and after two days in any

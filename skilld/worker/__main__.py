@@ -1,4 +1,4 @@
-"""The worker: one job after the other, each read as a line, done, and its result written as a line.
+"""The worker process: reads jobs as lines, does them in turn, and writes each result as a line.
 
 Standard input stays open: when the daemon dies its end closes, and then this whole process group ends at once. What is
 to be done is told to the daemon and kept by it before it is done (`KeepRequest`, answered by "go"), so that a
@@ -21,7 +21,7 @@ from contextlib import suppress
 
 from skilld import codec
 from skilld.classify.trial import Trial
-from skilld.errors import RetryError, SkilldError
+from skilld.errors import RetryError, SkilldError, cause_of
 from skilld.protocol import (
     Analyse,
     Ask,
@@ -136,12 +136,12 @@ def _work(job: Job, daemon: Daemon) -> tuple[Result, bool]:
     except MemoryError:
         return _ended(Outcome.RETRY, "it needed more memory than worker.memory_mb allows"), False
     except OSError as error:  # the machine's trouble: a full disk, no descriptors left
-        return _ended(Outcome.RETRY, error.strerror or type(error).__name__), False
-    except Exception as error:  # noqa: BLE001 - our own bug: its text may hold words of people, so only its type is told
+        return _ended(Outcome.RETRY, cause_of(error)), False
+    except Exception as error:  # noqa: BLE001 - our own bug: its text may hold words of people, so only the report has its type
         from skilld.crash import report
 
         report(error, ["worker"])
-        return _ended(Outcome.FAILED, f"an internal error: {type(error).__module__}.{type(error).__qualname__}"), False
+        return _ended(Outcome.FAILED, "an internal error in skilld"), False
 
 
 def _ended(outcome: Outcome, detail: str) -> Result:

@@ -1,4 +1,4 @@
-"""A worker as its daemon sees it: a child process that does one job after the other, each within limits of its own.
+"""A worker as the daemon sees it: a child process that does one job at a time, within limits.
 
 A job goes in as a line of JSON on stdin; lines of JSON come out, the last of a job being its result. The child has a
 process group of its own, which is killed when a job's time is up, when the daemon stops, and when the child has rested
@@ -220,7 +220,7 @@ def _converse(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
         try:
             told: KeepRequest | JobEnd = codec.decode(FromWorker, line)
         except codec.DecodeError as error:  # it makes no sense, and would not a second time
-            return _bad(f"an internal error: the worker's result is invalid ({error})", Outcome.FAILED)
+            return _bad(f"an internal error in skilld: the worker's result is invalid ({error})", Outcome.FAILED)
         if isinstance(told, JobEnd):
             return told
         keep(told.what)

@@ -67,6 +67,28 @@ def test_accept_and_revert_by_command(home: Path, project: Project, program: Pro
     assert [p["state"] for p in program.json("proposals", "--state", "all")] == ["reverted"]
 
 
+def test_accept_and_revert_say_which_commit_they_made_and_how_to_undo_it(
+    home: Path, project: Project, program: Program
+) -> None:
+    _first_look(program)
+    for said in (LASTING, LASTING_TOO, "From now on, always end the notes with the names of all contributors."):
+        session = Session(home, project)
+        session.use_skill()
+        session.type("Write the release notes for 2.4.0", said, "ok, looks good", "thanks", "go on")
+        program.run("run", "--once")
+    first, second, third = (proposal["id"] for proposal in _open(program))
+    told = program.run("accept", "--all").stdout
+    commits = project.git("log", "-3", "--reverse", "--format=%h", "--abbrev=10").split()
+    for name, commit in zip((first, second, third), commits, strict=True):
+        assert (
+            f"Commit {commit} on {project.git('branch', '--show-current')}. To undo it: skilld revert {name}\n" in told
+        )
+    told = program.run("revert", second).stdout
+    commit = project.git("log", "-1", "--format=%h", "--abbrev=10")
+    assert f"Commit {commit} on " in told
+    assert f". To undo it: skilld accept {second}\n" in told
+
+
 def test_reject_drops_it_and_it_does_not_come_again(home: Path, project: Project, program: Program) -> None:
     _first_look(program)
     session = _teach(home, project)

@@ -18,6 +18,7 @@ def test_the_sample_is_what_the_demo_prints(home: Path) -> None:
     printed = [_ID.sub("ID", line) for line in Program(home).run("demo").stdout.splitlines()]
     places = [printed.index(_ID.sub("ID", line)) for line in sample if line]
     assert len(places) > 10
+    assert not [line for line in printed if "skilld accept" in line], "the folder it is about is gone"
     assert places == sorted(places)
 
 

@@ -320,8 +320,8 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
             "limit has been reached",
         ),
         ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support the prompt"),
-        ("sys.exit(3)", True, "exited without an answer (exit 3)"),
-        ("os.kill(os.getpid(), 9)", True, "exited without an answer (exit -9)"),
+        ("sys.exit(3)", True, "exited without an answer (exit code 3)"),
+        ("os.kill(os.getpid(), 9)", True, "exited without an answer (exit code -9)"),
     ],
 )
 def test_trouble_becomes_an_error_of_ours(fake: Fake, body: str, passing: bool, told: str) -> None:  # noqa: FBT001 - a column of the table

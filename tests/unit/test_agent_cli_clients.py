@@ -222,9 +222,9 @@ def test_trouble_that_stays_is_not_tried_again(said: str, status: int | None, to
         (
             "Loaded cached credentials.\nTypeError: x\n  at file:///a/chunk.js:404:31",
             None,
-            "exited without an answer (exit 1)",
+            "exited without an answer (exit code 1)",
         ),
-        ("", None, "exited without an answer (exit 1)"),
+        ("", None, "exited without an answer (exit code 1)"),
     ],
 )
 def test_trouble_that_may_pass(said: str, status: int | None, told: str) -> None:

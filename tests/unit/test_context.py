@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.__main__ import main
 from skilld.agents import ADAPTERS
 from skilld.agents.claude_code import INFO as CLAUDE_CODE
 from skilld.context import Context, Disk, Kind, Loaded, Scope, context_of, loaded_twice
@@ -354,3 +355,13 @@ def test_the_verb_and_the_doctor_tell_the_same_surprise(home: Path, repo: Path) 
     assert (check.verdict.value, check.name) == ("warn", "context claude-code")
     assert f"{repo / 'AGENTS.md'}: it is read only if there is no CLAUDE.md" in check.detail
     assert [check.verdict.value for check in loaded([context("codex", repo)])] == ["ok"]
+
+
+def test_a_version_that_nothing_tells_is_assumed_and_says_so(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert context("claude-code", repo).is_assumed
+    assert not context("claude-code", repo, version=OLD).is_assumed
+    monkeypatch.setenv("PATH", "/nowhere")
+    main(["context", "--agent", "claude-code", "--project", str(repo)])
+    assert f"claude-code (version not found; assuming {NEW}): " in capsys.readouterr().out

@@ -184,9 +184,9 @@ def test_the_tables_of_agents_say_what_the_records_say() -> None:
         typed_by="a mark",
     )
     assert tables([toy]) == (
-        "| agent | transcripts | moved by | kept as | checked against |\n| --- | --- | --- | --- | --- |\n"
+        "| agent | transcripts | moved by | stored as | checked against |\n| --- | --- | --- | --- | --- |\n"
         "| Toy | `~/.toy/talks`, `~/.toy` | `TOY_HOME`, `TOY_ABOVE` | lines, appended | 1.2 on 2026-01-02 |\n\n"
-        "| agent | words of a person | nobody at the keyboard | skill in use | tool calls | what skilld starts |\n"
+        "| agent | a person's words | runs without a person | skill in use | tool calls | skilld's own runs |\n"
         "| --- | --- | --- | --- | --- | --- |\n| Toy | a mark | none | none | none | none |\n\n"
         "| agent | a project's skills | a person's skills | standing instructions |\n| --- | --- | --- | --- |\n"
         "| Toy | `.toy/skills` | `~/.toy/skills`, `~/.config/toy` | none |\n"

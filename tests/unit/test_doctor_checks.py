@@ -132,12 +132,20 @@ def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, d
         (replace(SERVICE, restarts=4), "warn", "restarted 4 times"),
         (replace(SERVICE, enabled=False), "warn", "does not start when you log in"),
         (replace(SERVICE, state="unknown", says="no bus"), "warn", "no bus"),
+        (replace(SERVICE, state="unknown", installed=False, says="no bus"), "skip", "not available here: no bus"),
     ],
 )
 def test_what_is_wrong_with_the_service(facts: Service, verdict: str, detail: str) -> None:
     check = following.service(facts)
     assert check.verdict == verdict
     assert detail in check.detail
+
+
+def test_nobody_is_told_to_install_a_service_that_no_manager_can_run() -> None:
+    away = replace(SERVICE, state="unknown", installed=False, says="no bus")
+    daemon = one(following.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
+    assert daemon[2] == "skilld run"
+    assert following.service(away).remedy == "Run it in a terminal instead: skilld run"
 
 
 def test_many_lines_that_cannot_be_read_mean_a_format_that_is_not_known() -> None:

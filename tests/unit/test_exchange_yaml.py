@@ -28,8 +28,8 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (b"? [a]\n: x\n", "line 1: its key is not text"),
         (b"a: !!python/object/apply:os.system [x]\n", "line 1: it has a tag"),
         (b"a: 1\n---\nb: 2\n", "another document"),
-        (b"a: \xff\n", "it is not YAML"),
-        (b"a: \x00\n", "it is not YAML"),
+        (b"a: \xff\n", "it is not UTF-8 text"),
+        (b"a: \x00\n", "it is not valid YAML"),
         (b"a: [\n", "line 2"),
     ],
 )

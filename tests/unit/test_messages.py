@@ -186,6 +186,22 @@ def test_no_message_is_in_words_that_nobody_types() -> None:
     assert STRANGE.search("the settings are to be mended")
 
 
+# What uses the name of a class: to tell one from another, in logs, in reports of bugs, to somebody who scores rows.
+NAMES_CLASSES = {
+    *("codec.py", "crash.py", "settings.py", "evaluate/loader.py", "ingest/follow.py"),
+    *("classify/backends/completion.py", "worker/__main__.py"),
+}
+
+
+def test_no_message_names_a_class_of_pythons() -> None:
+    found = set()
+    for file in SKILLD.rglob("*.py"):
+        for text in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(text, ast.Attribute) and text.attr in {"__name__", "__qualname__"}:
+                found.add(file.relative_to(SKILLD).as_posix())
+    assert found == NAMES_CLASSES
+
+
 def test_a_sample_is_the_same_for_the_same_seed_and_holds_each_text_once() -> None:
     found = [Message("a.py", number, f"text number {number % 7}") for number in range(99)]
     assert sample(found, 5, 1) == sample(found, 5, 1)

@@ -65,7 +65,7 @@ def test_a_lasting_word_about_a_skill_in_use_extends_it() -> None:
     said = "Put the ticket number first in the notes."
     (found,) = _judge(_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
     assert (found.name, found.action, found.target, found.kind) == ("release-notes", "extend", str(NOTES.path), None)
-    assert (found.dimensions, found.changes) == (("repeatable", "room to do better"), (said,))
+    assert (found.dimensions, found.changes) == (("repeatable", "room for improvement"), (said,))
     assert [(proof.session, proof.turn, proof.quote) for proof in found.evidence] == [("s1", "s1:0", said)]
 
 

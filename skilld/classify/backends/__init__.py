@@ -1,4 +1,4 @@
-"""What answers the classifier's question. One file each, one line each in BACKENDS.
+"""The back-ends that answer the classifier's question: one file and one line in BACKENDS each.
 
 A back-end is handed redacted messages and skills and suggests updates and operations; it decides nothing.
 """

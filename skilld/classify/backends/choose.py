@@ -1,4 +1,4 @@
-"""Which back-end works, and why: what is configured; else a local Ollama that answers; else offline.
+"""Chooses the back-end and says why: the configured one, else a local Ollama that answers, else offline.
 
 With `agent` each session is judged by the agent that it was held with, and by no other.
 
@@ -86,7 +86,7 @@ def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
     client = of_agent(agent)
     if client is None:
         remedy = "To choose a model for all agents: skilld setup"
-        return Choice(Spec(OFFLINE), "it does not have a command line that skilld can call", remedy=remedy)
+        return Choice(Spec(OFFLINE), "it has no command line that skilld can call", remedy=remedy)
     if find(client.program, environment) is None:
         remedy = f"Put {client.program} on the PATH that skilld starts with, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)

@@ -1,4 +1,4 @@
-"""One request to litellm: the library as we want it, the text of its answers, its errors as ours, what it cost.
+"""One request to litellm: set up our way, its answer as text, its errors as ours, its cost.
 
 litellm's traps, measured on 1.106: it fetches a price list at import unless told not to; it retries twice unless told
 not to, and `num_retries` loses the real error; its timeout is per socket read, so the worker's wall clock is the limit
@@ -48,6 +48,12 @@ _REQUEST = "the provider rejected the request"
 _LENGTH = "the request was too long for the model"
 # By class name, because importing litellm's exceptions costs as much as litellm; by status, because 402, 403 and 413
 # come back as a bare APIError (measured on 1.106, tests/unit/test_model_errors.py).
+_PASSING = {
+    "APIConnectionError": "no connection",
+    "RateLimitError": "too many requests",
+    "ServiceUnavailableError": "it is overloaded",
+    "Timeout": "no answer in time",
+}
 _PERMANENT: dict[str | int, str] = {
     "AuthenticationError": _KEY,
     "PermissionDeniedError": _KEY,
@@ -152,8 +158,13 @@ def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
     where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
     if getattr(error, "status_code", 0) in _ELSEWHERE:
-        where += ", which is for another address: set model_base_url to that address if it is the right one"
-    return RetryError(_TITLE, f"{where} ({kind})", after=seconds)
+        where += ", which redirects to another address: if you trust that one, set model_base_url to it"
+    return RetryError(_TITLE, f"{where} ({_passing(kind, error)})", after=seconds)
+
+
+def _passing(kind: str, error: Exception) -> str:
+    status = getattr(error, "status_code", None)
+    return _PASSING.get(kind) or (f"HTTP status {status}" if isinstance(status, int) else "an unknown error")
 
 
 def _provider(model: str) -> str:

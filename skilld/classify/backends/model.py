@@ -1,4 +1,4 @@
-"""Any model that litellm knows, as a back-end: our requests to it, its answers read, once more asked for if need be.
+"""Any litellm model as a back-end: sends requests, reads answers, and asks once more if needed.
 
 How litellm is called stands in `completion`; how an answer is read in `skilld.classify.reply`.
 """

@@ -1,4 +1,4 @@
-"""Whether a model's name can mean anything to litellm, by the lists in its package: read as files, nothing imported.
+"""Whether litellm can know a model's name, from the lists in its package: read as files, nothing imported.
 
 The lists are as old as the package. A model that a known provider brought out since is not there, and may well answer.
 """

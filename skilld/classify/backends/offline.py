@@ -1,4 +1,4 @@
-"""The embedded default: hears what is said outright, with no key, no model and no network.
+"""The built-in default: recognizes explicit wording with no key, no model and no network.
 
 Messages and skills in, updates out; an update and a skill in, the line to be replaced out. Modest by intent: it speaks
 only when the person was explicit, and what it cannot phrase well gets a confidence below 0.5.

@@ -1,4 +1,4 @@
-"""The parts of the offline back-end: written rules, with no model and no network.
+"""The parts of the offline back-end: written rules, no model, no network.
 
 `provenance` keeps what the person typed, `sentences` splits it, `grammar` has one table a language of the words that
 make a wish last, `detector` finds the clauses that carry one and what was taken back, `phrasing` makes an instruction

@@ -1,4 +1,4 @@
-"""Words of which a rule means one and not the others: tools of one kind, styles, before and after.
+"""Groups of words that exclude each other in a rule: tools of one kind, styles, before and after.
 
 Pure: text in, the choices it makes out. `TOPICS` is topics.toml: kinds of work, words of one choice, words too common
 to tell.

@@ -1,4 +1,4 @@
-"""Which clauses of a turn say something lasting, and what was taken back later in the same batch."""
+"""Which clauses of a turn say something lasting, and what was withdrawn later in the same batch."""
 
 from __future__ import annotations
 

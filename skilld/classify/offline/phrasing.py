@@ -1,4 +1,4 @@
-"""A clause as an instruction: imperative, in the person's own words, without what only framed it.
+"""Turns a clause into an instruction: imperative, in the person's own words, without its introduction.
 
 What is heard goes in, a `Phrase` comes out. Nothing is added but the grammar of a command ("do not", "never"). The
 expressions stand in phrasing.toml.

@@ -1,4 +1,4 @@
-"""Where an instruction belongs in a skill: whether it has to do with it at all, which section, which line."""
+"""Where an instruction belongs in a skill: whether it fits at all, and in which section and line."""
 
 from __future__ import annotations
 

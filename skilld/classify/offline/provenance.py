@@ -1,4 +1,4 @@
-"""What of a turn the person typed: pastes, quotations, code and logs are somebody else's words.
+"""Which parts of a turn the person typed: pastes, quotations, code and logs are someone else's words.
 
 Text in, text of the same length out, so that places in it are places in the turn.
 """

@@ -1,4 +1,4 @@
-"""The sections of a SKILL.md as blocks of prose: where an instruction can stand, and which blocks say one.
+"""The sections of a SKILL.md as blocks of prose: where an instruction can go, and which blocks are instructions.
 
 The text of a skill in, sections out. What is a heading, a list item or code is `markdown.structure`'s word; tables,
 quotations and HTML are kept apart here, as nothing is ever put into them.

@@ -1,4 +1,4 @@
-"""Sentences and clauses of a turn, with their places in it.
+"""The sentences and clauses of a turn, with their positions.
 
 Text in (as `provenance.own_words` leaves it), clauses out. A clause is cut where a second rule begins inside a
 sentence, so that each rule has a quote of its own.

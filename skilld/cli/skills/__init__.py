@@ -1,4 +1,4 @@
-"""`skilld skills VERB`: the person's library. Each verb has a function that adds it."""
+"""`skilld skills VERB`: the person's library. Each verb has a function that adds it to the parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld skills archive`, `restore` and `delete`: a skill put aside, brought back, or moved to the trash."""
+"""`skilld skills archive`, `restore` and `delete`: set a skill aside, bring it back, or move it to the trash."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _list(there: list[Archived], *, as_json: bool) -> int:
         return common.write_json([_row(one) for one in there])
     console.table([(console.plain(one.entry.name), one.at, console.plain(str(one.origin))) for one in there])
     if not there:
-        console.line("No skill is archived.")
+        console.line("No archived skills.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`skilld skills enable`, `disable`, `pin` and `unpin`: which skills skilld offers, and which stay as they are."""
+"""`skilld skills enable`, `disable`, `pin` and `unpin`: which skills skilld offers, and which it leaves alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add(verbs: common.Verbs) -> None:
         parser.add_argument("names", metavar="NAME", nargs="*", help="a skill, by its name or folder")
         parser.add_argument("--all", action="store_true", help="every skill you have now")
         parser.add_argument(
-            "--custom", action="store_true", help="all skills of yours and your projects, but no plugin skills"
+            "--custom", action="store_true", help="all your own and project skills, but no plugin skills"
         )
 
 

@@ -1,4 +1,4 @@
-"""What `skilld skills eval` shows: the cases, what a run would take, and what it came to."""
+"""What `skilld skills eval` prints: the cases, the cost of a run, and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld skills eval NAME`: cases grown from what you corrected, and whether an edit made a skill better or worse."""
+"""`skilld skills eval NAME`: runs cases grown from your corrections, to see whether an edit helps or hurts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld skills export` and `share`: your skills for other people, without whose words they came from."""
+"""`skilld skills export` and `share`: your skills for other people, without session or personal data."""
 
 from __future__ import annotations
 

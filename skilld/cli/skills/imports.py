@@ -1,4 +1,4 @@
-"""`skilld skills import`: other people's skills, judged and staged as proposals like any other, nothing of them run."""
+"""`skilld skills import`: other people's skills, checked and proposed like any other; nothing in them is run."""
 
 from __future__ import annotations
 

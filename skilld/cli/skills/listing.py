@@ -1,4 +1,4 @@
-"""`skilld skills list`: every skill once, by where it comes from, with how it is used."""
+"""`skilld skills list`: every skill once, with its source and how it is used."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def add_profile(verbs: common.Verbs) -> None:
         verbs,
         "profile",
         run_profile,
-        "show how much you have taught, of what kinds, and the five most certain learnings",
+        "show how much you have taught, of what kinds, and the five learnings of highest confidence",
         listing=True,
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in this project")
@@ -134,7 +134,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     facts += [(name.replace("_", " "), number) for name, number in found.by_category.items()]
     console.table([(name, str(number)) for name, number in facts])
     if newest:
-        console.line(f"The latest on {newest[:10]}. The most certain:")
+        console.line(f"The latest on {newest[:10]}. Highest confidence:")
     for name, source in found.top:
         said = f"{console.plain(source.text)}  {source.kind} {source.id}"
         console.line(f"{source.confidence:4.0%}  {name.replace('_', ' '):12}  {said}")

@@ -1,4 +1,4 @@
-"""`skilld skills show`, `history`, `diff` and `use`: one skill, what is known of it, its versions, its text."""
+"""`skilld skills show`, `history`, `diff` and `use`: one skill, its facts, versions and text."""
 
 from __future__ import annotations
 

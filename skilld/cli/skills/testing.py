@@ -1,4 +1,4 @@
-"""`skilld skills test NAME --session ID`: whether the skill would have covered what you said there."""
+"""`skilld skills test NAME --session ID`: whether the skill covers what you said in that session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person's own agent as a back-end: its command line is asked without a terminal, with the login it has.
+"""The person's own agent as a back-end: runs its command line without a terminal, with its existing login.
 
 The requests and the reading of replies are those of any other model; this module turns a request into one run of a
 client, and what it printed into the reply. Imports no model library.
@@ -23,7 +23,7 @@ from skilld.classify.backends.agent_cli.limits import resets_in
 from skilld.classify.backends.agent_cli.own import new_mark
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
-from skilld.errors import RetryError, SkilldError
+from skilld.errors import RetryError, SkilldError, cause_of
 from skilld.types import Usage
 
 # What a client says when it cannot answer, to errors with a cause and a remedy of ours.
@@ -58,7 +58,7 @@ def missing(client: Client) -> SkilldError:
 
 def unstartable(client: Client, error: OSError) -> SkilldError:
     """Return the error for a program, or a room for it, that the system refuses."""
-    return _error(client, error.strerror or type(error).__name__, f"Try it yourself: {client.program} --version")
+    return _error(client, cause_of(error), f"Try it yourself: {client.program} --version")
 
 
 def over_time(client: Client, answer: Answer, seconds: float) -> SkilldError:
@@ -81,14 +81,14 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
         return _error(client, "its provider requires payment first", "Pay the provider, then: skilld retry")
     if what == 404:  # noqa: PLR2004 - HTTP: not found
         remedy = f"Choose another: skilld config set model cli:{client.program}:MODEL"
-        return _error(client, "it has no such model, or no access to it", remedy)
+        return _error(client, "it has no such model, or you have no access to it", remedy)
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
         return SkilldError(_title(client), "the prompt or its answer was too long for its model")
     if what in _PERMANENT:
         remedy = f"Install a newer {client.program}, or choose another: skilld setup"
         return _error(client, "this version does not support the prompt that skilld sends", remedy)
     if what is None:
-        return RetryError(_title(client), f"it exited without an answer (exit {code}); it may answer later")
+        return RetryError(_title(client), f"it exited without an answer (exit code {code}); it may work later")
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
         return AwayError(
             _title(client), "its usage limit has been reached for now", after=resets_in(said, time.time()), limit=True

@@ -1,4 +1,4 @@
-"""What every agent's command line is, as a back-end: how it is asked, and what its printed answer holds.
+"""What every agent's command line provides as a back-end: how to ask it, and how to read its answer.
 
 A client's module turns a Question into a Command and printed bytes into an Answer; it starts nothing. Flags and formats
 are those of the versions named in docs/decisions/0008-agent-cli.md.

@@ -1,4 +1,4 @@
-"""Runs a client once: bytes in on stdin, what it printed out, in limits of time and size, and never left behind.
+"""Runs a client once with limits on time and size: bytes to stdin, its output back, no process left behind.
 
 The client gets a process group of its own, led by a guard that holds a pipe to us: when we end, however we end, the
 pipe closes and the guard ends the group and removes the room. Knows no client.

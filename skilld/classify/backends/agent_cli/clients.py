@@ -1,4 +1,4 @@
-"""The agents whose command lines can be asked: one module each, one line each here.
+"""The agents whose command lines can be asked: one module and one line here each.
 
 Model strings are `cli:PROGRAM` and `cli:PROGRAM:MODEL`. Asks nothing itself, so that the daemon can import it without
 the prompts and the checks of replies, which are the workers'.

@@ -1,4 +1,4 @@
-"""Gemini CLI without a terminal (0.61.0). It always keeps its sessions, so it gets a home of its own for the question.
+"""Gemini CLI without a terminal (0.61.0). It always stores sessions, so each question gets its own home folder.
 
 That home holds links to the person's login and settings of ours: no tools, hooks, MCP servers, extensions, GEMINI.md.
 """

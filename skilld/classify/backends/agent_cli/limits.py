@@ -1,4 +1,4 @@
-"""When an agent's limit resets, by what its client says about it. Pure.
+"""When an agent's usage limit resets, according to its client's message. Pure.
 
 Clients say it in three ways: a Unix time ("limit reached|1763827200"), a wait ("try again in 3 days 4 hours"), and a
 time of the clock, with or without a day and a zone ("resets Nov 25, 3pm (Europe/Berlin)").

@@ -1,4 +1,4 @@
-"""How skilld knows its own questions again, should an agent's command line keep what it was asked.
+"""How skilld recognizes its own questions if an agent's command line stores them.
 
 Text and working folder of a turn enter, a yes or no leaves. It is the last of three guards: clients are told to keep
 nothing, and adapters pass over sessions without a terminal.

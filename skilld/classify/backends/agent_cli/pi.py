@@ -1,4 +1,4 @@
-"""Pi without a terminal (0.73.1): no session, no tools, no files of the person's in its context."""
+"""Pi without a terminal (0.73.1): no session, no tools, none of the person's files in its context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar of lasting words: one table a language, read and compiled when a turn in that language comes.
+"""The grammar of lasting words: one table per language, compiled when a turn in that language arrives.
 
 A TOML file in, a `Language` out; README.md beside this file has the format. Knows no turn: `detector` asks it.
 """
