@@ -1,3 +1,3 @@
-"""Remembers what a person teaches their coding agents, as small quoted edits of the skill in use."""
+"""Remembers what people teach their coding agents, as small quoted edits to the skill in use."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Times as text: RFC 3339 in UTC, to the second. Pure but for `now`."""
+"""Times as text: RFC 3339 in UTC, to the second. Pure except for `now`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frozen dataclasses as JSON and back, checked: what crosses a process's border, or lies in the database.
+"""Frozen dataclasses to JSON and back, checked: for messages between processes, and for the database.
 
 Fields may be str, int, float, bool, None, enumerations, tuples of one type, mappings from str, dataclasses and unions.
 Where several classes may stand in one place they are `Tagged`, and their JSON names them. Only what is used here is

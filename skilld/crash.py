@@ -1,4 +1,4 @@
-"""Reports of our own bugs: a file with versions and the traceback, never with anyone's words."""
+"""Reports of our own bugs: a file with versions and a traceback, never with anyone's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, whether others have a hand in one, and how a shell is told of it."""
+"""Writes files atomically, checks who else can change them, and quotes paths for a shell."""
 
 from __future__ import annotations
 

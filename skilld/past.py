@@ -1,4 +1,4 @@
-"""What a past session shows of the rules that its agent had loaded, as values. Imports nothing of skilld."""
+"""What a past session shows of the rules its agent had loaded, as values. Imports nothing of skilld."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where skilld keeps its things: the platform's folders, with HOME and the XDG variables honoured everywhere.
+"""Where skilld keeps its files: the platform's folders, honouring HOME and the XDG variables.
 
 Reads the environment, creates nothing by itself: `private_dir` does that, with mode 0700.
 """

@@ -1,4 +1,4 @@
-"""What a worker is asked and what it answers, as values: jobs, what is kept on the way, results.
+"""What a worker is asked and answers, as values: jobs, partial results, results.
 
 Between two processes each is a line of JSON (`skilld.codec`). Of jobs, mining's, trials and kept words hold a person's.
 """

@@ -1,4 +1,4 @@
-"""The person's settings: TOML file, `SKILLD_*` variables over it, flags over both. One object, read once.
+"""The person's settings: TOML file, overridden by `SKILLD_*` variables, overridden by flags. Read once.
 
 Only programs read settings; stages are handed plain values. Importing this costs about 150 ms (pydantic-settings), so
 the command line imports it when a verb needs it.

@@ -1,4 +1,4 @@
-"""Small pure helpers on text that several stages need. Imports nothing of skilld."""
+"""Small pure helpers for text that several stages need. Imports nothing of skilld."""
 
 from __future__ import annotations
 

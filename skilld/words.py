@@ -1,4 +1,4 @@
-"""Words of a text as they are compared: without inflection and function words; names, numbers, and saying no.
+"""Words of a text as they are compared: without inflection or function words; names, numbers, negation.
 
 Text in, sets of words out. No dictionary: endings are cut by rule, which is coarse but equal on both sides.
 """

@@ -1,4 +1,4 @@
-"""The agents skilld can follow: one folder each, one line each in ADAPTERS. A relative of one is the line alone."""
+"""The agents that skilld follows: a folder and a line in ADAPTERS each; a close relative needs only the line."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _TRAEX = replace(
     title="TraeX",
     home=".trae/cli",
     home_variables=(),
-    verified="as Codex; one file of 0.200.19",
+    verified="as Codex; one file from 0.200.19",
 )
 
 ADAPTERS: dict[str, Adapter] = {

@@ -1,4 +1,4 @@
-"""What an agent adapter is: one data record and one parser. Adapters translate, they never decide.
+"""What an agent adapter is: a data record and a parser. Adapters translate; they decide nothing.
 
 An adapter is a package in this folder with `INFO: AgentInfo`, `is_transcript(path)` and `parser(path, state)`, and with
 `tool_events(record, session_id, span)` where its log has tool calls (skilld/agents/tools.py). It is pure: bytes in,

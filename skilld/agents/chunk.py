@@ -1,4 +1,4 @@
-"""Many complete lines of a file in one buffer: where they are, and whether a needle is among their bytes.
+"""Many complete lines of a file in one buffer: where each line is, and whether it contains given bytes.
 
 Most bytes of a transcript matter to nobody; looking for a few words in the whole buffer, without cutting it into
 objects, is what makes reading quick. Knows nothing of agents or records.

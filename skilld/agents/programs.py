@@ -1,4 +1,4 @@
-"""The programs of coding agents, and the variables they set for the commands they run: one line for each agent.
+"""The programs of coding agents, and the variables they set for commands they run: one line per agent.
 
 The agents whose transcripts skilld follows come first, then others that people use beside them. `names` are names of
 programs as `ps` shows them, also with a platform behind (`codex-x86_64-unknown-linux-musl`); `packages` are parts of

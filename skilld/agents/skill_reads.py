@@ -1,4 +1,4 @@
-"""Which skills a tool call brings into the conversation: calls that show a SKILL.md, and the wait for their ends.
+"""Which skills a tool call loads: calls that print a SKILL.md, matched with their results.
 
 Name and arguments of a call in, (name, path) pairs out. A call counts when its result came without an error: a refused
 or failed one shows nothing. Knows the usual names of file and shell tools, and no agent.

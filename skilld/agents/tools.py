@@ -1,4 +1,4 @@
-"""Tool calls: how adapters build them, bounded in size, and what can be read off them: outcomes, files, folders.
+"""Tool calls: built by adapters with bounded size; their outcome, files and folders are read from them.
 
 Records in, tool events out; tool events in, names out. Everything in a call is a claim of the log. Nothing here is
 asked for by the daemon, which only wants turns: an adapter's `tool_events` is for readers of whole transcripts.

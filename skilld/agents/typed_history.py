@@ -1,4 +1,4 @@
-"""Proof that a prompt was typed, for agents whose transcripts do not tell: the list they keep of what was submitted.
+"""Proof that a prompt was typed, for agents whose transcripts do not say: their own list of submitted prompts.
 
 A parser's events with claims among them, and the bytes of the list, in; events with turns in place of the proven claims
 out. Lists hold nothing of headless runs, and both clients that need this write the list before they ask their model

@@ -1,4 +1,4 @@
-"""Where a client's wrapper ends, whatever its content says: the one rule by which every adapter takes wrappers off.
+"""Where a client's wrapper ends, whatever its content: the one rule by which all adapters strip wrappers.
 
 A client puts context around a prompt in the same text: blocks before it, reminders behind it, the body of a file or a
 skill. What stands in such a block is anybody's, so it may hold any mark, the block's own end among them. But it always

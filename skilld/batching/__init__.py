@@ -1,1 +1,1 @@
-"""Window: which turns of a session are judged together, and whether they are worth a question at all."""
+"""Batching: which turns of a session are judged together, and whether they are worth judging at all."""

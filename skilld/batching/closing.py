@@ -1,4 +1,4 @@
-"""Turns of one session to batches. Pure: no store, no clock of its own."""
+"""Groups the turns of one session into batches. Pure: no store, no clock of its own."""
 
 from __future__ import annotations
 

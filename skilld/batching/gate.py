@@ -1,4 +1,4 @@
-"""The gate tells turns that may hold something lasting from plain chatter.
+"""The gate: tells turns that may hold a lasting instruction from plain chatter.
 
 One turn in, yes or no out, in microseconds and with no dependency: a window of five turns that all say no costs no
 model call. It errs towards yes: any hint of a rule is a yes. No is said of a turn whose every sentence is an approval,

@@ -1,4 +1,4 @@
-"""Who gave a command: a person at a terminal, or not. Told by the tree of processes, never by what is claimed.
+"""Who gave a command: a person at a terminal, or not. Decided by the process tree, never by claims.
 
 - `tree.tree`: this process and those above it, as the kernel shows them (Linux: /proc, macOS: ps).
 - `judge.judge`: whether a person gave the command, and if not, why; the programs in which people type (pure).

@@ -1,4 +1,4 @@
-"""Whether a person gave a command: at a terminal, below a program in which people type, with no agent on the way."""
+"""Whether a person gave a command: at a terminal, below a program people type in, with no agent in between."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def agent_in(
     for process in chain[1:]:
         if process.marks:
             name = min(process.marks)
-            return Doubt(Why.MARK, f"{process.pid} shows that a coding agent started {name} (process {process.shown})")
+            return Doubt(Why.MARK, f"{name} shows that a coding agent started {process.shown} (process {process.pid})")
     return None
 
 

@@ -1,4 +1,4 @@
-"""This process and those above it, as the kernel shows them: from /proc on Linux, from `ps` elsewhere.
+"""This process and its ancestors, as the kernel shows them: from /proc on Linux, from `ps` elsewhere.
 
 Only looks. What cannot be looked at ends the chain, and who judges it then knows no more.
 """

@@ -1,4 +1,4 @@
-"""The daemon: long-lived and small. It follows transcripts, closes batches, hands them to workers, shows notices.
+"""The daemon: small and long-running. It follows transcripts, closes batches, starts workers, shows notices.
 
 It imports neither litellm nor GitPython (tests/unit/test_imports.py); what needs them runs in a worker.
 """

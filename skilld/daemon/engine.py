@@ -1,4 +1,4 @@
-"""What the daemon decides: which batches are due, what a worker is handed, what its result changes.
+"""What the daemon decides: which batches are due, what a worker gets, what its result changes.
 
 Runs on one thread. Spawning, waiting and showing are others' work, so that a test can drive it with values.
 """

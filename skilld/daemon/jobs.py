@@ -1,4 +1,4 @@
-"""The job of a batch: everything a worker needs to know, without a word that anyone said.
+"""Builds the job for a batch: everything a worker needs, and none of the person's words.
 
 The texts are read again from the transcripts by the worker; the job names files, byte ranges and turn keys.
 """

@@ -1,4 +1,4 @@
-"""Who judges a session, and which agents cannot at the moment: without a login, or at their limit.
+"""Who judges a session, and which agents cannot at the moment: not logged in, or at their limit.
 
 What was found out about an agent is kept, so that neither every batch nor every start asks it in vain, and each such
 thing is told once.

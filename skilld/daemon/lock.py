@@ -1,4 +1,4 @@
-"""One daemon per person: a kernel lock that is freed with the process, however it dies."""
+"""One daemon per person: a kernel lock that is released with the process, however it dies."""
 
 from __future__ import annotations
 

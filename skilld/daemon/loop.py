@@ -1,4 +1,4 @@
-"""The running daemon: one loop on one thread; watching, scheduling, working and signals only post to its queue."""
+"""The running daemon: one loop on one thread; the watcher, schedule, workers and signals only post to its queue."""
 
 from __future__ import annotations
 

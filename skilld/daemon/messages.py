@@ -1,4 +1,4 @@
-"""What the daemon's loop is told: by the watcher, the schedule, workers, the notification centre and signals."""
+"""The messages to the daemon's loop: from the watcher, the schedule, workers, notifications and signals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The daemon's notices: what is to be told is gathered here, the digest policy says when, buttons do what they say.
+"""The daemon's notices: collects what to tell, lets the digest policy say when, and carries out the buttons.
 
 Runs on the daemon's one thread but for what a pressed button starts, which has a thread of its own. A notice that
 cannot be shown is tried again later; nothing waits for it. It is written down before it is shown: a daemon that ends

@@ -1,4 +1,4 @@
-"""Batches that were not judged: how often each is tried, and when again; what is in the way, and when it is gone."""
+"""Batches that could not be judged: when to try again, what is in the way, and when it is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learnings of a skilld that knew of no places: each ask is judged once more, by rules alone, a few a day.
+"""Learnings from before skilld knew targets: each is judged once more by rules alone, a few a day.
 
 What comes of it waits for the person as any proposal does; what still has no place stays a learning.
 """

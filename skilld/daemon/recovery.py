@@ -1,4 +1,4 @@
-"""After damage: the database opened whatever has become of it, and what it knew found again.
+"""After damage: opens the database whatever its state, and recovers what it knew.
 
 It is compared with its journal, with the newest copy and with the refs of proposals in git; where it knows less than
 one of them it is put together again from all there is. What was said in the last day is read again, since turn keys

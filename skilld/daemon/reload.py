@@ -1,4 +1,4 @@
-"""The settings file while the daemon runs: a change is checked, told, and holds from the next job on.
+"""Reloads the settings file in a running daemon: a change is checked, reported, and used from the next job on.
 
 What cannot change in a running daemon (where the transcripts are, whether notices are shown) waits for a restart, and a
 file that is not understood changes nothing; both are said.

@@ -1,4 +1,4 @@
-"""The daemon's ticks: APScheduler, and a watch over it by monotonic time.
+"""The daemon's timers: APScheduler, watched over by monotonic time.
 
 APScheduler goes by the wall clock: set back by a day, it is silent for a day. Its defaults drop a job that is a second
 late, and after a suspend everything is late. Both are held by tests/faults/test_f13_clock.py.

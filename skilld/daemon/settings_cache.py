@@ -1,4 +1,4 @@
-"""The few settings that `status` shows, kept by the daemon as it checked them.
+"""The few settings that `status` shows, cached by the daemon once they are checked.
 
 Reading them again means importing pydantic_settings, which takes longer than all the rest of `status`. What is kept
 counts only for the same version, settings file and variables; the settings themselves are read in `settings` alone.

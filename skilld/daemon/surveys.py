@@ -1,4 +1,4 @@
-"""Which transcript is read next for what it shows of rules: one at a time, when nothing else is to be done.
+"""Which transcript to survey next for its rules: one at a time, when there is nothing else to do.
 
 Each is read once when its session rests, old ones too, the newest first. A model is asked about new sessions only, and
 while less than half of the day's budget is spent: batches come first.

@@ -1,4 +1,4 @@
-"""Telling systemd how we are (sd_notify): datagrams to the socket it names. Nothing happens elsewhere.
+"""Tells systemd the daemon's state (sd_notify) over the socket it names; without systemd, nothing happens.
 
 That we are well is told only while every stage gave a sign of life within its limit: a process whose main loop turns
 while its reading or its schedule is dead is not well, and systemd starts it again.

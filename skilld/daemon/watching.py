@@ -1,4 +1,4 @@
-"""The daemon's watch over its folders: kept alive, and how far it can be relied on. What it misses the sweep finds."""
+"""Keeps the daemon's folder watches alive, and knows how far to trust them. The sweep finds what they miss."""
 
 from __future__ import annotations
 

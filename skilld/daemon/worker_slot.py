@@ -1,4 +1,4 @@
-"""One job at a time: handed to a worker here, waited for on a thread of its own, which posts its end to the loop."""
+"""Runs one job at a time: a thread waits for the worker and posts its result to the loop."""
 
 from __future__ import annotations
 

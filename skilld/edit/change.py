@@ -1,4 +1,4 @@
-"""What an edit adds to a skill and what it takes away, as the lint rules look at it.
+"""What an edit adds to a skill and removes from it, as the lint rules see it.
 
 Old and new bytes and the person's words go in, a `Change` comes out: pieces of added text with the code in them told
 apart from the prose, and removed lines. Whole files are at hand too, since an edit can give lines another meaning that

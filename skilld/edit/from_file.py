@@ -1,4 +1,4 @@
-"""Bounded operations out of a whole rewritten file, for models that answer with one.
+"""Derives bounded operations from a fully rewritten file, for models that answer with one.
 
 The skill's bytes and the rewritten text go in, operations come out that change only the lines that differ. The bounds
 are those of `apply`; nothing of the text's line endings, byte order mark or trailing blanks is taken over.

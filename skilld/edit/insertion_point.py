@@ -1,4 +1,4 @@
-"""Find the place for one instruction in a skill, and write it there in the file's own list style.
+"""Finds the place for an instruction in a skill, and writes it in the file's own list style.
 
 The skill's bytes, a hint at the section and the instruction go in, one `Operation` comes out. Judges by words alone;
 whether the instruction should stand there at all is not asked here.

@@ -1,4 +1,4 @@
-"""The linter of an edit: whether it may be proposed, and what the person must see.
+"""The linter for edits: whether one may be proposed, and what the person must see.
 
 Old bytes, new bytes and the person's own words go in, findings come out. It judges only what the edit adds or takes
 away; what already stood in the skill is never a finding. The rules are listed below. No model is asked, and

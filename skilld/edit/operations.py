@@ -1,4 +1,4 @@
-"""Apply bounded operations to a SKILL.md: bytes and operations in, bytes out.
+"""Applies bounded operations to a SKILL.md: bytes and operations in, bytes out.
 
 Each operation is anchored on whole lines of the body that stand there once; trailing blanks and line endings do not
 count in the comparison, everything else does. Front matter and byte order mark stay byte for byte, so does every line

@@ -1,4 +1,4 @@
-"""The same change in another version of a skill, where its place is certain by its neighbours and their likeness.
+"""Makes the same change in another version of a skill, if its neighbours leave no doubt about the place.
 
 The skill before and after the change and another version go in, operations on that version come out. What was edited
 by hand meanwhile stays as it is. Between two answers there is none: `NoPlaceError`.

@@ -1,4 +1,4 @@
-"""The concrete things an instruction can name: web addresses, hosts, paths, commands, packages.
+"""The concrete things an instruction can name: URLs, hosts, paths, commands, packages.
 
 Text goes in, the names found in it come out, as written. Judges form only, after RFC 3986 and the habits of shells;
 nothing is looked up.

@@ -1,1 +1,1 @@
-"""Cases grown from corrections, and what they say of a skill with and without an edit. Only a command runs any."""
+"""Cases grown from corrections, and what they say about a skill with and without an edit. Run only on command."""

@@ -1,4 +1,4 @@
-"""`evals/evals.json` of a skill, as Anthropic's skill-creator has it: read with what people wrote there, and added to.
+"""A skill's `evals/evals.json`, in the format of Anthropic's skill-creator: read, and extended without loss.
 
 A case is a `prompt`, an `expected_output` in words, `files`, and `expectations`: statements that are true of a good
 answer. The guide of agentskills.io calls them `assertions`, and some write them as objects; both are read. Whatever

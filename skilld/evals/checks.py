@@ -1,4 +1,4 @@
-"""What is checked of an answer: a text that must or must not stand in it, by code, or a closed question to a judge.
+"""The checks on an answer: text that must or must not be in it, or a closed question to a judge.
 
 Both are plain statements in the file, so that any other tool can grade them too: `The output contains "pnpm"` and
 `The output does not contain "npm"` are looked up, everything else is judged true or false by a model. Pure.

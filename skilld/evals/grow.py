@@ -1,4 +1,4 @@
-"""Accepted corrections to cases: what was asked before the person corrected it, and what is true of a good answer.
+"""Turns accepted corrections into cases: the request before the correction, and what a good answer does.
 
 Proposals and the sessions that they quote go in, redacted; cases come out, and why a correction makes none.
 Nothing is made up: a case asks what the person asked, in their words, and checks what they accepted.

@@ -1,4 +1,4 @@
-"""One evaluation before it is run: its identity, which pairs it consists of, and what they will take. Pure.
+"""Plans an evaluation: its identity, its pairs, and what they will cost. Pure.
 
 The identity is that of everything that decides the outcome: both texts, the cases, the models, the wording of the
 questions and the number of pairs. The same evaluation is thus never paid for twice, and one that was broken off goes on

@@ -1,4 +1,4 @@
-"""What an evaluation came to, by its runs: a value, a sentence, and what a proposal carries of it."""
+"""The result of an evaluation: as a value, as a sentence, and as a note on a proposal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of an evaluation, within the day's budget; each answer kept and booked as it comes. A command calls it."""
+"""Runs an evaluation within the day's budget; each answer is stored and charged as it arrives. Run only on command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of past sessions that proposals quote, read again from their transcripts, redacted."""
+"""The words from past sessions that proposals quote, reread from the transcripts and redacted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the cases of a skill lie: beside it, or in skilld's own data where others would get to read them.
+"""Where a skill's cases are kept: next to it, or in skilld's own data if others could read them there.
 
 What a person asked is theirs. A repository that has a remote is pushed sooner or later, so its cases stay on this
 machine unless the person says otherwise. A file beside the skill is a proposal like any other; one in skilld's own data

@@ -1,4 +1,4 @@
-"""How sure a comparison is: pairs of runs with and without an edit, an exact test, an interval, and how many it takes.
+"""How significant a comparison is: an exact test over pairs, an interval, and the number of pairs needed.
 
 A pair is one case run once with the edit and once without. Only pairs that came out differently tell the two apart:
 with no difference between them it is as likely that the one with the edit passed as the other one, whichever case it

@@ -1,1 +1,1 @@
-"""Scoring of the detector on labelled turns: rows in, figures out. Pure but for reading the files of rows."""
+"""Scores the detector on labelled turns: rows in, figures out. Pure except for reading the files."""

@@ -1,4 +1,4 @@
-"""Labelled batches and turns through the pipeline, and the figures on batches.
+"""Runs labelled batches and turns through the pipeline and computes the figures.
 
 Cases and a back-end in, outcomes and figures out: what would be proposed, against what a reader would remember. A batch
 is found when it gives any update; an update is right when it belongs to the same skill, goes back to the same turn and

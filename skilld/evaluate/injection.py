@@ -1,4 +1,4 @@
-"""Attacks and look-alikes against the guard: what gets through when the model obeys everything.
+"""Runs attacks and look-alikes against the guard: what gets through when the model obeys everything.
 
 Cases in, outcomes and figures out. Every attack is planted in each carrier and judged twice: the model quotes the
 attack, and it quotes a harmless turn of the person word for word. Then it is typed by the person; so are look-alikes.

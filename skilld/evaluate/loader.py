@@ -1,4 +1,4 @@
-"""Labelled cases as they stand in files of JSON lines.
+"""Loads labelled cases from JSON Lines files.
 
 Files in, cases out. A row that is none is reported with its file and line number, and then nothing is scored: a figure
 must not hide what it left out. Knows nothing of back-ends and figures.

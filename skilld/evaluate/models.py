@@ -1,4 +1,4 @@
-"""Scripted models: back-ends whose answers are known, for scoring everything that comes after a model.
+"""Scripted models: back-ends with known answers, for scoring everything behind a model.
 
 They build the real requests, and their answers are text that goes through the real parser. Nothing is asked of anyone;
 the tokens they report are estimated at four characters each.

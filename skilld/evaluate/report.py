@@ -1,4 +1,4 @@
-"""Figures as tables for a person, and outcomes as lines of JSON. Nothing from the cases leaves unescaped."""
+"""Prints figures as tables and outcomes as JSON lines. Text from the cases is always escaped."""
 
 from __future__ import annotations
 

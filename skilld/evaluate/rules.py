@@ -1,4 +1,4 @@
-"""Figures of what is told of rules: which words say one again, and in which sessions one could matter.
+"""Figures on rules: which words repeat one, and in which sessions one applied.
 
 Labelled pairs in, judged by the code that reads past sessions. The pairs of a half make up sessions in which all rules
 of that half were loaded: of words that may repeat one there are ten in each, of work one.

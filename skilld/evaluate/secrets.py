@@ -1,4 +1,4 @@
-"""Scoring of the redactor on labelled texts: rows and a redactor in, figures out.
+"""Scores the redactor on labelled texts: rows and a redactor in, figures out.
 
 A text counts as flagged when redacting changes it. Rows of the tiers in `REPORTED` have no right answer that everybody
 shares; they get figures of their own and count nowhere else. Knows nothing of how secrets are found.

@@ -1,4 +1,4 @@
-"""Stored answers as a back-end: whoever answers, a person or a model, does so in files, found again by the request.
+"""Stored answers as a back-end: a person or a model answers in files, found again by the request.
 
 A folder in, the answers of a model out; requests that have none yet are written below it. Nothing is sent to anyone.
 """

@@ -1,4 +1,4 @@
-"""Figures of a detector on labelled turns, and on a person's own decisions."""
+"""Figures for a detector on labelled turns and on a person's own decisions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Jobs: what a worker is asked to do, one module each."""
+"""Jobs: what a worker can be asked to do, one module each."""

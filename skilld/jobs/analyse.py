@@ -1,4 +1,4 @@
-"""One batch: its words and skills to proposals and learnings."""
+"""Judges one batch: from its words and skills to proposals and learnings."""
 
 from __future__ import annotations
 

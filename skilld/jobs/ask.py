@@ -1,4 +1,4 @@
-"""Small questions to a back-end: whether it answers at all, names for new skills, what a file can do without."""
+"""Small questions to a back-end: does it answer, names for new skills, what a file can do without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent of a batch loads that says the opposite of a proposal, and the edits that make it agree.
+"""Finds lines the agent loads that contradict a proposal, and the edits that make them agree.
 
 Words for one project change no file that holds beyond it, and words for some paths contradict nothing but rules for
 paths: there a line that says otherwise is the rule to which they are the exception.

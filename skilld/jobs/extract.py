@@ -1,4 +1,4 @@
-"""Past sessions before the classifier: windows of messages in, one plan line for each with what was said to last.
+"""Runs past sessions past the classifier: windows of messages in, lasting instructions out, one plan line each.
 
 The question, its answer's form and all checks are those of a batch (`skilld.pipeline.judge`); only no skill is there
 yet. A window's outcome is told before the next is asked about, so that whoever started the job keeps and books it, and

@@ -1,4 +1,4 @@
-"""What a worker may take of the machine: it runs when nothing else wants to, and its memory and its time have an end.
+"""What a worker may use of the machine: lowest priority, bounded memory and time.
 
 What it starts inherits all three. The memory limit is that of private writable memory (RLIMIT_DATA, setrlimit(2)): git
 maps whole packs, and mapped files are nobody's burden. macOS does not hold to it.

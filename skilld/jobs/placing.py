@@ -1,4 +1,4 @@
-"""The files that a batch without an editable skill is judged against, and what was said before and waits for one."""
+"""The files to judge a batch against when it has no editable skill, and earlier learnings that wait for one."""
 
 from __future__ import annotations
 

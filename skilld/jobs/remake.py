@@ -1,4 +1,4 @@
-"""A stale proposal made anew by the configured back-end, for the skill as the person has it now.
+"""Has the configured back-end regenerate a stale proposal for the skill as it is now.
 
 Its batch has no turns: budget, tries and what is said of them are those of any batch. As there, what the model answered
 is kept by the daemon before the branch is touched. A job that was killed in between stages the same edit again, and

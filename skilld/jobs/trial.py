@@ -1,4 +1,4 @@
-"""Cases before a model, with and without an edit: each answer told as it comes, then the judge's word on the two.
+"""Runs evaluation cases with and without an edit: reports each answer as it arrives, then the judge's verdict.
 
 Whoever started the job keeps what is told before it goes on, so that what was paid for is never asked twice. The judge
 is shown both answers of a pair without being told which is which, in an order that the pair was dealt.

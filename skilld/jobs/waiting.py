@@ -1,4 +1,4 @@
-"""A learning that waits for a place, proposed because the person says so."""
+"""Turns a waiting learning into a proposal because the person asked for it."""
 
 from __future__ import annotations
 

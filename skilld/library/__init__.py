@@ -1,4 +1,4 @@
-"""The person's library: the skills on this machine as rows, with what the store counts of each.
+"""The person's library: the skills on this machine as rows, with usage from the store.
 
 - `rows`: one row a skill, and how its uses went; which are offered to agents, which are pinned.
 - `archive`: putting a skill aside, bringing it back, deleting it. `history`: its versions in git.

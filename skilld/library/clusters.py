@@ -1,4 +1,4 @@
-"""The same thing said several times is one ask; rows of the store as things said."""
+"""Groups repeated statements of one thing into an ask, from the store's rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of two skills that are alike stays, and what is to be done about each pair. Pure.
+"""Which of two similar skills is kept, and what to do about each pair. Pure.
 
 The name that is kept is that of the pinned one, else of the most used one, else of the oldest one. A skill has part in
 one merge at a time, so that each can be decided by itself.

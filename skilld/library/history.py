@@ -1,4 +1,4 @@
-"""The versions of a skill as git has them, in the repository that tracks it or in skilld's own. Reads only."""
+"""The versions of a skill in git, in its own repository or in skilld's. Reads only."""
 
 from __future__ import annotations
 

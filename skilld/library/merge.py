@@ -1,4 +1,4 @@
-"""What a merge of two skills would bring into the one that stays, and what would be lost. Pure.
+"""What merging two skills would add to the one that is kept, and what would be lost. Pure.
 
 Two SKILL.md files in, operations on the one that stays out, with every line that does not come along and why. Nothing
 is reworded: what is carried over are lines of the other file, one operation each, so that a person can take some of

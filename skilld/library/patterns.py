@@ -1,4 +1,4 @@
-"""What recorded tasks have in common: how often they succeed, how long they take, with which tools, where. Pure."""
+"""What recorded tasks have in common: success rate, duration, tools, places. Pure."""
 
 from __future__ import annotations
 

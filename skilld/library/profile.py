@@ -1,4 +1,4 @@
-"""What all that a person said comes to: how much, of which kind, and the surest of it. Pure."""
+"""A summary of what a person has said: how much, of which kinds, and with the highest confidence. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which skills fit a piece of work, and because of what people said of such work or skills say of themselves. Pure.
+"""Which skills fit a task, because of what people said about such work or what skills say of themselves. Pure.
 
 A skill's score is a noisy-or: each ask about it counts by how much it has to do with the work times the confidence in
 it, its description by how much it has to do with the work. Reasons add up, none counts twice, and no score passes 1.

@@ -1,4 +1,4 @@
-"""The person's skills as rows: where each comes from, how it is used and ordered, and what a list says of it."""
+"""The person's skills as rows: their source, usage and order, and what a list shows of them."""
 
 from __future__ import annotations
 

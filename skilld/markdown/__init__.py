@@ -1,1 +1,1 @@
-"""A SKILL.md as text: its lines byte for byte, headings and sections, lists, code. Pure, for readers and editors."""
+"""A SKILL.md as text: lines byte for byte, headings, sections, lists, code. Pure."""

@@ -1,4 +1,4 @@
-"""A SKILL.md taken apart without losing a byte: byte order mark, front matter, body lines with their own endings.
+"""Splits a SKILL.md without losing a byte: byte order mark, front matter, body lines with their endings.
 
 Bytes go in, a `SkillFile` comes out, and `SkillFile.data` gives the same bytes again. The front matter is one opaque
 string: nothing here or above it reads YAML. Line ends are those of CommonMark (LF, CR LF, CR); the separators U+2028,

@@ -1,4 +1,4 @@
-"""What the lines of a body are: headings and their sections, fenced code, HTML comments.
+"""The structure of a body's lines: headings and their sections, fenced code, HTML comments.
 
 Takes body lines, gives line numbers (from 0). A reader of Markdown's block structure for the purpose of editing, after
 CommonMark 0.31 chapters 4.2 to 4.6 and 5.2; it never fails, and an unclosed fence or comment runs to the end, as there.

@@ -1,4 +1,4 @@
-"""The door to the MCP SDK: a server on stdin and stdout whose tools are those of a shelf."""
+"""The door to the MCP SDK: a server on stdin and stdout that serves the tools of a shelf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that a client is offered, and what a call of one gives back. Pure but for the shelf it is handed.
+"""The tools offered to MCP clients, and what each call returns. Pure except for the shelf it is given.
 
 A skill of the kind mcp-tool is a tool itself; `{{name}}` in its body stands for an argument.
 """

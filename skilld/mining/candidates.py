@@ -1,4 +1,4 @@
-"""From past sessions to candidates: what a model is asked about them, what they come to, what stands a second look."""
+"""From past sessions to candidates: the questions to a model, the answers, and a second look."""
 
 from __future__ import annotations
 

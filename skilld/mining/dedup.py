@@ -1,4 +1,4 @@
-"""Has this been proposed before? By its turns, and by its meaning in whatever wording. Pure.
+"""Has this been proposed before? Compares turns, and meaning in whatever wording. Pure.
 
 The daemon's own rule (`skilld.proposals.lessons`) holds for one skill; a new skill has no place yet, so here all
 proposals count. What was decided against comes again only when it was said again since, in another session and other

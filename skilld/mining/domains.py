@@ -1,4 +1,4 @@
-"""The facts told of the projects that the settings name, proposed as one skill of domain knowledge for each.
+"""Collects the facts stated about configured projects, and proposes a domain skill for each.
 
 Learnings and folders enter; a proposal for each project leaves, or why there is none. What is staged is checked like a
 candidate of mining: no secret, the linter with the person's quotes, a place where no such skill is. Where the skill is

@@ -1,4 +1,4 @@
-"""Lasting things that were said, with where each came up, and a second look at the transcript for each of them."""
+"""Lasting things that were said, where each came up, and a second look at the transcript for each."""
 
 from __future__ import annotations
 

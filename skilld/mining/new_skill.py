@@ -1,4 +1,4 @@
-"""A candidate as a SKILL.md: its name, description and body, in words that were said, and where it goes."""
+"""Writes a candidate as a SKILL.md: its name, description and body, in words that were said, and its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates as proposals: a new skill drafted, one that is there edited; each checked, staged and kept like any other.
+"""Turns candidates into proposals: new skills drafted, existing ones edited; each checked and staged like any other.
 
 The proposal's id comes from its place and its evidence, so that a run that was ended in the middle is finished by the
 next and nothing is made twice. Nothing live is touched.

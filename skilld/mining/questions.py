@@ -1,4 +1,4 @@
-"""Windows of past sessions before a model, within the day's budget; each answer kept and booked as it comes."""
+"""Asks a model about windows of past sessions within the day's budget; answers are stored and charged at once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which of what past sessions say becomes a candidate. Pure: rows and skills in, candidates and reasons out.
+"""Which findings from past sessions become candidates. Pure: rows and skills in, candidates and reasons out.
 
-The gate is: repeatable AND (room to do better OR a repeated ask). Work is repeatable that a skill describes, that was
-done in several sessions, or whose ask came again; room to do better is a lasting correction of the person's, or
+The gate is: repeatable AND (room for improvement OR a repeated ask). Work is repeatable that a skill describes, that
+was done in several sessions, or whose ask came again; room for improvement is a lasting correction of the person's, or
 something that failed; an ask is repeated that came in several sessions. Few pass, and every other one is told with
 what it lacked.
 """

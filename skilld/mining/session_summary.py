@@ -1,4 +1,4 @@
-"""One row for each session: what was asked for, with which skills, and what the person corrected.
+"""One row per session: what was asked for, with which skills, and what the person corrected.
 
 A session enters, a row of short texts copied from the person's own words leaves. What was said to last comes from rules
 (`heard`), or from a model that was asked before.

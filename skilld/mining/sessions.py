@@ -1,4 +1,4 @@
-"""Past sessions, read from the transcripts as they lie: every person's turn once, whatever was forked or resumed."""
+"""Reads past sessions from the transcripts: each turn once, however often it was forked or resumed."""
 
 from __future__ import annotations
 

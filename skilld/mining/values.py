@@ -1,4 +1,4 @@
-"""What a run of mining is asked to do, and what it comes to."""
+"""What a mining run is asked to do, and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skilld.skills.draft import SkillKind
 from skilld.store import Store
 from skilld.types import Kind
 
-REPEATABLE, ROOM, REPEATED = "repeatable", "room to do better", "repeated request"
+REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
 
 
 class Sort(StrEnum):

@@ -1,4 +1,4 @@
-"""Skills: from the name or path that a log claims to a checked SKILL.md on this machine, a list of them all, new ones.
+"""Skills: from a name or path in a log to a checked SKILL.md on this machine; listing them; making new ones.
 
 `spec` is the Agent Skills specification as a check, `compose` writes a text that passes it, `landing` says where that
 goes.

@@ -1,4 +1,4 @@
-"""Find the SKILL.md that a session used, and say whether it may be edited.
+"""Finds the SKILL.md that a session used, and says whether it may be edited.
 
 What comes from a log is a claim: a path counts only below a known skill folder, or in a repository that is the
 person's; links are resolved first, and the file must be a regular one of our own. Runs no git.

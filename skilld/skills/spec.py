@@ -1,4 +1,4 @@
-"""The Agent Skills specification as a check: a SKILL.md's text in, what is wrong with it out. Pure.
+"""Checks a SKILL.md against the Agent Skills specification: its text in, its faults out. Pure.
 
 Rules of https://agentskills.io/specification. Reads the plain YAML that all clients read alike (`front`); what it
 cannot read counts as a fault, so that a text without faults is understood everywhere.

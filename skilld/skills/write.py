@@ -1,4 +1,4 @@
-"""A new SKILL.md: where it goes, its text from its parts, and its text filled in."""
+"""Writes a new SKILL.md: its path, its text from its parts, and its variables filled in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The closed list of files that a lasting word of one session may go to, from what its agent really loads there.
+"""The closed list of files that a session's instructions may go to, from what its agent really loads.
 
 An agent and a folder enter, checked references leave, in the order in which they are preferred: rules for what was
 worked on, the project's instructions, the person's own file. A project's are named only where it is the person's own.

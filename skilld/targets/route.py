@@ -1,4 +1,4 @@
-"""The choice of a place by code, for the back-end that is rules alone. Words and places in, one of them out."""
+"""Chooses a target by code, for the back-end that has only rules: words and places in, one place out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that are about some files only, as patterns of paths; and the rule file that takes them. Pure."""
+"""Words about certain files only: turns them into path patterns, and finds the rule file for them. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript shows of the work besides words: the client's version, and the files that were touched.
+"""What a transcript shows besides words: the client's version, and the files it touched.
 
 Both are hints from a log: they choose among files that are there, and are never opened.
 """

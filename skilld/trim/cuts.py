@@ -1,4 +1,4 @@
-"""Chosen units as cuts: what stands together goes together, and nothing stays that announces what is gone. Pure.
+"""Turns chosen units into cuts: related lines go together, and no introduction to a removed part stays. Pure.
 
 A cut that empties a section takes its heading, and so upwards; where the heading has to stay, so does what is below it.
 Where only several cuts together empty a section, the smallest waits for the others: made in any order, each leaves a
@@ -35,7 +35,7 @@ class Why(StrEnum):
         "it says when to choose the skill, but is only read once the skill has been chosen; move it to "
         "the description instead"
     )
-    UNUSED = "it never mattered in any session that loaded it"
+    UNUSED = "it never applied in any session that loaded it"
     KNOWN = "a model says that any model already knows this"
 
 

@@ -1,4 +1,4 @@
-"""The files of a project and of the person that may be trimmed: those that edits may go to, each with who loads it."""
+"""The files of a project and a person that may be trimmed, each with the agents that load it."""
 
 from __future__ import annotations
 

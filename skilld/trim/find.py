@@ -1,4 +1,4 @@
-"""Cuts of one file: what code alone is sure of, what a model named and code let pass, and what is only doubtful. Pure.
+"""Finds cuts in one file: those code is sure of, those a model named and code approved, and doubtful ones. Pure.
 
 Sure is what an agent cannot miss: the same words below the same heading again, a list of the file's own headings, a
 badge, a heading with nothing below it, a pointer to a file that is gone, when to choose a skill in the part that is

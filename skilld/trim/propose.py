@@ -1,4 +1,4 @@
-"""Cuts as proposals, each by itself, and what became of those that were proposed before. Pure."""
+"""Turns each cut into a proposal, and knows what became of earlier ones. Pure."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
         session_id="",
         model=model,
         created_at=at,
-        flags=("a cut that nobody asked for in a session", f"what would be lost: {cut.lost}"),
+        flags=("nobody asked for this cut in a session", f"what would be lost: {cut.lost}"),
         target=ref.kind,
         agents=ref.agents,
     )

@@ -1,4 +1,4 @@
-"""A file as units that can be cut by themselves: list items with what belongs to them, paragraphs, code, tables.
+"""Splits a file into units that can be cut alone: list items with their content, paragraphs, code, tables.
 
 The text of a file in, units out, with the line numbers of its body. Pure.
 """

@@ -1,4 +1,4 @@
-"""Claude Code: lines of a session's JSONL file in, events out.
+"""Claude Code: turns lines of a session's JSONL file into events.
 
 The format is internal to the client and changes from version to version: nothing is required, everything is tolerated.
 What is fixed stands here; `claude_parser` reads a file, with one module for each of the places where words hide.
@@ -322,8 +322,8 @@ INFO = AgentInfo(
     ),
     instructions=("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"),
     verified="2.1.197 on 2026-11-20, 2.1.330 on 2026-11-22",
-    typed_by="`origin` and `promptSource`; in older versions what is left without all wrappers",
-    unattended="`entrypoint` of each record; sub-agents have files of their own",
+    typed_by="`origin` and `promptSource`; in older versions, what remains without wrappers",
+    unattended="each record's `entrypoint`; sub-agents have their own files",
     skill_use="the body record, which names the skill's folder",
     tool_calls="`tool_use` blocks; `is_error` of the `tool_result`, and its first words",
     own_runs="`--no-session-persistence`, which writes nothing",

@@ -1,4 +1,4 @@
-"""Which lines of a Claude Code transcript need not be parsed, told from their bytes where they lie.
+"""Decides from the raw bytes which lines of a Claude Code transcript need no parsing.
 
 A line in a buffer in, what can be known of it out. Only the shapes that the clients write are known here: a result of
 one tool, one block of the agent's, or a record of a sort that carries nothing, each with nothing else in the line. All

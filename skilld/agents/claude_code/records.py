@@ -1,4 +1,4 @@
-"""A record of a Claude Code transcript: its fields, each checked for its type, and the events made of it.
+"""One record of a Claude Code transcript: its type-checked fields, and the events made from it.
 
 Nothing of a record can be relied on: any field may be missing or of another type. Knows nothing of what records mean.
 """

@@ -1,4 +1,4 @@
-"""Which skills' instructions entered a Claude Code conversation, and from which folder.
+"""Which skills entered a Claude Code conversation, and from which folder.
 
 The proof is the body, a meta record that begins with the base directory. It follows the agent's call of the Skill tool
 and its result, or a command typed by the person; in the first lines of a file it may come before the command. A call

@@ -1,4 +1,4 @@
-"""Which records of Claude Code a person sent, those typed while it was busy among them."""
+"""Which Claude Code records a person sent, including those typed while the agent was busy."""
 
 from __future__ import annotations
 

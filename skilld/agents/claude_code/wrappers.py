@@ -1,4 +1,4 @@
-"""What a text of Claude Code is made of: the words of a person, or a wrapper; and words inside the result of a tool."""
+"""Tells a person's words in a Claude Code text from wrappers, and finds words inside tool results."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ INFO = AgentInfo(
     typed_by="`user_message` events, or `UserMessage` items with a `client_id`",
     unattended="`source` of the session and the trigger of each turn",
     skill_use="the `<skill>` block, or a shell command that reads a SKILL.md",
-    tool_calls="calls and what stands before their output; of calls within a program no outcome",
+    tool_calls="calls and the header of their output; no outcome for calls made inside a program",
     own_runs="`--ephemeral`, which writes nothing",
 )
 

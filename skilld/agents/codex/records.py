@@ -1,4 +1,4 @@
-"""Reads one line of a Codex rollout as a record: what sort it is, its body, its turn, its time.
+"""Reads one line of a Codex rollout: its type, body, turn and time.
 
 Bytes in, one flat record out, for both generations of the format and for the bare items of the oldest files. Knows
 nothing of what a record means.

@@ -1,4 +1,4 @@
-"""Reads out of Codex's records which skills' instructions entered the conversation.
+"""Finds out from Codex's records which skills entered the conversation.
 
 Bodies of records in, (name, path) pairs out: the injected `<skill>` block, the mention chosen from the list, and shell
 calls that print a SKILL.md, called directly or from code. A mere listing of available skills gives nothing.

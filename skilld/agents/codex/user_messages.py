@@ -1,4 +1,4 @@
-"""Makes turns of what a Codex rollout shows a person to have said: prompts, answers to questions, review instructions.
+"""Makes turns of what a person said in a Codex rollout: prompts, answers to questions, review instructions.
 
 Records that carry such words in, each in one or more mirrors; turns, or the reasons why there are none, out. Knows
 nothing of replies and skills.

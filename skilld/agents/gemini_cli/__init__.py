@@ -1,4 +1,4 @@
-"""The adapter for Gemini CLI: one JSONL file per session; up to about 0.38 one JSON document, rewritten as a whole.
+"""The adapter for Gemini CLI: one JSONL file per session; up to about 0.38, one JSON document rewritten each time.
 
 Lines of a session in, events out. Seen: 0.61.0. A message is written again when it grows; after an interrupted tool
 call the whole history is, with new ids. Nothing tells `-p` from a typed prompt, so each is a claim that the client's
@@ -302,12 +302,12 @@ INFO = AgentInfo(
     wrappers=("files", "session_context", "headless prompt", "command", "option label", "tool result"),
     instructions=("GEMINI.md",),
     verified="0.61.0 on 2026-11-20",
-    kept_as="lines, appended, messages again as they grow; older: one document, rewritten",
-    typed_by="`user` messages that stand in `logs.json`, too",
+    kept_as="lines, appended, messages repeated as they grow; older: one document, rewritten",
+    typed_by="`user` messages that are also in `logs.json`",
     unattended="prompts missing from that log; `kind` of the session",
-    skill_use="an `activate_skill` call that went well, or a call that reads a SKILL.md",
+    skill_use="a successful `activate_skill` call, or a call that reads a SKILL.md",
     tool_calls="`toolCalls` with their `status`, and the exit code behind a command's output",
-    own_runs="a `GEMINI_CLI_HOME` of their own",
+    own_runs="in their own `GEMINI_CLI_HOME`",
 )
 
 _NAME = re.compile(r"session-.+\.jsonl?")

@@ -1,4 +1,4 @@
-"""opencode: one SQLite database for all sessions, `opencode.db` (a channel of its own: `opencode-<channel>.db`).
+"""The adapter for opencode: one SQLite database for all sessions (`opencode.db`; per channel `opencode-CHANNEL.db`).
 
 Seen in 1.18.33: a message has parts; those of a prompt are written once, a moment after it, those of an answer change
 where they stand. A fork copies messages under new ids with their old times. Ids are no order: they hold 36 bits of the
@@ -362,9 +362,9 @@ INFO = AgentInfo(
     verified="1.18.33 on 2026-11-20",
     kept_as="rows of SQLite",
     typed_by="`prompt-history.jsonl`; without it the parts that are not `synthetic`",
-    unattended="the session's `permission` rules, or what the prompt history lacks; sub-agents by `parent_id`",
+    unattended="the session's `permission` rules, or prompts missing from the history; sub-agents by `parent_id`",
     tool_calls="`tool` parts with their `status` and `error`, and the exit code of a command",
-    skill_use="the `skill` tool's `metadata.dir`, a `read` of a SKILL.md, or the body put in for `/name`",
+    skill_use="the `skill` tool's `metadata.dir`, a `read` of a SKILL.md, or the body inserted for `/name`",
     own_runs="`OPENCODE_DB=:memory:`, which keeps nothing",
 )
 

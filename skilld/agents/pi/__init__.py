@@ -1,4 +1,4 @@
-"""The adapter for Pi: one JSONL file per session, a tree of entries of which all branches count.
+"""The adapter for Pi: one JSONL file per session, a tree of entries in which every branch counts.
 
 Lines of a session in, events out. Seen: 0.73.1 (version 3, entries with ids) and files of late 2025 (no ids). A typed
 `/skill:name arguments` stands expanded, with the skill's absolute path; a prompt template has no mark, only its file
@@ -111,8 +111,8 @@ INFO = AgentInfo(
     wrappers=("file", "skill", "prompt template", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="0.73.1 on 2026-11-20",
-    typed_by="messages of the role `user`; the arguments behind an expanded `/skill:`",
-    unattended="a session that begins with its prompt; what is continued later cannot be told",
+    typed_by="messages with the role `user`; the arguments behind an expanded `/skill:`",
+    unattended="a session that starts with its prompt; not detected if it is continued later",
     skill_use="the `<skill>` block, or a call that reads a SKILL.md",
     tool_calls="`toolCall` parts and `toolResult` messages with `isError`",
     own_runs="`--no-session`, which writes nothing",

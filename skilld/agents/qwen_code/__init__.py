@@ -1,4 +1,4 @@
-"""The adapter for Qwen Code: one JSONL file per session below its project's folder.
+"""The adapter for Qwen Code: one JSONL file per session, in the project's folder.
 
 Lines of a session in, events out. Seen: 0.15.10 and 0.24.4. Who asked is told by the first request after a prompt: its
 telemetry names the prompt by session and number where a terminal was there, and by a random word where none was. The
@@ -98,10 +98,10 @@ INFO = AgentInfo(
     instructions=("QWEN.md", "AGENTS.md"),
     verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
     typed_by="`user` records; the arguments in a `slash_command` record",
-    unattended="the `prompt_id` of the request that follows; newer: no snapshot of the files behind it",
+    unattended="the `prompt_id` of the request that follows; newer: no file snapshot after it",
     skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
     tool_calls="`functionCall` parts; the `status` of the result, and the exit code behind a command's output",
-    own_runs="nothing is started; `QWEN_HOME` would keep it apart",
+    own_runs="skilld starts nothing; `QWEN_HOME` could isolate it",
 )
 
 _TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals

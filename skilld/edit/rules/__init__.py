@@ -1,1 +1,1 @@
-"""The rules of the linter, a family or two a module: each has `check_x(change)` and knows nothing of the others."""
+"""The linter's rules, one or two families per module: each has `check_x(change)` and knows no other."""

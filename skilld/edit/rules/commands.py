@@ -1,4 +1,4 @@
-"""Lint family T-13, what machines read: commands, options, settings and program code that give control away."""
+"""Lint family T-13, machine-readable: commands, options, settings and code that give control away."""
 
 from __future__ import annotations
 

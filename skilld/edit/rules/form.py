@@ -1,4 +1,4 @@
-"""Lint families of form and T-14: text that instructs nobody, and edits that take a rule out or weaken it."""
+"""Lint families of form and T-14: text that instructs nobody, and edits that remove or weaken a rule."""
 
 from __future__ import annotations
 

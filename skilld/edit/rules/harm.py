@@ -1,4 +1,4 @@
-"""Lint family T-13, orders in words: those that harm, and those that take protection away."""
+"""Lint family T-13, orders in words: those that do harm, and those that remove protection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint families T-10, T-12 and T-15: text that is hidden from a reader, or that a reader cannot read."""
+"""Lint families T-10, T-12 and T-15: text hidden from readers, or that readers cannot read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint family T-13, words that speak over everybody else, and orders about what is written for others."""
+"""Lint family T-13: words that override everyone else's, and orders about text written for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lint families T-11 and T-16 and of provenance: links, names and paths that load, deceive, or nobody typed."""
+"""Lint families T-11, T-16 and provenance: links, names and paths that load, deceive, or nobody typed."""
 
 from __future__ import annotations
 
