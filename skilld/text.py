@@ -7,6 +7,9 @@ import unicodedata
 from collections.abc import Sequence
 
 _STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!;])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bz\.B\.)\s+(?=\S)|(?<=[。！；])\s*(?=\S)"
+)
 _SPACE = re.compile(r"\s+")
 # Cc without tab and newline, Cf (bidi, zero width, tags), Co, Cn, Cs and the line/paragraph separators.
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
@@ -51,6 +54,11 @@ def sentences(texts: Sequence[str]) -> str:
     """Return `texts` one behind the other, each once; where there are several, each with a stop at its end."""
     once = [text for text in dict.fromkeys(texts) if text]
     return once[0] if len(once) == 1 else " ".join(text if text.endswith(_STOPS) else f"{text}." for text in once)
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of an instruction, each with its stop; a stop inside a name or an abbreviation ends none."""
+    return [part for part in _SENTENCE_END.split(text) if part.strip()]
 
 
 def ended_like(text: str, others: Sequence[str]) -> str:

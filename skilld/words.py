@@ -323,3 +323,14 @@ def likeness(wanted: frozenset[str], other: frozenset[str]) -> float:
     """Return how much two texts have to do with each other by their stems: the cosine, 0 to 1."""
     shared = len(wanted & other)
     return shared / math.sqrt(len(wanted) * len(other)) if shared else 0.0
+
+
+# Share of common stems from which on two instructions are taken for one. Two that differ in what they are about
+# ("use pnpm" and "use yarn") share too little; the same in other words shares more (tests/unit/test_memory.py).
+SAME = 0.6
+
+
+def same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two instructions with these stems are one ask."""
+    together = len(one | other)
+    return bool(together) and len(one & other) / together >= SAME

@@ -259,6 +259,11 @@ def without_beyond(text: str, ground: str) -> str:
         text = _cut(text, clauses, place)
 
 
+def excepts(text: str) -> bool:
+    """Whether a text may say where something else does not hold."""
+    return bool(_EXCEPTS.search(text))
+
+
 def _clauses(text: str) -> list[_Clause]:
     """Return the clauses of a text; several joins in a row are one."""
     out: list[_Clause] = []

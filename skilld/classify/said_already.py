@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, stems
+from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice
 from skilld.classify.offline.sections import body_of, sections
 from skilld.types import Kind, Update
-from skilld.words import denies, numbers, other_tongue, stem
+from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
 
 _COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
 # Function words that make a rule another one. Those of an order of steps are members of a choice.
@@ -40,6 +40,12 @@ def line_saying(update: Update, text: str) -> str | None:
     if update.kind is Kind.CHANGE_STEP:
         return said_in(update.change, text, covered=1.0, whole=True)
     return said_in(update.change, text) or forbidden_in(update.change, text)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two changes are one ask."""
+    alike = same(content_stems(one), content_stems(other))
+    return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not contradicts(one, other)
 
 
 def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> bool:

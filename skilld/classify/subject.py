@@ -47,6 +47,26 @@ _MOST = 3  # words of a thing's name
 _LOOKS_BACK = 2  # sentences
 
 
+# What points at something that only the talk shows. "This repository" is where the file lies, "such as" gives examples.
+_POINTS = re.compile(
+    r"""\b(?:this|that|these|those|such)\ (?:(?:kind|sort|type|way|style|manner|approach|case|example)s?)\b
+      | \bsuch\ an?\b | \b(?:like|as|than)\ (?:this|that|these|those|above|below)\b(?!\ (?:repo|project|code|file))
+      | \bthe\ (?:above|following|former|latter)\b
+      | \b(?:diese|solche)[rsmn]?\ (?:art|weise)\b | \bso\ ein(?:e|en|em|er)?\b
+      | \b(?:este|esta|ese|esa|tal)\ (?:tipo|clase|forma|manera|modo)\b
+      | \b(?:ce|cette)\ (?:genre|type|sorte|fa[çc]on|mani[èe]re)\b | \bquest[oa]\ (?:tipo|modo|maniera|genere)\b
+      | так(?:ой|ого|ие|их)\ (?:тип|вид|род|способ)\w* | этот\ (?:тип|вид|способ)
+      | (?:这|這|那)(?:种|種|类|類|样|樣)
+      | (?:この|その|あの|こういう|そういう)(?:種類|類|よう|やり方) | 이런\ ?(?:종류|식)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def leans(change: str) -> bool:
+    """Whether a change points at something that it does not name: "this kind of test", "format it like that"."""
+    return bool(_POINTS.search(change))
+
+
 def with_subject(change: str, before: str) -> str | None:
     """Return a change with its pronoun filled from `before`; None where it cannot be known what it is about."""
     if _LEANS_ELSEWHERE.match(change):

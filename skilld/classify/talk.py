@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from skilld.text import sentences_of
+
 _LANGUAGES = (
     "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|czech|chinese|mandarin|japanese|korean"
     "|dutch|turkish|arabic|hindi|vietnamese"
@@ -73,7 +75,6 @@ OF_PROJECT = re.compile(
 _HERE = re.compile(r"\bhere\b|\bhier\b|\bici\b|\baqu[íi]\b|\bqui\b|здесь|这里|ここ|여기", re.IGNORECASE)
 _THE_PERSON = re.compile(r"\bthe (?:user|person)\b(?!')", re.IGNORECASE)
 _SOMEBODY = re.compile(r"\W*(?:the|an?|our|each|every|it|bots?)\b", re.IGNORECASE)  # that speaks to its users
-_SENTENCE = re.compile(r"(?<=[.!;。！])\s*(?=\S)")
 
 
 def is_about_talk(text: str) -> bool:
@@ -84,7 +85,7 @@ def is_about_talk(text: str) -> bool:
 
 def talk_apart(change: str) -> tuple[str, str]:
     """Return what of a change is about how the agent speaks to the person, and the rest."""
-    parts = _SENTENCE.split(change)
+    parts = sentences_of(change)
     talk = [part for part in parts if is_about_talk(part)]
     return " ".join(talk), " ".join(part for part in parts if part not in talk)
 

@@ -317,6 +317,13 @@ class Verdict:
             self.lost + other.lost,
         )
 
+    def without_fault(self, update: Update) -> Verdict:
+        """Return the verdict as if nothing had been wrong with an update that is lost."""
+        place = next(i for i, (one, _) in enumerate(self.lost) if one is update)
+        faults = list(self.faults)
+        faults.remove(self.lost[place][1])
+        return replace(self, faults=tuple(faults), lost=self.lost[:place] + self.lost[place + 1 :])
+
 
 def verify(
     updates: Sequence[Update],

@@ -188,7 +188,7 @@ class Engine:
     def keep_plan(self, batch: StoredBatch, plan: BatchResult, now: float) -> None:
         """Keep what a worker is about to do, with what it cost to find out: a second try does it without asking."""
         with self.store.transaction():
-            results.record(self.store, batch, replace(plan, proposals=()), now)
+            results.record(self.store, batch, replace(plan, proposals=()), now, beside=plan.proposals)
             self.store.batches.keep_plan(batch.id, Plan(plan.proposals))
 
     def finish(self, batch: StoredBatch, ended: Result, now: float) -> list[Proposal]:

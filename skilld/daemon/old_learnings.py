@@ -55,8 +55,7 @@ def _asks(store: Store) -> list[list[Learning]]:
     ]
     if not old:
         return []
-    from skilld.library.clusters import same  # once, after an upgrade
-    from skilld.words import content_stems
+    from skilld.words import content_stems, same  # once, after an upgrade
 
     asks: list[list[Learning]] = []
     for one in old:

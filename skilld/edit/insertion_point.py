@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skilld.edit.operations import anchored
+from skilld.edit.operations import anchored, apply
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, is_blank, parse
@@ -27,7 +27,7 @@ from skilld.markdown.structure import (
     sections,
 )
 from skilld.text import ended_like, fold
-from skilld.types import Operation
+from skilld.types import Op, Operation
 from skilld.words import content_stems, stems
 
 # The lists of a section, and a further item in the style of such a list.
@@ -188,6 +188,40 @@ def insert_bullet(data: bytes, section_hint: str, text: str) -> Operation:
         if at and _is_read(body, at, lines):
             return anchored(body, at, at, lines)
     raise SkilldError("The skill has no place for the instruction", "its body is empty or all code")
+
+
+def below_its_heading(data: bytes, operation: Operation) -> list[Operation]:
+    """Return what puts an inserted section's items below the heading of the same name that the file has by now.
+
+    That is the operation itself where it inserts anything but a heading with items below it, or the file has none such.
+    """
+    lines = operation.text.strip("\n").split("\n")
+    title = lines[0].lstrip("#").strip()
+    if operation.op is not Op.INSERT_AFTER or not lines[0].startswith("#") or not title:
+        return [operation]
+    items = _items(lines[1:])
+    if not items or _plain(title) not in {_plain(part.title) for part in sections(parse(data).body) if part.level}:
+        return [operation]
+    steps: list[Operation] = []
+    for item in items:
+        step = insert_bullet(data, title, item)
+        steps.append(step)
+        data = apply(data, [step], limited=False)
+    return steps
+
+
+def _items(lines: Sequence[str]) -> list[str]:
+    """Return the items that lines consist of, each with its further lines; none where they say anything else."""
+    items: list[list[str]] = []
+    for line in lines:
+        item = list_item(line)
+        if item is not None and not item.indent:
+            items.append([line])
+        elif items and line.startswith(("  ", "\t")):
+            items[-1].append(line.removeprefix("  "))
+        elif line.strip():
+            return []
+    return ["\n".join(item) for item in items]
 
 
 def _new_section(body: Sequence[Line], kinds: Sequence[Role], hint: str, said: list[str]) -> tuple[int, list[str]]:

@@ -16,10 +16,11 @@ from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
+from skilld.jobs.kept import learning, learnings_of
 from skilld.jobs.placing import JobPlaces, find_own, find_places, is_persons, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_opt_out, standing_instructions
-from skilld.pipeline.edits import Composed, LintError
+from skilld.pipeline.edits import Composed
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.proposals import lessons
 from skilld.proposals.staging_result import Staged
@@ -144,7 +145,7 @@ class Analysis:
             self._find_places()
         instructions = self._redact(self._instructions())
         judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact, own=self._own)
-        verdict = self._as_placed(judge.verdict())
+        verdict = judge.in_own_words(self._as_placed(judge.verdict()))
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
@@ -213,11 +214,12 @@ class Analysis:
 
     def _new(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
         new = []
+        path, session = loaded.ref.path, self._batch.session_id
         for item in checked:
-            session = self._batch.session_id
-            why = lessons.why_known(item.update, loaded.ref.path, session, self._standing, self._job.decided)
-            least = self._job.thresholds.get(loaded.ref.path, {}).get(item.update.kind.value, 0.0)
-            if (standing := lessons.said_by(item.update, loaded.ref.path, self._standing)) is not None:
+            why = lessons.why_known(item.update, path, session, self._standing, self._job.decided)
+            least = self._job.thresholds.get(path, {}).get(item.update.kind.value, 0.0)
+            standing, rest = lessons.said_of(item.update, path, self._standing)
+            if standing is not None:
                 self._supported.append(Support(standing.id, self._said(item.update)))
             if why:
                 self._dropped.append(why)
@@ -225,7 +227,7 @@ class Analysis:
                 what = "skill" if loaded.ref.kind is TargetKind.SKILL else "file"
                 self._keep(item.update, f"you rejected edits like this to this {what} before", loaded.ref)
             else:
-                new.append(item)
+                new.append(replace(item, update=replace(item.update, change=rest)))
         return new
 
     def _edited(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> tuple[Proposal, Composed] | None:
@@ -233,12 +235,11 @@ class Analysis:
             composed = judge.edit(loaded, checked)
         except RetryError:
             raise
-        except LintError as error:
-            self.refused.append(str(error))
         except SkilldError as error:
             self.refused.append(str(error))
             for item in checked:
-                self._keep(item.update, str(error), loaded.ref)
+                if not judge.harms(loaded, item, error):
+                    self._keep(item.update, str(error), loaded.ref)
         else:
             for item in composed.left_out:
                 self._keep(item.update, NO_EDIT, loaded.ref)
@@ -298,12 +299,12 @@ class Analysis:
             passing = isinstance(error, RefusedError | GitMissingError)  # else the edit does not fit the skill any more
             if passing:
                 self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-            self._learnings += _of_proposal(proposal, str(error), for_now=passing)
+            self._learnings += learnings_of(proposal, str(error), for_now=passing)
         return None
 
     def _put_off(self, proposal: Proposal, error: RetryError) -> RetryError:
         self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-        self._if_given_up += _of_proposal(proposal, str(error), for_now=True)
+        self._if_given_up += learnings_of(proposal, str(error), for_now=True)
         return error
 
     def _proposal(self, loaded: Loaded, composed: Composed) -> Proposal:
@@ -333,7 +334,7 @@ class Analysis:
         )
 
     def _keep(self, update: Update, why: str, place: SkillRef | None, *, for_now: bool = False) -> None:
-        self._learnings.append(_learning(self._said(update), update, why, place, for_now=for_now))
+        self._learnings.append(learning(self._said(update), update, why, place, for_now=for_now))
 
     def _find_places(self) -> None:
         """Have the batch judged against the files that its agent loads."""
@@ -449,28 +450,6 @@ class Analysis:
             supported=tuple(self._supported),
             changes=self._staged.changes(),
         )
-
-
-def _of_proposal(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLearning]:
-    """Return what a proposal says as learnings."""
-    place = SkillRef(proposal.skill, proposal.path, kind=proposal.target)
-    update = Update(None, "", proposal.summary, "", proposal.kind, 0, "", proposal.confidence)
-    return [_learning(said, update, why, place, for_now=for_now) for said in proposal.evidence]
-
-
-def _learning(said: Evidence, update: Update, why: str, place: SkillRef | None, *, for_now: bool) -> NewLearning:
-    return NewLearning(
-        turn=said.turn,
-        quote=said.quote,
-        change=update.change,
-        kind=update.kind,
-        confidence=update.confidence,
-        skill=place.name if place is not None and place.kind is TargetKind.SKILL else None,
-        why_kept=why,
-        for_now=for_now,
-        place_kind=place.kind if place is not None else None,
-        place=place.path if place is not None else "",
-    )
 
 
 def _is_there(path: Path) -> bool:

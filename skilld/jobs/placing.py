@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname
 
-from skilld.classify.contradiction import contradicts
-from skilld.classify.offline.choices import chosen_part
 from skilld.classify.offline.placement import target_section
+from skilld.classify.said_already import is_same
 from skilld.classify.verify import Checked
 from skilld.context import Context, LoadedFile, Scope
 from skilld.ingest.discover import skill_places
-from skilld.library.clusters import same
 from skilld.pipeline.documents import Loaded, is_own, load_skills
 from skilld.protocol import Analyse, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
@@ -23,7 +21,7 @@ from skilld.targets.route import choose, is_about
 from skilld.targets.scopes import scopes
 from skilld.targets.session import worked
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
-from skilld.words import content_stems, denies
+from skilld.words import content_stems
 
 # Many a skill has the name of a thing: "write notes in the past tense" names no skill.
 _NAMED = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
@@ -194,9 +192,3 @@ def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, Loaded]:
         except (OSError, ValueError):
             continue
     return found
-
-
-def is_same(one: str, other: str) -> bool:
-    """Whether two changes are one ask."""
-    alike = same(content_stems(one), content_stems(other))
-    return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not contradicts(one, other)

@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Spec, make
+from skilld.classify.said_already import is_same
 from skilld.classify.verify import Checked
 from skilld.errors import SkilldError
 from skilld.git.run import one_command
 from skilld.ingest.discover import Host
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.placing import JobPlaces, is_same
+from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_skills
 from skilld.pipeline.edits import Composed
 from skilld.pipeline.judge import Judge, Redact

@@ -12,7 +12,7 @@ from skilld.clock import seconds
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Proposal, State, TargetKind
-from skilld.words import content_stems
+from skilld.words import content_stems, same
 
 # How much a thing that was said is to be relied on, from its evidence, what became of it, and its age. Pure.
 #
@@ -60,11 +60,6 @@ def _halved(times: float) -> float:
     return math.exp(-math.log(2) * times)
 
 
-# Share of common stems from which on two instructions are taken for one. Two that differ in what they are about
-# ("use pnpm" and "use yarn") share too little; the same in other words shares more (tests/unit/test_memory.py).
-SAME = 0.6
-
-
 @dataclass(frozen=True, slots=True)
 class Mention:
     """One time that somebody said something lasting.
@@ -99,12 +94,6 @@ class Ask:
     def pieces(self) -> list[Piece]:
         """When, and by which session, it was said."""
         return [one.piece for one in self.said]
-
-
-def same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two instructions with these stems are one ask."""
-    together = len(one | other)
-    return bool(together) and len(one & other) / together >= SAME
 
 
 def asks(said: Iterable[Mention]) -> list[Ask]:

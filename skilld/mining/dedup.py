@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from skilld.classify.said_already import says_already
 from skilld.clock import seconds
-from skilld.library.clusters import Ask, same
+from skilld.library.clusters import Ask
 from skilld.text import folded
 from skilld.types import Evidence, Proposal, State
-from skilld.words import content_stems
+from skilld.words import content_stems, same
 
 _SAYS = {
     State.OPEN: "the open proposal {id} already says this",

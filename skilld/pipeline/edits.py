@@ -96,7 +96,7 @@ _ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
 
 
 class LintError(RefusedError):
-    """The linter refuses the edit: its words are not worth keeping either."""
+    """The linter refuses the edit. Whether its words are worth keeping all the same, `harms` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,33 +192,61 @@ def check(
 def apart(
     backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str, redact: Callable[[str], str]
 ) -> Composed:
-    """Return the edit of those updates that pass alone, one after the other, those that only add placed by code.
+    """Return the edit of those updates that pass alone and beside each other, those that only add placed by code.
 
     Raises as `compose` does, where none passes.
     """
-    operations: list[Operation] = []
-    kept: list[Checked] = []
+    done: Composed | None = None
     left_out: list[Checked] = []
-    now = loaded
     why_not = SkilldError("The edit was not made", "nothing is left of it")
     for item in checked:
         try:
-            if adds(item) and not now.ref.absent:
-                one = check(placed([item.update], now.data), [item], now, typed, redact)
-            else:
-                one = compose(backend, [item], now, typed, redact, tell=False)
+            done = _with_one_more(backend, done, item, loaded, typed, redact)
         except RetryError:
             raise
         except SkilldError as error:
             why_not = error
-            left_out += [] if isinstance(error, LintError) else [item]
-        else:
-            operations += one.operations
-            kept.append(item)
-            now = replace(now, data=one.after, doc=replace(now.doc, text=one.after.decode("utf-8-sig")))
-    if not kept:
+            left_out += [] if harms(item, error, loaded, typed, redact) else [item]
+    if done is None:
         raise why_not
-    return replace(check(operations, kept, loaded, typed, redact), left_out=tuple(left_out))
+    return replace(done, left_out=tuple(left_out))
+
+
+def _with_one_more(  # noqa: PLR0917 - as `compose`, with what is done already
+    backend: Backend, done: Composed | None, item: Checked, loaded: Loaded, typed: str, redact: Callable[[str], str]
+) -> Composed:
+    """Return the edit `done`, if there is one, with one more update in it, checked alone and as a whole."""
+    kept = done.checked if done else ()
+    if loaded.ref.absent:  # one operation makes the file
+        updates = [one.update for one in (*kept, item)]
+        return check([_made(updates, loaded)], (*kept, item), loaded, typed, redact)
+    now = loaded
+    if done:
+        now = replace(loaded, data=done.after, doc=replace(loaded.doc, text=done.after.decode("utf-8-sig")))
+    if adds(item):
+        one = check(placed([item.update], now.data), [item], now, typed, redact)
+    else:
+        one = compose(backend, [item], now, typed, redact, tell=False)
+    before = done.operations if done else ()
+    return check((*before, *one.operations), (*kept, item), loaded, typed, redact)
+
+
+def harms(item: Checked, error: SkilldError, loaded: Loaded, typed: str, redact: Callable[[str], str]) -> bool:
+    """Whether the linter refuses an update's own words, however they are put into the file; `error` ended its edit.
+
+    Of a removal, which puts nothing in, the error tells.
+    """
+    if item.update.kind is Kind.REMOVE_STEP:
+        return isinstance(error, LintError)
+    updates = [item.update]
+    try:
+        steps = [_made(updates, loaded)] if loaded.ref.absent else placed(updates, loaded.data)
+        check(steps, [item], loaded, typed, redact)
+    except LintError:
+        return True
+    except SkilldError:
+        return False
+    return False
 
 
 def _managed(data: bytes) -> list[str]:

@@ -9,16 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import Backend
+from skilld.classify.clauses import excepts
 from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
+from skilld.classify.support import says_nothing_written
 from skilld.classify.talk import is_of_project, talk_apart
-from skilld.classify.verify import NOT_SURE, Checked, Verdict, verify
+from skilld.classify.verify import NOT_SURE, Checked, Verdict, as_typed, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import Loaded
-from skilld.pipeline.edits import Composed, adds, apart, compose
+from skilld.pipeline.edits import Composed, adds, apart, compose, harms
+from skilld.text import sentences_of
 from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
-from skilld.words import content_stems, share_held
+from skilld.words import content_stems, denies, share_held
 
 Redact = Callable[[str], str]
 Own = Callable[
@@ -60,31 +63,58 @@ class Judge:
         verdict, self.unusable = self._ask(self._docs())
         docs = self._docs()  # with the person's own file, if words for it came
         if verdict.foreign:
-            again = self._reworded(verdict, docs)
-            # What could be said in the person's own words after all was no fault.
-            heard = again.proposed or again.learned or again.doubtful
-            if heard:
-                lost = tuple(one for one in verdict.lost if one[0] not in verdict.foreign)
-                verdict = replace(verdict, faults=tuple(_not_sure(verdict)), lost=lost)
-            verdict += again
+            verdict = self._reworded(verdict, docs)
         return self._decided(verdict, docs) if verdict.doubtful else verdict
 
     def _reworded(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
-        """Give changes in foreign words one more attempt in the person's own."""
+        """Give changes in foreign words one more attempt in the person's own, else what of them stands without those.
+
+        Each stands or falls alone: what could be said in the person's own words after all was no fault.
+        """
         try:
             changes = self._backend.reword(verdict.foreign, [self._typed([update]) for update in verdict.foreign])
         except RetryError:
             raise
         except SkilldError as error:
-            return Verdict(dropped=(str(error),))
-        again = [
-            self._clean(replace(update, change=change))
-            for update, change in zip(verdict.foreign, changes, strict=False)
-            if _says_something(change, update.change)
-        ]
-        # Why a change was dropped was said the first time.
-        found = self._verify(again, docs)
-        return replace(found, dropped=(), faults=tuple(_not_sure(found)))
+            verdict, changes = replace(verdict, dropped=(*verdict.dropped, str(error))), []
+        for number, update in enumerate(verdict.foreign):
+            change = changes[number] if number < len(changes) else ""
+            found = Verdict()
+            if _says_something(change, update.change):
+                found = self._verify([self._clean(replace(update, change=change))], docs)
+            if not _is_heard(found):
+                found += self._sound_part(update, docs)
+            if _is_heard(found):
+                verdict = verdict.without_fault(update)
+            else:
+                found = replace(found, lost=())  # it is lost already
+            verdict += replace(found, dropped=(), faults=tuple(_not_sure(found)))
+        return verdict
+
+    def _sound_part(self, update: Update, docs: Sequence[SkillDoc]) -> Verdict:
+        """Return the verdict on those sentences of a change that its turn carries where the others only add."""
+        parts = sentences_of(update.change)
+        if len(parts) == 1 or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
+            return Verdict()
+        sound = [part for part in parts if not self._verify([replace(update, change=part)], docs).lost]
+        if not sound or any(denies(part) or excepts(part) for part in parts if part not in sound):
+            return Verdict()
+        return self._verify([replace(update, change=" ".join(sound))], docs)
+
+    def in_own_words(self, verdict: Verdict) -> Verdict:
+        """Return the verdict with the person's words kept of each update that is lost for a model's.
+
+        What they quote was checked already; kept is nothing that another update says, or that says nothing.
+        """
+        known = [item.update for item in verdict.proposed] + [one for one, _ in (*verdict.learned, *verdict.said)]
+        kept: list[tuple[Update, str]] = []
+        for update, why in verdict.lost:
+            quote = as_typed(update.quote, self._typed([update]))
+            says = _says_something(quote, update.change) and not says_nothing_written(quote)
+            if says and not any(_is_told(quote, update, other) for other in known):
+                known.append(replace(update, change=quote, quote=quote))
+                kept.append((known[-1], f"the wording suggested for it could not be used: {why}"))
+        return replace(verdict, learned=(*verdict.learned, *kept))
 
     def _decided(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
         """Ask which of the changes that seem turned round are; what is not known then stays a fault."""
@@ -112,8 +142,8 @@ class Judge:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
 
         Where they cannot be put in together, those are that can alone: `checked` of the outcome says which. Where the
-        question does not come back empty, the updates are placed word for word and it is asked once more. Raises
-        SkilldError where no edit can be made, RefusedError where it must not be.
+        question does not come back empty, the updates are placed word for word and it is asked once more; what is asked
+        for then is left out. Raises SkilldError where no edit can be made, RefusedError where it must not be.
         """
         typed = self._typed([item.update for item in checked])
         try:
@@ -125,17 +155,20 @@ class Judge:
                 raise
             composed = apart(self._backend, checked, loaded, typed, self._redact)
         asked = self._still_asked(loaded, composed)
-        if asked:
-            rest = [item for item in composed.checked if item not in asked or adds(item)]
+        placed_yet = False
+        while asked:
+            rest = [item for item in composed.checked if item not in asked or (adds(item) and not placed_yet)]
             if not rest:
                 raise RefusedError("Could not make the edit", _NOT_SAID)
-            unsaid = (*composed.left_out, *(item for item in asked if item not in rest))
+            unsaid = (*composed.left_out, *(item for item in composed.checked if item not in rest))
             composed = apart(self._backend, rest, loaded, typed, self._redact)
             composed = replace(composed, left_out=(*unsaid, *composed.left_out))
-            asked = self._still_asked(loaded, composed)
-        if asked:
-            raise RefusedError("Could not make the edit", _NOT_SAID)
+            asked, placed_yet = self._still_asked(loaded, composed), True
         return composed if asked is not None else replace(composed, flags=(*composed.flags, UNCHECKED))
+
+    def harms(self, loaded: Loaded, item: Checked, error: SkilldError) -> bool:
+        """Whether the linter refuses an update's own words, so that they are not kept; `error` ended its edit."""
+        return harms(item, error, loaded, self._typed([item.update]), self._redact)
 
     def _still_asked(self, loaded: Loaded, composed: Composed) -> list[Checked] | None:
         """Return what the edited skill leaves unsaid of what was put in; None where that could not be asked.
@@ -195,6 +228,16 @@ class Judge:
         return replace(
             update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
         )
+
+
+def _is_heard(verdict: Verdict) -> bool:
+    return bool(verdict.proposed or verdict.learned or verdict.doubtful or verdict.said)
+
+
+def _is_told(quote: str, update: Update, other: Update) -> bool:
+    """Whether what is kept of an update is told by another one: by all of its words, or in what it says."""
+    whole = update.turn == other.turn and quote in other.quote and quote == other.change
+    return whole or says_already(quote, other.change)
 
 
 def _not_sure(verdict: Verdict) -> list[str]:

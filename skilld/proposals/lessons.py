@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from skilld.protocol import PastDecision
-from skilld.text import folded
-from skilld.types import Proposal, State, Update
+from skilld.text import folded, sentences_of
+from skilld.types import Kind, Proposal, State, Update
+from skilld.words import content_stems
 
 # Has this been proposed or decided before? Pure.
 
+_ALONE = 2  # words that say something: a sentence with fewer may lean on the one before it
 UNWANTED = (State.REJECTED, State.REVERTED, State.DROPPED)
 
 
@@ -35,7 +37,8 @@ def why_known(
     A learning that was rejected or reverted comes again only when the person says it anew: in a later session and in
     other words.
     """
-    if (proposal := said_by(update, path, standing)) is not None:
+    proposal, rest = said_of(update, path, standing)
+    if proposal is not None and not rest:
         return f"the open proposal {proposal.id} already says this"
     for decision in decided:
         if decision.path == path and _says(update.change, decision.changes):
@@ -53,10 +56,32 @@ def was_decided(proposal: Proposal, decided: Sequence[PastDecision]) -> bool:
     )
 
 
-def said_by(update: Update, path: str, standing: Sequence[Proposal]) -> Proposal | None:
-    """Return the open proposal for the skill at `path` that says what an update says, if there is one."""
-    same = (proposal for proposal in standing if proposal.path == path)
-    return next((p for p in same if _says(update.change, [operation.text for operation in p.operations])), None)
+def said_of(update: Update, path: str, standing: Sequence[Proposal]) -> tuple[Proposal | None, str]:
+    """Return an open proposal for the skill at `path` that says an update or a sentence of it, and what none says.
+
+    That is empty where nothing stands alone without what is said. What changes or removes a line is said whole or not.
+    """
+    from skilld.classify.clauses import excepts  # as in _says
+    from skilld.classify.subject import leans
+
+    mine = [proposal for proposal in standing if proposal.path == path]
+    whole = next((one for one in mine if _says_again(update.change, one)), None)
+    if whole is not None or not mine or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
+        return whole, "" if whole is not None else update.change
+    parts = sentences_of(update.change)
+    by = [next((one for one in mine if _says_again(part, one)), None) for part in parts]
+    first = next((one for one in by if one is not None), None)
+    rest = [part for part, one in zip(parts, by, strict=True) if one is None]
+    alone = [part for part in rest if not leans(part)]
+    if first is None or any(len(content_stems(part)) < _ALONE or excepts(part) for part in alone):
+        return None, update.change
+    return first, " ".join(alone)
+
+
+def _says_again(change: str, proposal: Proposal) -> bool:
+    """Whether a proposal says a change: in a line that it writes, or in what it was made for."""
+    written = [operation.text for operation in proposal.operations]
+    return _says(change, [*written, *(update.change for update in proposal.updates)])
 
 
 def _says(change: str, texts: Sequence[str]) -> bool:

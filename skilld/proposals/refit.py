@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from skilld.edit.insertion_point import below_its_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
-from skilld.types import BODY_OPS, Operation, Proposal
+from skilld.types import BODY_OPS, Op, Operation, Proposal
 
 ANEW = "moved to the end of its section, because the lines around it were edited"
 REMADE = "regenerated after your edit, because the lines it was based on changed"
@@ -17,6 +18,22 @@ REMADE = "regenerated after your edit, because the lines it was based on changed
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
     """Return what a proposal changes in further files, by their paths in its repository."""
     return {one.relpath: partial(apply, operations=one.operations) for one in proposal.also}
+
+
+def _applied(data: bytes, operations: Sequence[Operation]) -> bytes:
+    """Return `data` after the operations, without a second heading of the name that another proposal brought in."""
+    if not _brings_a_heading(operations):
+        return apply(data, operations)
+    now, steps = data, list[Operation]()
+    for operation in operations:
+        mine = below_its_heading(now, operation)
+        now = apply(now, mine, limited=False)
+        steps += mine
+    return apply(data, steps)
+
+
+def _brings_a_heading(operations: Sequence[Operation]) -> bool:
+    return any(one.op is Op.INSERT_AFTER and one.text.lstrip("\n").startswith("#") for one in operations)
 
 
 class Edit:
@@ -33,13 +50,19 @@ class Edit:
 
     def __call__(self, data: bytes) -> bytes:
         """Return the edited bytes. Raises SkilldError where an anchor is gone."""
-        return apply(data, self.operations)
+        return _applied(data, self.operations)
 
     def certain(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return `current` with the change from `before` to `after` made where it certainly goes, else SkilldError."""
         if not self._refits:
             return self(current)
-        return self._keep(refit(before, after, current), current, "")
+        try:
+            operations = refit(before, after, current)
+        except NoPlaceError:
+            if not _brings_a_heading(self.operations):
+                raise
+            return self(current)  # it went below the heading of another proposal, which is gone with that one
+        return self._keep(operations, current, "")
 
     def anew(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return what `certain` does, else with what is added at the end of its section. Raises SkilldError."""
@@ -59,7 +82,7 @@ class Edit:
     def _keep(self, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
         if not operations:
             return current
-        done = apply(current, operations)
+        done = _applied(current, operations)
         try:
             is_same = self(current) == done
         except SkilldError:

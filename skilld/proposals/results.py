@@ -9,7 +9,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.proposals.model import AWAY
 from skilld.proposals.remarks import who_decided
-from skilld.protocol import BatchJob, BatchResult, NewLearning
+from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE, StoredBatch
 from skilld.store.learnings import Learning
@@ -19,18 +19,23 @@ from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State
 _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 
 
-def record(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> list[Proposal]:
-    """Keep the proposals, learnings, moved commits and costs of one result; returns the proposals that are new."""
+def record(
+    store: Store, batch: StoredBatch, result: BatchResult, now: float, *, beside: Sequence[Proposal] = ()
+) -> list[Proposal]:
+    """Keep the proposals, learnings, moved commits and costs of one result; returns the proposals that are new.
+
+    `beside` are the proposals that are about to be made of the same batch.
+    """
     known = [one for key in batch.job.turns for one in store.learnings.of_turn(key)] if _is_of_learnings(batch) else []
     for one in known:  # judged once more: they have a place now, or it is known which one they wait for
         if result.proposals or result.notes:
             store.learnings.forget(one.id)
         for item in result.learnings[:1]:
             store.learnings.wait_for(one.id, item.place_kind or "", item.place, item.why_kept)
-    for item in () if known else result.learnings:
+    for name, item in () if known else zip(learned(result, beside), result.learnings, strict=True):
         store.learnings.add(
             Learning(
-                id=_learning_id(item.turn, item.quote),
+                id=name,
                 turn_key=item.turn,
                 quote=item.quote,
                 change=item.change,
@@ -64,18 +69,30 @@ def _is_of_learnings(batch: StoredBatch) -> bool:
     return batch.job.kind == "waiting"
 
 
-def kept_for_now(store: Store, learnings: Sequence[NewLearning]) -> tuple[str, ...]:
+def kept_for_now(store: Store, result: BatchResult) -> tuple[str, ...]:
     """Return the ids of those learnings that are kept only until what is in the way is gone."""
-    return tuple(store.learnings.among(learned([one for one in learnings if one.for_now])))
+    named = zip(learned(result), result.learnings, strict=True)
+    return tuple(store.learnings.among([name for name, item in named if item.for_now]))
 
 
-def learned(learnings: Sequence[NewLearning]) -> list[str]:
-    """Return the ids of learnings."""
-    return [_learning_id(item.turn, item.quote) for item in learnings]
+def learned(result: BatchResult, beside: Sequence[Proposal] = ()) -> list[str]:
+    """Return the ids of a result's learnings.
+
+    What else was said in the words of another one, or of a proposal of the same batch, has an id of its own: the row of
+    those words goes once they are proposed.
+    """
+    proposed = [said for proposal in (*result.proposals, *beside) for said in proposal.evidence]
+    first = {(said.turn, said.quote): "" for said in proposed}
+    return [
+        _learning_id(item.turn, item.quote)
+        if first.setdefault((item.turn, item.quote), item.change) == item.change
+        else _learning_id(item.turn, f"{item.quote}\n{item.change}")
+        for item in result.learnings
+    ]
 
 
-def _learning_id(turn: str, quote: str) -> str:
-    return hashlib.sha256(f"{turn}\n{quote}".encode()).hexdigest()[:10]
+def _learning_id(turn: str, words: str) -> str:
+    return hashlib.sha256(f"{turn}\n{words}".encode()).hexdigest()[:10]
 
 
 def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] | None = None) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.proposals.lessons import why_known
+from skilld.proposals.lessons import said_of, why_known
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import a_proposal
@@ -42,3 +42,37 @@ def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, q
 def test_something_else_is_no_obstacle() -> None:
     other = replace(UPDATE, change="Write in the past tense.")
     assert why_known(other, PATH, "s1", [STANDING], [DECIDED]) == ""
+
+
+OPEN = replace(
+    STANDING,
+    session_id="s1",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- Run the tests of the parser before each commit."),),
+    updates=(replace(UPDATE, change="Run the tests of the parser before each commit."),),
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "rest"),
+    [
+        ("Run the tests of the parser before each commit. Recognize this kind of test.", ""),
+        ("Run the parser tests before each commit, please.", ""),
+        ("Run the tests of the parser before each commit. Write changelogs in German.", "Write changelogs in German."),
+        ("Run the tests of the parser before each commit. Those slower than a minute only in CI.", None),
+        ("Run the linter before each commit. Write changelogs in German.", None),
+        ("Run the tests of the parser after each release.", None),
+        ("Never run the tests of the parser before each commit.", None),
+    ],
+)
+def test_a_sentence_that_an_open_proposal_says_is_left_out(change: str, rest: str | None) -> None:
+    found, left = said_of(replace(UPDATE, change=change), PATH, [OPEN])
+    assert left == (change if rest is None else rest)
+    assert (found is None) == (rest is None), "what is said again supports the open proposal"
+    assert bool(why_known(replace(UPDATE, change=change), PATH, "s1", [OPEN], [])) == (rest == "")
+
+
+def test_what_a_proposal_was_made_for_is_said_whatever_its_edit_writes() -> None:
+    written = (Operation(Op.REPLACE, "- a", "- Commit only what the parser's tests pass."),)
+    again = replace(UPDATE, change="Run the parser tests before each commit.")
+    assert said_of(again, PATH, [replace(OPEN, operations=written)])[1] == ""
+    assert said_of(again, PATH, [replace(OPEN, operations=written, updates=())]) == (None, again.change)

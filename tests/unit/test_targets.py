@@ -12,11 +12,12 @@ import pytest
 
 from skilld.classify.backends import Spec
 from skilld.classify.prompt import EXCERPT_LIMIT, excerpt
+from skilld.classify.said_already import is_same
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
-from skilld.jobs.placing import find_own, is_persons, is_same
+from skilld.jobs.placing import find_own, is_persons
 from skilld.protocol import Analyse, BatchJob, Source
 from skilld.skills.find import opt_out
 from skilld.targets.places import Places, Session, places

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.proposals.staging import stage
+from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import Staged
 from skilld.types import Evidence, Op, Operation, Proposal
 from support.proposals import a_proposal
@@ -78,3 +78,42 @@ def test_an_edit_that_fits_nowhere_is_told(person: Person) -> None:
     with pytest.raises(SkilldError, match="not proposed"):
         _staged(person, operations=nowhere)
     assert person.tip("skilld/staging") == ""
+
+
+def _own_section(*items: str, title: str = "## Preferences") -> tuple[Operation, ...]:
+    return (Operation(Op.INSERT_AFTER, "Keep the changelog short.", "\n".join(["", title, "", *items])),)
+
+
+def test_a_second_proposal_goes_below_the_heading_that_the_first_brings(person: Person) -> None:
+    _, first = _staged(person, operations=_own_section("- Sign the tag."))
+    other = _own_section("- Tell the team.", "- Write the news,\n  in English.", title="## PREFERENCES")
+    changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}
+    _, second = _staged(person, *first.made, **changes)
+    text = person.show(ref="skilld/staging")
+    assert text.lower().count("## preferences") == 1
+    assert text.endswith("## Preferences\n\n- Sign the tag.\n- Tell the team.\n- Write the news,\n  in English.")
+
+    # Without the first, the second brings the heading itself.
+    rest = Staged()
+    restage(str(person.root), [*first.made, *second.made][1:], rest, {first.made[0].id})
+    text = person.show(ref="skilld/staging")
+    assert text.endswith("## PREFERENCES\n\n- Tell the team.\n- Write the news,\n  in English.")
+    assert "Sign the tag" not in text
+
+
+def test_a_heading_that_was_merged_meanwhile_is_not_brought_again(person: Person) -> None:
+    _, first = _staged(person, operations=_own_section("- Sign the tag."))
+    person.git("merge", "--quiet", "--ff-only", "skilld/staging")
+    other = {"id": "4567cdef", "batch_id": "c" * 16, "operations": _own_section("- Tell the team."), "summary": "Tell."}
+    _, second = _staged(person, **other)
+    assert second.made[0].commit
+    assert person.show(ref="skilld/staging").endswith("## Preferences\n\n- Sign the tag.\n- Tell the team.")
+    assert first.made[0].commit == person.tip()
+
+
+def test_a_section_with_more_than_items_is_put_in_as_it_is(person: Person) -> None:
+    _, first = _staged(person, operations=_own_section("- Sign the tag."))
+    other = _own_section("Tell the team, each time.")
+    changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}
+    _staged(person, *first.made, **changes)
+    assert person.show(ref="skilld/staging").count("## Preferences") == 2, "of text no place below is certain"

@@ -1,0 +1,56 @@
+"""A worker's result as rows: nothing that is kept takes the place of something else, or goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skilld.proposals import results
+from skilld.protocol import BatchJob, BatchResult, NewLearning
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.types import ClosedBy, Evidence, Kind, Outcome
+from support.proposals import a_proposal
+
+NOW = 1_780_000_000.0
+QUOTE = "always pnpm here, and the changelog in german"
+BATCH = StoredBatch(
+    "b1", "claude-code", "s1", next(iter(ClosedBy)), "pending", BatchJob(turns=("t1",)), 1, "2026-03-02T09:00:00Z"
+)
+
+
+def _learning(change: str, *, for_now: bool = False) -> NewLearning:
+    return NewLearning(
+        turn="t1", quote=QUOTE, change=change, kind=Kind.PREFERENCE, confidence=0.9, skill=None, why_kept="no place",
+        for_now=for_now, place_kind=None, place="",
+    )  # fmt: skip
+
+
+PNPM, CHANGELOG = _learning("Use pnpm."), _learning("Write the changelog in German.")
+RESULT = BatchResult(outcome=Outcome.NOTHING)
+PROPOSAL = a_proposal(evidence=(Evidence("t1", QUOTE),), summary="Use pnpm.")
+
+
+def _kept(store: Store) -> set[str]:
+    return {one.change for one in store.learnings.all()}
+
+
+def test_two_things_said_in_the_same_words_are_both_kept_and_each_once(store: Store) -> None:
+    for _ in range(2):
+        results.record(store, BATCH, replace(RESULT, learnings=(PNPM, CHANGELOG)), NOW)
+    assert sorted(one.change for one in store.learnings.all()) == [PNPM.change, CHANGELOG.change]
+
+
+def test_what_is_kept_beside_a_proposal_of_the_same_words_stays(store: Store) -> None:
+    results.record(store, BATCH, replace(RESULT, learnings=(CHANGELOG,)), NOW, beside=[PROPOSAL])
+    results.record(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
+    assert _kept(store) == {CHANGELOG.change}
+    results.record(store, BATCH, replace(RESULT, proposals=(PROPOSAL,), learnings=(CHANGELOG,)), NOW)
+    assert _kept(store) == {CHANGELOG.change}
+
+
+def test_what_was_kept_until_it_could_be_proposed_goes(store: Store) -> None:
+    waiting = replace(RESULT, learnings=(_learning("Use pnpm.", for_now=True),))
+    results.record(store, BATCH, waiting, NOW)
+    assert len(results.kept_for_now(store, waiting)) == 1
+    results.record(store, BATCH, replace(RESULT, proposals=(PROPOSAL,)), NOW)
+    assert _kept(store) == set()
