@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from skilld.classify.adopted import Endorsement, endorsed, is_bare_assent, passed_back, question
 from skilld.classify.clauses import beyond, without_beyond
 from skilld.classify.offline.provenance import own_words, without_quotations
+from skilld.classify.passing import FOR_NOW, is_passing
 from skilld.classify.polarity import asks_to_remove, is_plainly_kept, is_plainly_turned, turns_round
 from skilld.classify.said_already import line_saying, says_already
-from skilld.classify.subject import before_quote, with_subject
+from skilld.classify.subject import before_quote, leans, with_subject
 from skilld.classify.support import Support, adds_only, says_nothing_written, supports
 from skilld.text import fold
 from skilld.types import Kind, Message, SkillDoc, Update
@@ -384,6 +385,10 @@ def _verdict(update: Update, said: Said, skill: SkillDoc | None, instructions: s
         if text and (line := line_saying(tidy, text)) is not None:
             why = f"{where} this"
             return Verdict(dropped=(why,), said=((tidy, line),), lost=((tidy, why),))
+    if leans(whole):
+        return Verdict(learned=((tidy, _LEANS),))
+    if is_passing(tidy.quote, said.typed):
+        return Verdict(learned=((tidy, FOR_NOW),))
     return Verdict((Checked(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
 
 

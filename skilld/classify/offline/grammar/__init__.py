@@ -84,6 +84,11 @@ class Language:
         return self._words("vetoes")
 
     @cached_property
+    def meanwhile(self) -> re.Pattern[str]:
+        """What says that something holds for the time being: a veto, for a model's answer too."""
+        return self._words("meanwhile")
+
+    @cached_property
     def retracts(self) -> re.Pattern[str]:
         """What takes back something said before."""
         return self._listed("retracts", self._bound, "")

@@ -1,0 +1,104 @@
+"""What holds for the time being is kept and not proposed, whoever judges; so is what points at something unnamed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from skilld.classify.offline.detector import listen
+from skilld.classify.offline.grammar import languages
+from skilld.classify.passing import FOR_NOW, is_passing
+from skilld.classify.subject import leans
+from skilld.classify.verify import verify
+from skilld.types import Kind, Message, SkillDoc, Update
+
+DOC = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Past tense.\n")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "use sqlite for now",
+        "for the time being all pull requests go to develop",
+        "so far we only build for linux",
+        "deploys are done by hand at the moment",
+        "just this once, skip the linter",
+        "bitte vorerst keine neuen Abhängigkeiten",
+        "por ahora usa siempre npm",
+        "por enquanto deixe os testes de lado",
+        "pour l'instant on reste sur la version 2",
+        "per ora usiamo sqlite",
+        "пока что используем sqlite",
+        "zatím používej npm",
+        "na razie używaj npm",
+        "gebruik voorlopig npm voor het bouwen",
+        "とりあえずテストは書かないでください",
+        "당분간 npm을 사용해 주세요",
+        "tạm thời dùng npm",
+        "şimdilik npm kullan",
+        "暂时都用 sqlite",
+        "filhal npm use karo",
+    ],
+)
+def test_what_is_said_for_now_is_heard_as_such_in_every_language(said: str) -> None:
+    assert is_passing(said, said)
+    assert not listen(said), "offline too"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "from now on use pnpm",
+        "as of now, releases are tagged by me",
+        "not just for now: use pnpm always",
+        "stop doing that right now",
+        "ab jetzt immer pnpm",
+        "a partir de ahora usa pnpm",
+        "desde agora use pnpm",
+        "désormais utilise pnpm",
+        "с этого момента используй pnpm",
+        "пока я не скажу, ничего не удаляй",
+        "从现在起都用 pnpm",
+        "今後は pnpm を使ってください",
+        "이제부터 pnpm을 써 주세요",
+    ],
+)
+def test_what_holds_from_now_on_is_not(said: str) -> None:
+    assert not is_passing(said, said)
+
+
+def test_every_language_has_its_words_for_it() -> None:
+    assert [code for code, language in languages().items() if not language.lists.get("meanwhile")] == []
+
+
+def _kept(typed: str, quote: str, change: str) -> tuple[Sequence[str], Sequence[str]]:
+    update = Update(1, "", change, "", Kind.PREFERENCE, 1, quote, 0.95)
+    verdict = verify([update], [Message(typed, turn=1, turn_key="t1")], [DOC])
+    return [item.update.change for item in verdict.proposed], [why for _, why in verdict.learned]
+
+
+def test_a_models_answer_that_leaves_for_now_out_is_kept_and_not_proposed() -> None:
+    typed = "let us use sqlite for the database for now. And write the readme in English, always."
+    assert _kept(typed, "use sqlite for the database", "Use SQLite for the database.") == ([], [FOR_NOW])
+    right = "Write the readme in English, always."
+    assert _kept(typed, "write the readme in English, always", right) == ([right], []), "the next sentence holds"
+
+
+@pytest.mark.parametrize(
+    ("change", "pointing"),
+    [
+        ("Recognize this kind of test.", True),
+        ("Format tables like this.", True),
+        ("Never write such a test.", True),
+        ("Follow the above order.", True),
+        ("Use the pnpm of this repository.", False),
+        ("Use tools such as ruff.", False),
+        ("Name files like the ones in src/lib.", False),
+        ("Answer in the kind of English that the style guide asks for.", False),
+    ],
+)
+def test_what_points_at_what_is_not_in_the_change_leans(change: str, *, pointing: bool) -> None:
+    assert leans(change) is pointing
+    proposed, learned = _kept(change, change, change)
+    assert (proposed, bool(learned)) == ([] if pointing else [change], pointing)
