@@ -1,8 +1,8 @@
 """Whether a person repeats a rule: compares the words of a turn with a line the agent had loaded.
 
 Texts in, yes or no out. Three things are told apart: a correction or a demand that says what the rule says; talk about
-the rule (a question, a story, a wish to change it); another rule that shares words with it. By words alone, so that the
-same rule in another language, or in words of its own, is not recognised. docs/quality.md has the figures.
+the rule (a question, a story, a wish to change it); another rule that shares words with it. The surer it is that the
+turn corrects something, the fewer words of the rule it takes. docs/effect.md has the figures.
 """
 
 from __future__ import annotations
@@ -10,59 +10,54 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from skilld.classify.contradiction import PLAIN_VERBS
-from skilld.classify.offline.choices import TOPICS, chosen_part, turned_down
 from skilld.classify.offline.detector import clauses_of, spoken, typed_part
+from skilld.effect.gist import CHOSEN, OPPOSITES, PLACES, TOOLS, WEAK, Gist, Part, gist, words
 from skilld.text import cut, fold
-from skilld.words import denies, numbers, stem, stems
+from skilld.words import stem
 
 MAX_QUOTE = 300  # characters of a turn that are kept; of a longer one only the clauses that correct
 _MAX_RULE = 400  # characters: a longer line is no single rule
 _MAX_WHOLE = 160  # characters of a turn that is looked at as one
+_MAX_PLAIN = 80  # the same of a clause of which each part is what is wanted
 _MAX_QUOTES = 12  # of one turn
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_COMPLAINT, _SOFT, _DEMAND, _TALK, _NEW = (
-    re.compile("|".join(_DATA[name]), re.IGNORECASE) for name in ("complaint", "soft", "demand", "talk", "new")
+_REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
+    re.compile("|".join(_DATA[name]), re.IGNORECASE)
+    for name in ("reminder", "complaint", "soft", "demand", "talk", "leave", "new", "task")
 )
-_META, _PLAIN = stems(_DATA["meta"]), stems(_DATA["plain"])
-_WEAK = stems(f"{TOPICS['weak']} {_DATA['weak']}")
-_FAMILIES = tuple(frozenset(family.split()) for family in (*TOPICS["choices"], *TOPICS["everyday_choices"]))
-_PLACES = frozenset(_DATA["places"].split())
-_TOOLS = tuple(family - _PLACES for family in _FAMILIES if family - _PLACES)
-_COMMA = re.compile(r"(?<!\s), (?:(?:and|but) )?", re.IGNORECASE)
+_META = frozenset(map(stem, _DATA["meta"].split())) | words(_DATA["meta"])
+_COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 
 
-@dataclass(frozen=True, slots=True)
-class _Gist:
-    """What a text is about: its words, of them those it asks for and those it turns down, its choices and numbers."""
+class _Tone(IntEnum):
+    """How sure it is that a stretch of a turn corrects something."""
 
-    words: frozenset[str]
-    asked: frozenset[str]
-    refused: frozenset[str]
-    members: frozenset[str]
-    numbers: frozenset[str]
-    denies: bool
+    SOFT = 1  # what any task may be asked with
+    DEMAND = 2
+    COMPLAINT = 3  # of what was done
+    REMINDER = 4  # that it was said before
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A stretch of a turn: it `complains` of what was done, or that it was said before, or demands, maybe `softly`."""
+    """A stretch of a turn that corrects or demands, and in which tone."""
 
-    gist: _Gist
-    complains: bool
-    softly: bool
+    gist: Gist
+    tone: _Tone
 
 
 def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
     """Return what of a turn corrects or demands something, as quotes: all of a short turn, else the clauses."""
     typed = typed_part(text, agent_texts)
-    found = [one for one in clauses_of(typed, spoken(typed)) if _is_said(one.text, question=one.question)]
+    found = [one for one in clauses_of(typed, spoken(typed)) if _tone(one.text, question=one.question)]
     if found and len(fold(text)) <= MAX_QUOTE:
         return [fold(text)]
     quotes = [text[one.start : one.start + len(one.text)] for one in found]
@@ -71,7 +66,7 @@ def corrections(text: str, agent_texts: tuple[str, ...] = ()) -> list[str]:
 
 def complains(quote: str) -> bool:
     """Whether a quote says that something was done wrong, or was said before, and not only what is wanted."""
-    return any(said.complains for said in _stretches(quote[: 2 * MAX_QUOTE]))
+    return any(said.tone >= _Tone.COMPLAINT for said in _stretches(quote[: 2 * MAX_QUOTE]))
 
 
 def demands(quote: str) -> list[str]:
@@ -79,7 +74,7 @@ def demands(quote: str) -> list[str]:
     typed = typed_part(quote[: 2 * MAX_QUOTE], ())
     clauses = [fold(one.text) for one in clauses_of(typed, spoken(typed)) if not one.question]
     found = dict.fromkeys((*clauses, *(piece for clause in clauses for piece in _COMMA.split(clause))))
-    return [text for text in found if not (_COMPLAINT.search(text) or _TALK.search(text)) and _is_wanted(text)]
+    return [text for text in found if not (_complains(text) or _TALK.search(text)) and _is_wanted(text)]
 
 
 def _is_wanted(text: str) -> bool:
@@ -87,45 +82,110 @@ def _is_wanted(text: str) -> bool:
     return bool(_DEMAND.search(text) or _SOFT.search(text) or (first and stem(first[0].lower()) in PLAIN_VERBS))
 
 
+def _complains(text: str) -> bool:
+    return bool(_REMINDER.search(text) or _COMPLAINT.search(text))
+
+
 def says_again(quote: str, rule: str) -> bool:
     """Whether a quote of the person says what a rule says already, as a correction or a demand."""
-    if len(rule) > _MAX_RULE:
+    if len(rule) > _MAX_RULE or near(rule).isdisjoint(near(quote)):
         return False
-    wanted = _gist(rule)
-    return not near(rule).isdisjoint(near(quote)) and any(
-        _repeats(said, wanted) for said in _stretches(quote[: 2 * MAX_QUOTE])
+    wanted = gist(rule)
+    return any(_repeats(said, wanted) for said in _stretches(quote[: 2 * MAX_QUOTE]))
+
+
+# Shares of the words of a rule's part that a stretch of each tone must have, and of its own that must be the rule's.
+_HELD = {_Tone.SOFT: 0.6, _Tone.DEMAND: 0.5, _Tone.COMPLAINT: 0.5, _Tone.REMINDER: 0.3}
+_OWN = {_Tone.SOFT: 1.0, _Tone.DEMAND: 1.0, _Tone.COMPLAINT: 0.5, _Tone.REMINDER: 0.5}
+_HALF, _ENOUGH = 0.5, 4  # of a part's telling words; of a longer one a correction names some
+_LITTLE = 0.7  # the weight of a word that many rules share
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What a stretch and a rule say of things that exclude each other.
+
+    `turned` are words of the stretch that say the rule by its opposite ("no spaces"), `meant` those of the rule. By
+    a `lone` one a complaint is about that rule. In a `conflict` the stretch wants the opposite.
+    """
+
+    turned: frozenset[str]
+    meant: frozenset[str]
+    lone: bool
+    conflict: bool
+
+
+def _sides(said: _Said, rule: Gist) -> _Sides:
+    turned, meant, lone, conflict = set[str](), set[str](), False, False
+    own = said.gist
+    for family in (*TOOLS, *OPPOSITES):
+        wants, bans = rule.asked & family, rule.refused & family
+        asked, refused = own.asked & family, own.refused & family
+        if not (wants or bans) or not (asked or refused):
+            continue
+        if said.tone >= _Tone.COMPLAINT:
+            others = (asked | refused) - wants - bans
+        else:
+            conflict |= bool((asked and wants and not asked & wants) or asked & bans or (refused & wants and not asked))
+            others = (refused - bans if wants else frozenset()) | (asked - wants if bans else frozenset())
+        if others and (family in TOOLS or own.words & rule.words - family):
+            turned |= others
+            meant |= wants | bans
+            lone |= family in TOOLS
+    return _Sides(frozenset(turned), frozenset(meant), lone, conflict)
+
+
+def _repeats(said: _Said, rule: Gist) -> bool:
+    own, tone = said.gist.words - ((_META | PLACES) - rule.words), said.tone
+    sides, beyond = _sides(said, rule), _beyond(said, rule)
+    others = said.gist.numbers and rule.numbers and not said.gist.numbers & rule.numbers
+    if not own or sides.conflict or (others and not beyond):
+        return False
+    covered = own & rule.words | sides.meant | (rule.words & rule.numbers if beyond else frozenset())
+    shared = own & (rule.words | sides.turned | (said.gist.numbers if beyond else frozenset()))
+    if tone >= _Tone.COMPLAINT and sides.lone and len(shared) >= len(own) / 2:
+        return True
+    codes = said.gist.codes & rule.codes
+    return any(
+        _is_meant(said, part, covered, codes, _share(len(shared), len(own)))
+        and (tone >= _Tone.COMPLAINT or sides.turned or _same_answer(said.gist, part, rule))
+        for part in dict.fromkeys((*rule.parts, Part(rule.words, rule.codes, rule.denies)))
     )
 
 
-def _repeats(said: _Said, rule: _Gist) -> bool:
-    gist = said.gist
-    own = gist.words - _META | gist.members - _PLACES
-    if not own or (gist.numbers and rule.numbers and not gist.numbers & rule.numbers):
+def _share(shared: int, own: int) -> float:
+    """Return the share of its words in which a stretch is the rule's; of two words, one is too few to tell."""
+    return 0.0 if shared == 1 and own > 1 else shared / own
+
+
+def _same_answer(said: Gist, part: Part, rule: Gist) -> bool:
+    """Whether both say yes, or both no."""
+    return said.denies == part.denies or bool(said.refused and rule.refused)
+
+
+def _is_meant(said: _Said, part: Part, covered: frozenset[str], codes: frozenset[str], own: float) -> bool:
+    """Whether a stretch says enough of a part; `own` is the share of its words that are the rule's."""
+    telling = part.words - WEAK - PLACES or part.words - PLACES or part.words
+    least = 1 if said.tone is _Tone.REMINDER else _HALF * min(len(telling), _ENOUGH)
+    if len(covered & telling) < least and not codes & part.codes and not covered & said.gist.numbers:
         return False
-    if said.complains:
-        against = any(gist.members & family and rule.members & family for family in _TOOLS)
-        return (against or _held(own, rule) >= _HELD) and len(own & rule.words) >= _OWN * len(own) - against
-    if gist.members and any(gist.asked & family and not gist.asked & rule.asked & family for family in _FAMILIES):
-        return False  # it asks for another member of the family
-    foreign = own - rule.words
-    if said.softly:
-        return not foreign and _held(own, rule) >= _MOST_HELD
-    same = gist.denies == rule.denies or bool(rule.refused and gist.refused)
-    return same and not foreign and _held(own, rule) >= _HELD
+    is_choice = bool(covered & said.gist.words & CHOSEN & part.words) and not part.denies
+    held = 1.0 if is_choice else _weight(covered & part.words) / _weight(part.words)
+    if said.tone is _Tone.DEMAND and len(telling) > 1 and telling <= covered:
+        return own >= _HALF
+    return held >= _HELD[said.tone] and own >= _OWN[said.tone]
 
 
-def _held(own: frozenset[str], rule: _Gist) -> float:
-    """Return the share of a rule's words, or of one side of it, that a text has; none without one that tells it."""
-    if (own & rule.members & rule.asked) - _PLACES:
-        return 1.0  # the choice is the rule
-    telling = rule.words - _WEAK or rule.words
-    if len(own & telling) < _HELD * min(len(telling), _ENOUGH) and not own & rule.numbers:
-        return 0.0
-    return max(len(own & side) / len(side) for side in (rule.words, rule.asked, rule.refused) if side)
+def _weight(some: frozenset[str]) -> float:
+    return sum(_LITTLE if word in WEAK else 1.0 for word in some)
 
 
-_HELD, _MOST_HELD, _OWN = 0.5, 0.6, 0.5  # shares of words
-_ENOUGH = 4  # telling words of a rule: of a longer one a correction names a part
+def _beyond(said: _Said, rule: Gist) -> bool:
+    """Whether a stretch that complains names a number beyond the rule's, of the same unit: "at 240 lines now"."""
+    if said.tone < _Tone.COMPLAINT:
+        return False
+    limits = dict(rule.measures)
+    return any(unit in limits and number != limits[unit] for unit, number in said.gist.measures)
 
 
 @lru_cache(maxsize=8192)
@@ -134,19 +194,8 @@ def near(text: str) -> frozenset[str]:
 
     Most texts share none: of 400 sessions and 60 rules 8 s became 0.6 s.
     """
-    own = {word.lower() for word in _WORD.findall(text)}
-    return stems(text).union(*(family for family in _FAMILIES if own & family))
-
-
-@lru_cache(maxsize=4096)
-def _gist(text: str) -> _Gist:
-    words = {word.lower() for word in _WORD.findall(text)}
-    members = frozenset(words & frozenset().union(*_FAMILIES))
-    every = stems(text)
-    found = every - _PLAIN or every
-    refused = (stems(turned_down(text)) | (found if denies(chosen_part(text)) else frozenset())) & found
-    asked = (found - stems(turned_down(text))) or found
-    return _Gist(found, asked | (members & words), refused, members, numbers(text), denies(text))
+    own = gist(text).words
+    return own.union(*(family for family in (*TOOLS, *OPPOSITES) if own & family))
 
 
 @lru_cache(maxsize=8192)
@@ -156,19 +205,27 @@ def _stretches(quote: str) -> tuple[_Said, ...]:
     parts = [(fold(one.text), one.question) for one in clauses_of(typed, spoken(typed))]
     if any(_TALK.search(part) for part, _ in parts):
         return ()
-    said = [part for part, question in parts if _is_said(part, question=question)]
-    pieces = [piece for part in said for piece in _COMMA.split(part)]
-    whole = [fold(typed)] if len(parts) > 1 and len(typed) <= _MAX_WHOLE else []
-    return tuple(_said(text) for text in dict.fromkeys((*said, *pieces, *whole)) if said and text)
+    said = {part: tone for part, question in parts if (tone := _tone(part, question=question))}
+    if not said or (max(said.values()) < _Tone.COMPLAINT and any(_LEAVE.search(part) for part, _ in parts)):
+        return ()
+    found = dict(said)
+    for part in said:
+        for piece in filter(None, _COMMA.split(part) if len(part) <= _MAX_WHOLE else ()):
+            if tone := _tone(piece, question=False) or (_Tone.SOFT if len(part) <= _MAX_PLAIN else None):
+                found.setdefault(piece, tone)
+    if len(parts) > 1 and len(typed) <= _MAX_WHOLE:
+        found.setdefault(fold(typed), max(said.values()))
+    return tuple(_Said(gist(_REMINDER.sub(" ", text)), tone) for text, tone in found.items())
 
 
-def _said(text: str) -> _Said:
-    complains = bool(_COMPLAINT.search(text)) and not _NEW.search(text)
-    return _Said(_gist(text), complains, softly=not _DEMAND.search(text))
-
-
-def _is_said(text: str, *, question: bool) -> bool:
-    """Whether a stretch corrects or demands: a question only where it complains."""
+def _tone(text: str, *, question: bool) -> _Tone | None:
+    """Return in which tone a stretch corrects or demands, None where it does not: a question only by complaining."""
     if _TALK.search(text):
-        return False
-    return bool(_COMPLAINT.search(text)) or (not question and bool(_DEMAND.search(text) or _SOFT.search(text)))
+        return None
+    if _REMINDER.search(text) and not _NEW.search(text):
+        return _Tone.REMINDER
+    if _COMPLAINT.search(text) and not _NEW.search(text) and not _TASK.search(text):
+        return _Tone.COMPLAINT
+    if question:
+        return None
+    return _Tone.DEMAND if _DEMAND.search(text) else _Tone.SOFT if _SOFT.search(text) else None

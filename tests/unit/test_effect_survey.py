@@ -116,7 +116,7 @@ def test_a_model_is_asked_once_about_what_words_do_not_tell(talk: Talk, home: Pa
 
 def test_a_model_hears_what_words_do_not_take_for_a_correction(talk: Talk, home: Path, model: Stored) -> None:
     """A violation that is only described: short turns are asked about, whatever words make of them."""
-    described = "package-lock.json is back, where does it come from?"
+    described = "package-lock.json is back, and pnpm-lock.yaml is gone"
     talk.type(described, "ok", "see\n```\nnpm error\n```", "long " * 100)
     assert [one.quote for one in surveyed(talk, home).sessions[0].said].count(described) == 0
     asked = said_of(model, talk, home)
