@@ -12,7 +12,7 @@ from dataclasses import replace
 from benchmarks.kit import children, year
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
-from skilld.effect import again
+from skilld.effect import again, gist
 from skilld.effect.rules import effects, rules
 from skilld.past import Correction, PastSession
 from skilld.store import Store
@@ -33,7 +33,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
                 store.past.keep(f"/transcripts/{one.session_id}", 1, one.at, [one])
 
         def tell() -> float:
-            for cached in (again.near, again._gist, again._stretches):  # noqa: SLF001 - a process starts without them
+            for cached in (again.near, again._stretches, gist.gist, gist.words):  # noqa: SLF001 - a process starts without
                 cached.cache_clear()
             return seconds(lambda: _told(store, known, files))
 

@@ -23,6 +23,7 @@ _CODE = re.compile(
     r"(?<![\w/.-])(?:[\w.-]*\w\(\)|(?:[\w.-]+/)+[\w.*-]*|/[\w.*/-]+|--?[a-z][\w-]+|\w+(?:\.[a-z]\w{0,5})+|\w+_\w+|[a-z]+[A-Z]\w+)"
 )
 _PHRASES = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _DATA["phrases"])
+_ANY_PHRASE = re.compile("|".join(pattern for _, pattern in _DATA["phrases"]), re.IGNORECASE)
 # Where another clause begins, and whether it says no.
 _CLAUSES = re.compile(
     r"\s*(?:[;.:!?](?=\s|$)|\s[-–—](?=\s)|(?<=\s)\(|(?<!\()\)(?=\s|$)"
@@ -31,6 +32,7 @@ _CLAUSES = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"^(?:instead of|rather than|over)\b", re.IGNORECASE)
+_DENIAL = re.compile(_DATA["denial"], re.IGNORECASE)
 _EXAMPLE = re.compile(r"(?:,| \() ?(?:like|such as|e\.g\.|for example|z\. ?B\.)[^;.)]*\)?", re.IGNORECASE)
 _ENDINGS = frozenset(_DATA["endings"].split())
 _MIN_FORM = 4  # letters of a word that another form begins with
@@ -77,12 +79,13 @@ def gist(text: str) -> Gist:
         codes=codes(text),
         numbers=numbers(bare),
         measures=tuple((stem(unit), float(number)) for unit, number in measures(bare).items()),
-        denies=denies(bare),
+        denies=any(part.denies for part in parts),
     )
 
 
 def _part(clause: str) -> Part:
-    return Part(words(clause), codes(clause), denies(clause) or bool(_INSTEAD.match(clause)))
+    says_no = denies(clause) or _INSTEAD.match(clause) or _DENIAL.search(clause)
+    return Part(words(clause), codes(clause), bool(says_no))
 
 
 @lru_cache(maxsize=8192)
@@ -90,7 +93,7 @@ def words(text: str) -> frozenset[str]:
     """Return the words of a text, those of one meaning as one, without what any instruction is made of."""
     plainly = _plainly(text)
     found = frozenset(map(_meaning, stems(plainly)))
-    members = {_meaning(stem(word.lower())) for word in _WORD.findall(plainly)} & _MEMBERS - PLACES
+    members = set(map(_form, _WORD.findall(plainly.lower()))) & _MEMBERS - PLACES
     return (found - PLAIN or found) | members
 
 
@@ -100,9 +103,16 @@ def codes(text: str) -> frozenset[str]:
 
 
 def _plainly(text: str) -> str:
+    if not _ANY_PHRASE.search(text):
+        return text
     for name, pattern in _PHRASES:
         text = pattern.sub(name, text)
     return text
+
+
+@lru_cache(maxsize=16384)
+def _form(word: str) -> str:
+    return _meaning(stem(word))
 
 
 @lru_cache(maxsize=16384)

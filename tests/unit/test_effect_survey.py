@@ -25,7 +25,7 @@ from skilld.types import Usage
 
 RULES = "# App\n\n- Use pnpm, never npm, in this repository.\n- Answer in German.\n"
 PNPM = "You ran npm again, use pnpm!"
-GERMAN = "Bitte immer auf Deutsch schreiben, mein Passwort ist hunter2horse!"
+GERMAN = "Das kann hier so keiner lesen, mein Passwort ist hunter2horse!"
 
 
 class Stored(Model):
