@@ -136,7 +136,7 @@ def _sides(said: _Said, rule: Gist) -> _Sides:
 
 
 def _repeats(said: _Said, rule: Gist) -> bool:
-    own, tone = said.gist.words - ((_META | PLACES) - rule.words), said.tone
+    own, tone = said.gist.words - (_META - rule.words) - PLACES, said.tone
     sides, beyond = _sides(said, rule), _beyond(said, rule)
     others = said.gist.numbers and rule.numbers and not said.gist.numbers & rule.numbers
     if not own or sides.conflict or (others and tone < _Tone.COMPLAINT):
@@ -165,12 +165,15 @@ def _same_answer(said: Gist, part: Part, rule: Gist) -> bool:
 
 def _is_meant(said: _Said, part: Part, covered: frozenset[str], codes: frozenset[str], own: float) -> bool:
     """Whether a stretch says enough of a part; `own` is the share of its words that are the rule's."""
-    telling = part.words - WEAK - PLACES or part.words - PLACES or part.words
+    wanted = part.words - PLACES or part.words
+    telling = wanted - WEAK or wanted
     least = 1 if said.tone is _Tone.REMINDER else _HALF * min(len(telling), _ENOUGH)
+    if not telling - WEAK:
+        least = min(len(telling), 2)  # one word that many rules have tells none
     if len(covered & telling) < least and not codes & part.codes and not covered & said.gist.numbers:
         return False
     is_choice = bool(covered & said.gist.words & CHOSEN & part.words) and not part.denies
-    held = 1.0 if is_choice else _weight(covered & part.words) / _weight(part.words)
+    held = 1.0 if is_choice else _weight(covered & wanted) / _weight(wanted)
     if said.tone is _Tone.DEMAND and len(telling) > 1 and telling <= covered:
         return own >= _HALF
     return held >= _HELD[said.tone] and own >= _OWN[said.tone]

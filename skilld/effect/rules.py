@@ -177,7 +177,9 @@ def _noted(session: PastSession, repeats: Sequence[Repeat]) -> PastSession:
 def effects(rules: Sequence[Rule], sessions: Sequence[PastSession]) -> list[Effect]:
     """Return what became of rules in sessions. One whose time is not known tells nothing."""
     timed = sorted((one for one in sessions if one.at), key=lambda one: one.at)
-    told = [_Told(one, frozenset(one.work), frozenset().union(*(near(said.quote) for said in one.said))) for one in timed]
+    told = [
+        _Told(one, frozenset(one.work), frozenset().union(*(near(said.quote) for said in one.said))) for one in timed
+    ]
     return [_effect(rule, told) for rule in rules]
 
 

@@ -32,15 +32,49 @@ def score(found: list[tuple[bool, bool]]) -> tuple[float, float]:
     return right / sum(wanted for _, wanted in found), right / sum(said for said, _ in found)
 
 
-@pytest.mark.parametrize("half", ["held", "dev"])
-def test_a_repeat_is_told_from_talk_and_from_other_rules(half: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "half", "number"),
+    [("repeats", "held", 60), ("repeats", "dev", 60), ("repeats", "second", 60), ("repeats-third", "third", 120)],
+)
+def test_a_repeat_is_told_from_talk_and_from_other_rules(name: str, half: str, number: int) -> None:
     """Y8: recall at least 0.6 and precision at least 0.9 without a model."""
-    known = pairs("repeats.txt", half)
-    assert len(known) == 60
+    known = pairs(f"{name}.txt", half)
+    assert len(known) == number
     recall, precision = score([(says_again(text, rule), label == "repeat") for label, rule, text in known])
     print(f"{half}: recall {recall:.3f}, precision {precision:.3f}")
     assert recall >= 0.6
     assert precision >= 0.9
+
+
+PNPM, TYPED, QUIET = "Use pnpm; never call npm.", "Answer in German.", "Never print to the console in a library."
+LINES = "Keep each module below 300 lines."
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "again"),
+    [
+        (PNPM, "npm? seriously?", True),
+        (PNPM, "we don't use npm", True),
+        (PNPM, "no yarn please", True),  # another of which the rule means one
+        (PNPM, "why do we use pnpm?", False),
+        (PNPM, "what does npm do that pnpm doesn't?", False),
+        (PNPM, "don't use pnpm", False),
+        (TYPED, "bitte auf Deutsch", True),
+        (TYPED, "en allemand s'il te plaît", True),
+        (TYPED, "the German menu is wrong", False),
+        (QUIET, "I found a print to the console in the parser", True),
+        (QUIET, "print to the console, the library is a special case for this release", False),
+        (LINES, "you were told: modules stay small, this module has 512 lines", True),
+        (LINES, "keep each module below 500 lines", False),
+        (LINES, "keep each function below 300 lines", False),
+        ("Sync before you push; never rebase.", "you rebased!", True),  # each clause is a rule
+        ("Name files after the class, like UserStore.kt.", "files are named after the class, remember?", True),
+        ("Run the tests before every commit.", "run the tests again", False),
+        ("Keep functions short.", "I told you to keep the changelog", False),
+    ],
+)
+def test_the_surer_a_turn_corrects_the_fewer_words_it_takes(rule: str, text: str, *, again: bool) -> None:
+    assert says_again(text, rule) is again
 
 
 @pytest.mark.parametrize("half", ["held", "dev"])

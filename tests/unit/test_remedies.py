@@ -13,7 +13,7 @@ import pytest
 from skilld.clock import rfc3339
 from skilld.effect.enforce import checks
 from skilld.effect.everything import look, mend
-from skilld.effect.figures import Count, RuleState
+from skilld.effect.figures import FEWEST, Count, RuleState
 from skilld.effect.remedies import Remedy, Signs, choose, is_broken, rose
 from skilld.effect.rules import Effect, Heard, Origin, Rule
 from skilld.ingest.discover import Host
@@ -221,7 +221,7 @@ def test_what_a_proposal_brought_in_and_was_never_needed_is_taken_out(bench: Ben
     (one,) = bench.mend()
     bench.decide(one, State.ACCEPTED)
     bench.write(**{"CLAUDE.md": bench.staged("CLAUDE.md")})
-    for number in range(20):
+    for number in range(FEWEST):
         bench.say(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
     assert bench.mend(20) == []  # it had its proposal of the month
     (two,) = bench.mend(31)
