@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from skilld.classify.offline.choices import TELLING, choices
 from skilld.classify.offline.sections import Block
 from skilld.markdown import structure
 from skilld.text import fold, folded
@@ -71,6 +72,15 @@ _CHOICE = re.compile(
     r"|ask|confirm|approv\w+|default)\b|\]\((?!https?:)|(?:^|\s)@\w",
     re.IGNORECASE,
 )
+# A value that somebody set: a measure in a command or a setting, and the form that a name or a message has.
+_VALUE = re.compile(
+    r"(?:^|\s)--?[a-z][\w-]*[= ][\"']?\d"
+    r"|[\w-]*(?:delay|timeout|interval|period|limit|max|min|retr\w+|threshold|replicas|ttl|attempts|workers|seconds)"
+    r"[\w-]*[\"']?\s*[:=]\s*[\"']?\d"
+    r"|\b\d+\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?|%|px|[kmg]i?b)\b"
+    r"|\b(?:[vx]\d+\.\d+\.\d+|x\.y\.z|yyyy\W?mm)\b|(?<![\w<])<[a-z]+(?:[-_ ][a-z]+)+>",
+    re.IGNORECASE,
+)
 _RECOMMENDS = re.compile(r"\brecommend", re.IGNORECASE)
 _ADVICE = re.compile(
     r"\b(?:clean,? (?:readable|maintainable)|(?:write|keep) (?:clean|readable|maintainable|good|high[- ]quality)"
@@ -123,13 +133,17 @@ def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
 
 
 def candidates(sheet: Sheet, known: Known) -> list[int]:
-    """Return the numbers of the units about which a model may be asked: no choice of a person's speaks in them."""
+    """Return the numbers of the units about which a model may be asked: no choice of a person's speaks in them.
+
+    A value that was set is one: of 49 cuts two were harmful, and what they took were timings and the form of a message.
+    """
     own = set(known.own)
     return [
         at
         for at in sorted(_free(sheet))
         if not _CHOICE.search(sheet.units[at].text)
         and not _CHOICE.search(sheet.units[at].heading)
+        and not _VALUE.search(sheet.units[at].text)
         and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in sheet.units[at].text.split("\n"))
     ]
 
@@ -148,8 +162,20 @@ def named(
     if sum(count(sheet.units[at].text) for at in allowed) > _MOST * total:
         return []
     allowed = {at for at in allowed if going.isdisjoint(_lines(sheet, at))}
+    allowed -= _only_there(sheet, allowed)
     kept = Kept(set(range(len(sheet.units))) - asked, known.own, _names_a_choice, going)
     return ordered(sheet, cuts(sheet, dict.fromkeys(allowed, (Why.KNOWN, "")), count, kept), besides)
+
+
+def _only_there(sheet: Sheet, allowed: Collection[int]) -> set[int]:
+    """Return those of some units that name one tool of a kind which nothing that stays names."""
+    stays = "\n".join([sheet.file.front, *(unit.text for at, unit in enumerate(sheet.units) if at not in allowed)])
+    named = frozenset().union(*choices(stays).values())
+    return {
+        at
+        for at in allowed
+        if any(not each <= named for family, each in choices(sheet.units[at].text).items() if family < TELLING)
+    }
 
 
 def doubtful(sheet: Sheet) -> list[Doubt]:
