@@ -69,15 +69,15 @@ _CHOICE = re.compile(
     r"\b(?:never|must|always|mandatory|required?|do(?:es)? not|don['’]?t|avoid|forbid\w*|important|critical|warning"
     r"|careful|prefer\w*|instead of|rather than|only (?:if|when|after|use|the)|our|we|us|my|team"
     r"|this (?:project|repo\w*|codebase|skill)"
-    r"|ask|confirm|approv\w+|default)\b|\]\((?!https?:)|(?:^|\s)@\w",
+    r"|use (?:it |this )?when|best for|ask|confirm|approv\w+|default)\b|\]\((?!https?:)|(?:^|\s)@\w",
     re.IGNORECASE,
 )
 # A value that somebody set: a measure in a command or a setting, and the form that a name or a message has.
 _VALUE = re.compile(
     r"(?:^|\s)--?[a-z][\w-]*[= ][\"']?\d"
-    r"|[\w-]*(?:delay|timeout|interval|period|limit|max|min|retr\w+|threshold|replicas|ttl|attempts|workers|seconds)"
+    r"|[\w-]*(?:delay|timeout|interval|period|limit|max|min|retr\w+|threshold|replicas|ttl|attempts|workers|seconds|size)"
     r"[\w-]*[\"']?\s*[:=]\s*[\"']?\d"
-    r"|\b\d+\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?|%|px|[kmg]i?b)\b"
+    r"|\b\d+\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?|px|[kmg]i?b)\b|\b\d+\s?%"
     r"|\b(?:[vx]\d+\.\d+\.\d+|x\.y\.z|yyyy\W?mm)\b|(?<![\w<])<[a-z]+(?:[-_ ][a-z]+)+>",
     re.IGNORECASE,
 )

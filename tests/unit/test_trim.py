@@ -141,6 +141,30 @@ def test_a_model_names_numbers_and_code_keeps_choices_links_and_steps() -> None:
     assert named(parts, Known(own={"docker runs programs in containers."}), [0], COUNT) == [], "the person said it"
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "livenessProbe:\n  periodSeconds: 30",
+        "HEALTHCHECK --interval=30s CMD true",
+        "A tag is made with `git tag -a v1.2.0`.",
+        "v1 gets 95 % of the traffic.",
+        "The file is called notes-YYYY-MM.",
+        "batch_size = 5000",
+        "**Use when:** traffic is high",
+    ],
+)
+def test_about_a_value_that_somebody_set_no_model_is_asked(value: str) -> None:
+    """Two of 49 cuts took timings of probes and the form of a message."""
+    parts = of(f"# A\n\nDocker runs programs.\n\n{value}\n")
+    assert [parts.units[at].text for at in candidates(parts, Known())] == ["Docker runs programs."]
+
+
+def test_a_tool_that_nothing_else_names_stays() -> None:
+    text = "# A\n\n## Install\n\nRun `uv sync` there.\n\n## More\n\nText of its own, which is longer than the rest.\n"
+    assert of_model(text, "uv sync") == []
+    assert of_model(f"{text}\nWith uv, as ever.\n", "uv sync")
+
+
 def of_model(text: str, *words: str, known: Known | None = None, besides: list[Cut] | None = None) -> list[Cut]:
     """The cuts where a model names the units that hold some words."""
     parts = of(text)
