@@ -44,12 +44,12 @@ def draw(home: Path, pictures: Path) -> None:
             style = f"width:{width}px;height:{height}px;border:0"
             frame.write_text(f'<body style="margin:0"><iframe src="report.html" style="{style}"></iframe>')
             picture = pictures / f"report-{scheme}{'-narrow' if width == min(_WIDTHS) else ''}.png"
-            if said := _shot(frame, picture, (width, height), number):
+            if said := shot(frame, picture, (width, height), number):
                 raise SystemExit(f"{picture.name}: {said}")
             print(f"docs/pictures/{picture.name}: {picture.stat().st_size // 1024} KiB, no request, console empty")
 
 
-def _shot(page: Path, picture: Path, size: tuple[int, int], scheme: int) -> list[str]:
+def shot(page: Path, picture: Path, size: tuple[int, int], scheme: int) -> list[str]:
     """Take one picture; returns what the console said and what was asked for besides the two files."""
     with tempfile.TemporaryDirectory(prefix="skilld-chromium-") as folder:
         log, profile, shot = (Path(folder) / name for name in ("net.json", "profile", "shot.png"))

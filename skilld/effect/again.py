@@ -98,7 +98,7 @@ def says_again(quote: str, rule: str) -> bool:
 _HELD = {_Tone.SOFT: 0.6, _Tone.DEMAND: 0.5, _Tone.COMPLAINT: 0.5, _Tone.REMINDER: 0.3}
 _OWN = {_Tone.SOFT: 1.0, _Tone.DEMAND: 1.0, _Tone.COMPLAINT: 0.5, _Tone.REMINDER: 0.5}
 _HALF, _ENOUGH = 0.5, 4  # of a part's telling words; of a longer one a correction names some
-_LITTLE = 0.7  # the weight of a word that many rules share
+_LITTLE, _FULL = 7, 10  # the weight of a word that many rules share, and of any other
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +179,9 @@ def _is_meant(said: _Said, part: Part, covered: frozenset[str], codes: frozenset
     return held >= _HELD[said.tone] and own >= _OWN[said.tone]
 
 
-def _weight(some: frozenset[str]) -> float:
-    return sum(_LITTLE if word in WEAK else 1.0 for word in some)
+def _weight(some: frozenset[str]) -> int:
+    """Return a whole number: parts of one would sum to something else in each order, and sets have none."""
+    return sum(_LITTLE if word in WEAK else _FULL for word in some)
 
 
 def _beyond(said: _Said, rule: Gist) -> bool:
