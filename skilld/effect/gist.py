@@ -26,9 +26,9 @@ _PHRASES = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in
 _ANY_PHRASE = re.compile("|".join(pattern for _, pattern in _DATA["phrases"]), re.IGNORECASE)
 # Where another clause begins, and whether it says no.
 _CLAUSES = re.compile(
-    r"\s*(?:[;.:!?](?=\s|$)|\s[-–—](?=\s)|(?<=\s)\(|(?<!\()\)(?=\s|$)"
-    r"|,(?=\s+(?:never|not|no|nicht|kein\w*|nie|non|pas|não|jamais|nunca|but|and never)\b)"
-    r"|\b(?=instead of\b|rather than\b))\s*",
+    r"[;.:!?](?=\s|$)|\s[-–—](?=\s)|(?<=\s)\(|(?<!\()\)(?=\s|$)"
+    r"|,(?=\s{1,3}(?:never|not|no|nicht|kein\w*|nie|non|pas|não|jamais|nunca|but|and never)\b)"
+    r"|\b(?=instead of\b|rather than\b)",
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"^(?:instead of|rather than|over)\b", re.IGNORECASE)

@@ -75,8 +75,8 @@ _CHOICE = re.compile(
 # A value that somebody set: a measure in a command or a setting, and the form that a name or a message has.
 _VALUE = re.compile(
     r"(?:^|\s)--?[a-z][\w-]*[= ][\"']?\d"
-    r"|[\w-]*(?:delay|timeout|interval|period|limit|max|min|retr\w+|threshold|replicas|ttl|attempts|workers|seconds|size)"
-    r"[\w-]*[\"']?\s*[:=]\s*[\"']?\d"
+    r"|(?:delay|timeout|interval|period|limit|max|min|retr|threshold|replicas|ttl|attempts|workers|seconds|size)"
+    r"[\w-]{0,20}[\"']?\s?[:=]\s?[\"']?\d"
     r"|\b\d+\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?|px|[kmg]i?b)\b|\b\d+\s?%"
     r"|\b(?:[vx]\d+\.\d+\.\d+|x\.y\.z|yyyy\W?mm)\b|(?<![\w<])<[a-z]+(?:[-_ ][a-z]+)+>",
     re.IGNORECASE,
