@@ -7,7 +7,29 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents import claude_code, codex, copilot_cli, cursor, gemini_cli, opencode, pi, qwen_code
+from skilld.agents import (
+    aider,
+    antigravity,
+    claude_code,
+    cline,
+    codex,
+    continue_cli,
+    copilot_cli,
+    cursor,
+    droid,
+    gemini_cli,
+    goose,
+    grok_build,
+    kilo,
+    kimi_code,
+    kiro,
+    letta_code,
+    mistral_vibe,
+    opencode,
+    openhands,
+    pi,
+    qwen_code,
+)
 from skilld.agents.base import Adapter, AgentInfo, Parser
 from skilld.agents.tools import Records, ToolsOf
 from skilld.agents.wrapped import Expanding, Lookup
@@ -93,6 +115,13 @@ ADAPTERS: dict[str, Adapter] = {
     qwen_code.INFO.name: qwen_code,
     cursor.INFO.name: cursor,
     _TRAEX.name: Relative(codex, _TRAEX),
+    kilo.INFO.name: kilo,
+    **{
+        package.ADAPTER.INFO.name: package.ADAPTER
+        for package in (cline, droid, continue_cli, kimi_code, grok_build, mistral_vibe, letta_code)
+    },
+    aider.INFO.name: aider,
+    **{package.ADAPTER.INFO.name: package.ADAPTER for package in (openhands, antigravity, goose, kiro)},
 }
 # What moves or switches off files that agents load.
 VARIABLES = tuple(

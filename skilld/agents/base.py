@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -50,6 +50,27 @@ class Query:
     record: Mapping[str, str]
 
 
+class Beside(Protocol):
+    """How an adapter's function reads the files that make up one session: names relative to the transcript's folder."""
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file holds, None where it is not to be had or is too large."""
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """Yield what a file holds, piece by piece."""
+
+    def names(self, folder: str) -> Sequence[str]:
+        """Return the names of the files in a folder, sorted."""
+
+
+class CutError(Exception):
+    """A file of a session ends in the middle: its client is writing it. What is missing comes with the next look."""
+
+
+Gather = Callable[[PurePath, Beside], Iterator[bytes]]
+Read = Callable[[str], bytes | None]
+
+
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
     """What is fixed about an agent.
@@ -59,10 +80,15 @@ class AgentInfo:
     `stores` are the folders below it that hold transcripts ("" is the folder itself) in files that end in one of
     `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down.
     `typed_list` are the places of the file in which the client lists what a person typed, of which the first that is
-    there is taken: relative to the transcript's folder, or from `~/` or `$VARIABLE/`. Its parser is a `Listener`.
+    there is taken: relative to the transcript's folder, or from `~/` or `$VARIABLE/`; `typed_place` names one that only
+    another file tells. Its parser is a `Listener`.
     Where a client logs a prompt template as if it were typed, `templates` are the folders of such files, given as for
     `typed_list`, `project_templates` those in a project, and `template_settings` the files in one whose list `prompts`
     names others. Its parser is `Expanding`.
+    Where one session is more than a file of lines (a document that is written anew, a file for each event), `gather`
+    yields its records from the start, and `owner` names the transcript that a file of a session belongs to. An agent
+    whose prompts cannot be told from those of a script is `asked_for`: nothing is followed but the roots that the
+    settings name.
     `queries` are given where transcripts are SQLite databases, one for each generation; a parser is then fed each
     record as a line with a JSON object. `file_variables` name one transcript itself. `call_mark` stands in every line
     that holds a tool call; empty where any line may hold one.
@@ -97,6 +123,10 @@ class AgentInfo:
     templates: tuple[str, ...] = ()
     project_templates: tuple[str, ...] = ()
     template_settings: tuple[str, ...] = ()
+    typed_place: Callable[[PurePath, Read], str] | None = None
+    gather: Gather | None = None
+    owner: Callable[[PurePath], PurePath] | None = None
+    asked_for: bool = False
     queries: tuple[Query, ...] = ()
     file_variables: tuple[str, ...] = ()
     call_mark: bytes = b""
@@ -148,6 +178,14 @@ class Listener(Protocol):
         Called before lines are fed. A parser that is never told takes for typed what might be: its reader looks for
         turns that were found by the list before, and by their keys.
         """
+
+
+@runtime_checkable
+class Consulting(Protocol):
+    """A parser that asks files beside the transcript whose session it is, and whether a person is in it."""
+
+    def consult(self, read: Read) -> None:
+        """Read what it needs: `read` takes a place as in `AgentInfo.typed_list`. Called before lines are fed."""
 
 
 class Skimmer(Parser, Protocol):

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from skilld.clock import seconds
+from skilld.agents.base import Consulting, Read
+from skilld.clock import rfc3339, seconds
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
 
@@ -68,12 +69,24 @@ class ProvingParser:
     """
 
     def __init__(
-        self, inner: ClaimingParser, read: Callable[[bytes], Sequence[Entry] | None], state: Mapping[str, Any]
+        self,
+        inner: ClaimingParser,
+        read: Callable[[bytes], Sequence[Entry] | None],
+        state: Mapping[str, Any],
+        *,
+        joins: bool = False,
+        optional: bool = False,
     ) -> None:
-        """Resume `inner` with its part of the state; `read` returns a list's entries, None while it is half written."""
+        """Resume `inner` with its part of the state; `read` returns a list's entries, None while it is half written.
+
+        `joins` says that the client sends several waiting entries as one prompt, with an empty line between, `optional`
+        that a client may keep no list although a person types.
+        """
         used = state.get("used")
         self._inner = inner
         self._read = read
+        self._joins = joins
+        self._optional = optional
         self._used = float(used) if isinstance(used, int | float) else 0.0
         self._list: bytes | None = None
         self._entries: dict[str, list[Entry]] | None = None
@@ -83,8 +96,15 @@ class ProvingParser:
 
     def listen(self, typed: bytes | None) -> None:
         """Take in the list as it is now. None is an empty one: a client that nobody typed into has written none."""
+        if typed is None and self._optional:
+            return
         self._list, self._entries = typed or _NOTHING, None
         self._older = len(self._held)
+
+    def consult(self, read: Read) -> None:
+        """Hand what files beside the transcript say to the parser inside, if that wants it."""
+        if isinstance(self._inner, Consulting):
+            self._inner.consult(read)
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line, and of those before it that are proven or refuted by now."""
@@ -126,14 +146,14 @@ class ProvingParser:
         """Return what a claim is; None where the list may not be as far as it is."""
         turn = claim.turn
         if self._list is None:
-            return _as_typed(turn)
+            return as_typed(turn)
         if not claim.listed:
             return turn if self._used else Ignored(REASON, turn.span)
         known = self._known()
         proof = self._proof(turn, known) if known is not None else None
         if proof is not None:
             self._used = proof.at or self._used
-            return _as_typed(turn)
+            return as_typed(replace(turn, at=rfc3339(proof.at)) if turn.at is None and proof.at else turn)
         return Ignored(REASON, turn.span) if answered and known is not None else None
 
     def _known(self) -> dict[str, list[Entry]] | None:
@@ -154,10 +174,11 @@ class ProvingParser:
                 entry.at > self._used and (latest is None or entry.at <= latest + _CLOCK_SKEW_SECONDS)
             ):
                 return entry
-        return None
+        pieces = turn.text.split("\n\n") if self._joins else []
+        return known[fold(pieces[0])][0] if len(pieces) > 1 and all(fold(each) in known for each in pieces) else None
 
 
-def _as_typed(turn: Turn) -> Turn | Ignored:
+def as_typed(turn: Turn) -> Turn | Ignored:
     """Return the turn of a prompt, of a slash command its arguments."""
     command = COMMAND.fullmatch(turn.text.strip())
     if command is None:

@@ -75,7 +75,8 @@ def roots(
     found = []
     for name, adapter in ADAPTERS.items():
         info = adapter.INFO
-        for base in (configured or {}).get(name) or agent_homes(info, home, environment):
+        usual = [] if info.asked_for else agent_homes(info, home, environment)
+        for base in (configured or {}).get(name) or usual:
             if base.name.endswith(info.suffixes):
                 found.append(Root(name, base.parent, base.name))
             elif base.name in info.stores:

@@ -57,8 +57,8 @@ class Follower:
                 store.meta.set(INSTALLED_AT, now)
                 self.take_up_from_the_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
-        for path, read_until, size, mtime in self._rows.positions():
-            if read_until >= size:
+        for agent, path, read_until, size, mtime in self._rows.positions():
+            if read_until >= size or (agent in ADAPTERS and ADAPTERS[agent].INFO.gather):  # whose positions are numbers
                 self._seen.note(path, size, mtime)
 
     @property

@@ -1,4 +1,4 @@
-"""Files next to a transcript: lists of prompts that a person typed, and the project's prompt templates."""
+"""Files next to a transcript: lists of typed prompts, facts about its session, the project's prompt templates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from skilld.agents.base import AgentInfo, Listener, Parser, mapping, string
+from skilld.agents.base import AgentInfo, Consulting, Listener, Parser, mapping, string
 from skilld.agents.wrapped import Expanding, Lookup
 from skilld.files import read_plain
 
@@ -100,7 +100,9 @@ _MAX_PROMPT_LOG = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entr
 
 def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
     """Hand the list and the templates that belong to the transcript at `path` to its parser, if that wants them."""
-    if info.typed_list and isinstance(parser, Listener):
+    if isinstance(parser, Consulting):
+        parser.consult(lambda place: _bytes_at(place, path, environment))
+    if (info.typed_list or info.typed_place) and isinstance(parser, Listener):
         parser.listen(read(path, info, environment))
     if isinstance(parser, Expanding):
         places = (_place(place, path, environment) for place in info.templates)
@@ -109,11 +111,16 @@ def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, 
 
 def read(path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> bytes | None:
     """Return the bytes of the list that belongs to the transcript at `path`; None where its owner has none."""
-    for place in info.typed_list:
-        found = _place(place, path, environment)
-        if found is not None and (data := _bytes_of_owner(found, path)) is not None:
+    told = info.typed_place(path, lambda place: _bytes_at(place, path, environment)) if info.typed_place else ""
+    for place in filter(None, (*info.typed_list, told)):
+        if (data := _bytes_at(place, path, environment)) is not None:
             return data
     return None
+
+
+def _bytes_at(place: str, path: Path, environment: Mapping[str, str]) -> bytes | None:
+    found = _place(place, path, environment)
+    return _bytes_of_owner(found, path) if found is not None else None
 
 
 def _place(place: str, path: Path, environment: Mapping[str, str]) -> Path | None:

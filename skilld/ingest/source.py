@@ -1,4 +1,4 @@
-"""The two kinds of transcripts behind one protocol: files of lines, and databases of rows.
+"""The kinds of transcripts, behind one protocol: files of lines, databases of rows, and what an adapter gathers.
 
 In: an adapter's data record and a path. Out: positions, records as `RawLine`, cursors that the store keeps. The daemon
 follows by it, `inspect` and the worker read whole transcripts by it; none of them knows which kind it is.
@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Protocol
 
-from skilld.agents.base import AgentInfo, Query
+from skilld.agents.base import AgentInfo, Gather, Query
 from skilld.agents.chunk import Chunk
 from skilld.files import FileFacts
-from skilld.ingest import rows, tail
+from skilld.ingest import gathered, rows, tail
+from skilld.ingest.gathered import GatheredCursor
 from skilld.ingest.rows import RowCursor
 from skilld.types import RawLine, Span
 
-Cursor = tail.Cursor | RowCursor
+Cursor = tail.Cursor | RowCursor | GatheredCursor
 _LOG = "-wal"
 
 
@@ -215,6 +216,66 @@ class Rows:
         return self.again(path, session, start, end)
 
 
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Sessions whose records an adapter gathers; `owner` names the transcript that a file belongs to."""
+
+    gather: Gather
+    owner: Callable[[PurePath], PurePath] | None = None
+
+    @property
+    def rereads(self) -> bool:
+        """Whether positions are times: they are numbers."""
+        return False
+
+    def transcript(self, changed: Path) -> Path:
+        """Return the file by whose name the session is known."""
+        return Path(self.owner(changed)) if self.owner else changed
+
+    def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
+        """Return what stat says of that file."""
+        found = place.stat(follow_symlinks=False)
+        return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime)
+
+    def end(self, path: Path, facts: FileFacts) -> int:
+        """Return the number of records; none where they cannot be read now."""
+        del facts
+        try:
+            return sum(1 for _ in gathered.whole(path, self.gather, anyone=False))
+        except OSError:
+            return 0
+
+    def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> GatheredCursor | None:
+        """Return the stored cursor."""
+        del baseline
+        return GatheredCursor(**stored) if stored else None
+
+    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
+        """Gather what is new."""
+        known = cursor if isinstance(cursor, GatheredCursor) else None
+        return nullcontext(gathered.look(path, known, self.gather))
+
+    def session(self, record: RawLine) -> None:
+        """Return nothing: only their adapter knows."""
+
+    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+        """Yield all records, also where another file of the session is named."""
+        del end
+        return gathered.whole(self.transcript(path), self.gather)
+
+    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield the records up to number `end`; only ever of files of one's own."""
+        del session, start
+        found = gathered.whole(path, self.gather, anyone=False)
+        return (item for item in found if item.start < end)
+
+    def part(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield what `again` does from number `start` on."""
+        return (item for item in self.again(path, session, start, end) if item.start >= start)
+
+
 def source_of(info: AgentInfo) -> Source:
     """Return how the transcripts of an agent are read."""
+    if info.gather:
+        return Sessions(info.gather, info.owner)
     return Rows(info.queries) if info.queries else Lines()

@@ -76,10 +76,10 @@ class Files:
         """Yield all files, one by one: of many thousands the list alone would take 20 MB."""
         return map(_file, self._db.execute("SELECT * FROM files ORDER BY id"))
 
-    def positions(self) -> Iterator[tuple[str, int, int, float]]:
-        """Yield of each file path, how far it was read, size and time of the newest growth; one by one, for memory."""
+    def positions(self) -> Iterator[tuple[str, str, int, int, float]]:
+        """Yield of each file agent, path, how far it was read, size and time of the newest growth; one by one."""
         yield from self._db.execute(
-            "SELECT path, coalesce(json_extract(cursor, '$.offset'), baseline), size, mtime FROM files"
+            "SELECT agent, path, coalesce(json_extract(cursor, '$.offset'), baseline), size, mtime FROM files"
         )
 
     def with_ids(self, ids: Iterable[int]) -> list[StoredFile]:

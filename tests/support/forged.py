@@ -14,11 +14,26 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
+from skilld.agents.base import Consulting
 from skilld.agents.wrapped import Expanding
 from skilld.text import fold
 from skilld.types import Turn
 from support.forged_claude import CLAUDE
 from support.forged_codex import CODEX
+from support.forged_aider import AIDER
+from support.forged_declared import (
+    ANTIGRAVITY,
+    CLINE,
+    CONTINUE,
+    DROID,
+    GOOSE,
+    GROK,
+    KIMI,
+    KIRO,
+    LETTA,
+    OPENHANDS,
+    VIBE,
+)
 from support.forged_lines import COPILOT, CURSOR, GEMINI, OPENCODE, PI, QWEN
 from support.forging import MARK, Carrier
 from support.truth import raw_lines
@@ -27,7 +42,20 @@ CARRIERS: dict[str, Sequence[Carrier]] = {
     "claude-code": CLAUDE,
     "codex": CODEX,
     "copilot-cli": COPILOT,
+    "aider": AIDER,
+    "antigravity": ANTIGRAVITY,
+    "cline": CLINE,
+    "continue": CONTINUE,
     "cursor": CURSOR,
+    "droid": DROID,
+    "goose": GOOSE,
+    "grok-build": GROK,
+    "kilo": OPENCODE,
+    "kimi-code": KIMI,
+    "kiro": KIRO,
+    "letta-code": LETTA,
+    "mistral-vibe": VIBE,
+    "openhands": OPENHANDS,
     "gemini-cli": GEMINI,
     "opencode": OPENCODE,
     "pi": PI,
@@ -131,8 +159,11 @@ def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[st
     if isinstance(parser, Expanding):
         templates = [each(content) for each in carrier.templates]
         parser.know(lambda _: templates)
-    data = b"".join(json.dumps(record).encode() + b"\n" for record in carrier.lines(content, prompt))
-    events = [event for line in raw_lines(data) for event in parser.feed(line)] + parser.flush()
+    if isinstance(parser, Consulting) and carrier.beside is not None:
+        parser.consult(carrier.beside(prompt).get)
+    events = [
+        event for line in raw_lines(carrier.data(content, prompt)) for event in parser.feed(line)
+    ] + parser.flush()
     return [fold(event.text) for event in events if isinstance(event, Turn)]
 
 

@@ -14,7 +14,31 @@ from support.truth import SHARED, differences, events_of, events_with_restarts
 LIVE = SHARED / "live"
 
 # Case -> {difference: why it cannot be known from the file}. Anything else that differs is a bug.
-UNKNOWABLE: dict[str, dict[str, str]] = {}
+_BY_NAME = "the log has the skill's name, and no path"
+
+
+_READ = "Aider has no skills of its own, but a SKILL.md that was added is in the conversation"
+_NOBODY = "of a session that nobody was in no skills are told, as of opencode's"
+
+
+def _skill(what: str, case: str, skill: str, place: str) -> str:
+    return f"skill {what}: ('{skill}', '/x/{case}/proj/{place}/{skill}/SKILL.md')"
+
+
+def _named(case: str, skill: str, place: str) -> dict[str, dict[str, str]]:
+    return {case: {_skill("lost", case, skill, place): _BY_NAME}}
+
+
+_AIDER, _KILO = "aider-01-tui-read-skill", "kilo-02-headless"
+UNKNOWABLE: dict[str, dict[str, str]] = {
+    _AIDER: {_skill("not used", _AIDER, "changelog-style", ".agents/skills"): _READ},
+    _KILO: {_skill("lost", _KILO, "release-notes", ".kilo/skills"): _NOBODY},
+    **_named("cline-01-tui-7turns-skill", "release-notes", ".cline/skills"),
+    **_named("cline-02-headless", "release-notes", ".cline/skills"),
+    **_named("continue-01-tui-8turns-skill", "release-notes", ".continue/skills"),
+    **_named("continue-02-headless", "release-notes", ".continue/skills"),
+    **_named("letta-01-tui-skill-queue-resume", "changelog-style", ".skills"),
+}
 
 
 def agent_of(case: Path) -> str:

@@ -14,6 +14,7 @@ from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, Folder, Query, mapping, objects, read_object, short, string
+from skilld.agents.opencode.second import as_first, queries
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup, labels_of, last, no_templates, picks_of, typed_answer, typed_arguments
 from skilld.clock import rfc3339
@@ -117,8 +118,10 @@ _HEADLESS = frozenset({"question", "plan_enter", "plan_exit"})
 class Parser:
     """Reads one database."""
 
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        """Resume from a checkpoint's state; an empty one is a fresh start."""
+    def __init__(self, state: Mapping[str, Any], agent: str = AGENT) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose database it is."""
+        self._agent = agent
+        self._is_listening = False
         told = state.get("told")
         self._told = dict.fromkeys(short(mark)[:_MARK] for mark in told[-_TOLD_KEPT:]) if isinstance(told, list) else {}
         self._waiting: dict[str, int] = {}  # message -> its position
@@ -132,11 +135,13 @@ class Parser:
     def listen(self, typed: bytes | None) -> None:
         """Take in the prompt history."""
         self._typed = TypedList(typed)
+        self._is_listening = True
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one record; what is no record gives Malformed."""
         span = Span(line.start, line.end)
-        record = read_object(line.data)
+        found = read_object(line.data)
+        record = as_first(found) if found is not None else None
         message = next(iter(objects(record.get("message"))), None) if record is not None else None
         data = read_object(string(message.get("data"))) if message is not None else None
         if record is None or message is None or data is None:
@@ -182,18 +187,22 @@ class Parser:
             yield Ignored("headless", span)
         elif not text.strip():
             yield Ignored("added by the client", span)
-        elif (typed := self._typed_of(text, string(message.get("directory")))) is None:
+        elif (typed := self._typed_of(text, message)) is None:
             yield Ignored("not typed", span)
         else:
             if (folder := skill_folder(text)) is not None:
                 yield from self._used(message, short(message.get("id")), PurePosixPath(folder, _SKILL_FILE), span)
             if typed[0]:
-                yield _turn(message, message.get("created"), typed[0], How.COMMAND if typed[1] else How.TYPED, span)
+                how = How.COMMAND if typed[1] else How.TYPED
+                yield self._turn(message, message.get("created"), typed[0], how, span)
             else:
                 yield Ignored("command without arguments", span)
 
-    def _typed_of(self, text: str, folder: str) -> tuple[str, bool] | None:
+    def _typed_of(self, text: str, message: Mapping[str, Any]) -> tuple[str, bool] | None:
         """Return what of a prompt was typed, as TypedList does; of a template, if its file is there, what it holds."""
+        folder, second = string(message.get("directory")), message.get("second")
+        if second and self._is_listening and not self._typed.is_known:
+            return None
         typed = self._typed.typed(text)
         if typed is None or (self._typed.is_known and not typed[1]):
             return typed
@@ -214,7 +223,14 @@ class Parser:
             picks = picks_of(labels_of(asked.get("questions")))
             for answer in _answers(metadata.get("answers")):
                 if typed := typed_answer(answer, picks, several=False):
-                    yield _turn(message, part.get("started"), typed, How.ANSWER, span)
+                    yield self._turn(message, part.get("started"), typed, How.ANSWER, span)
+
+    def _turn(self, message: Mapping[str, Any], created: object, text: str, how: How, span: Span) -> Turn:
+        """Return a turn whose key is the same in a fork, which has the same times under other ids."""
+        session, cwd = short(message.get("session")), string(message.get("directory")) or None
+        digest = hashlib.sha256(fold(text).encode("utf-8", "replace")).hexdigest()[:16]
+        key = f"{self._agent}:{created if isinstance(created, int) else 0}:{digest}"
+        return Turn(key, self._agent, session, text, _time(created), how, span, cwd)
 
     def _used(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
         if mark[:_MARK] in self._told:
@@ -232,6 +248,7 @@ _STATUS = {"completed": ToolOutcome.OK, "error": ToolOutcome.FAILED}
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
     """Yield the tool events of one message: each call is a part, which grows until it has come out."""
+    record = as_first(record)
     message = next(iter(objects(record.get("message"))), {})
     session = short(message.get("session")) or session_id
     for part in objects(record.get("parts")):
@@ -251,14 +268,6 @@ def _outcome(part: Mapping[str, Any]) -> ToolOutcome | None:
         return ToolOutcome.INTERRUPTED
     code = mapping(read_object(string(part.get("metadata")))).get("exit") if outcome is ToolOutcome.OK else None
     return ToolOutcome.FAILED if isinstance(code, int) and code else outcome
-
-
-def _turn(message: Mapping[str, Any], created: object, text: str, how: How, span: Span) -> Turn:
-    """Return a turn whose key is the same in a fork, which has the same times under other ids."""
-    session, cwd = short(message.get("session")), string(message.get("directory")) or None
-    digest = hashlib.sha256(fold(text).encode("utf-8", "replace")).hexdigest()[:16]
-    key = f"{AGENT}:{created if isinstance(created, int) else 0}:{digest}"
-    return Turn(key, AGENT, session, text, _time(created), how, span, cwd)
 
 
 def _is_added(part: Mapping[str, Any]) -> bool:
@@ -284,7 +293,7 @@ def _time(milliseconds: object) -> str | None:
         return None
 
 
-_FIRST = Query(
+FIRST = Query(
     tables={
         "session": frozenset({"id", "parent_id", "directory", "permission"}),
         "message": frozenset({"id", "session_id", "time_created", "data"}),
@@ -335,7 +344,7 @@ INFO = AgentInfo(
     stores=("",),
     suffixes=(".db",),
     flat=True,
-    queries=(_FIRST,),
+    queries=queries(FIRST),
     typed_list=(
         "../../state/opencode/prompt-history.jsonl",
         "$XDG_STATE_HOME/opencode/prompt-history.jsonl",
@@ -359,7 +368,7 @@ INFO = AgentInfo(
     ),
     wrappers=("synthetic part", "skill body", "command file", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
-    verified="1.18.33 on 2026-11-20",
+    verified="1.18.33 on 2026-11-20; of 2.x public captures",
     kept_as="rows of SQLite",
     typed_by="`prompt-history.jsonl`; without it the parts that are not `synthetic`",
     unattended="the session's `permission` rules, or prompts missing from the history; sub-agents by `parent_id`",

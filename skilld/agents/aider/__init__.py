@@ -1,0 +1,147 @@
+"""The adapter for Aider: a history in Markdown in each project, and beside it the list of what was typed.
+
+Seen: 0.86.2. Typed lines stand behind `#### `, Aider's own behind `> `, the rest is the model's, which may write either. So
+a block counts only where the list has it, in order; headless runs put their prompt into the list twice at one
+time. Times and sessions are in the list and the heads alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.aider.history import Typed, read_list
+from skilld.agents.base import AgentInfo, Read, named_by, short
+from skilld.agents.skill_reads import use_of
+from skilld.types import Event, How, Ignored, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+
+_LIST = ".aider.input.history"
+_HEAD = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
+_HEADLESS = re.compile(r"> \S*aider(?:\.exe)?\s(?:.*\s)?(?:--message|--message-file|-m|-f)\b")
+_ADDED = re.compile(r"> Added (/.+/SKILL\.md) to (?:read-only files|the chat)\.\s*")
+_WITH_WORDS = re.compile(r"/(?:ask|code|architect|context|help)\s+(.+)", re.DOTALL)
+_LONGEST = 4 << 20  # characters of one block
+
+
+class AiderParser:
+    """Reads one history, line by line."""
+
+    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state."""
+        place, started, used = state.get("place"), state.get("started"), state.get("used")
+        self._cwd = str(path.parent)
+        self._place = place if isinstance(place, int) else 0
+        self._started = short(started)
+        self._used = float(used) if isinstance(used, int | float) else 0.0
+        self._headless = state.get("headless") is True
+        self._told = short(state.get("told"))
+        self._typed: list[Typed] | None = None
+        self._block: list[str] = []
+        self._said: list[str] = []
+        self._span = Span(0, 0)
+
+    def consult(self, read: Read) -> None:
+        """Take in the list of what was typed."""
+        data = read(_LIST)
+        self._typed = read_list(data) if data is not None else []
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return what ends with this line."""
+        text = line.data.decode("utf-8", "replace")
+        span = Span(line.start, line.end)
+        if text.startswith("#### ") or text.rstrip() == "####":
+            events = [] if self._block else self._end()
+            self._block.append(text[5:].removesuffix("  "))
+            self._span = Span(self._span.start if len(self._block) > 1 else line.start, line.end)
+            return events
+        events = self._end() if self._block else []
+        if head := _HEAD.fullmatch(text):
+            events += self._end()
+            events += [SessionEnd(self._session, span)] if self._started else []
+            self._started, self._headless = head[1], False
+        elif _HEADLESS.match(text):
+            self._headless = True
+        elif added := _ADDED.fullmatch(text):
+            use = use_of(added[1]) if self._told.startswith(("/read-only", "/add")) else None
+            events += [SkillUse(self._session, *use, None, span, self._cwd)] if use else []
+        elif text.strip() and not text.startswith("> ") and sum(map(len, self._said)) < _LONGEST:
+            self._said.append(text)
+            self._span = span
+        return events
+
+    def flush(self) -> list[Event]:
+        """End the block that is the last."""
+        return self._end()
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, no later than a block that goes on, and the state."""
+        state = {"place": self._place, "started": self._started, "used": self._used, "headless": self._headless}
+        return (self._span.start if self._block else end), {**state, "told": self._told.split(" ")[0]}
+
+    @property
+    def _session(self) -> str:
+        return f"{named_by(self._cwd)}-{self._started}"
+
+    def _end(self) -> list[Event]:
+        lines, said, span = self._block, self._said, self._span
+        self._block, self._said = [], []
+        if said:
+            return [Reply(self._session, "\n".join(said), None, span)]
+        return list(self._prompt("\n".join(lines), span)) if lines else []
+
+    def _prompt(self, text: str, span: Span) -> Iterator[Event]:
+        entry = self._entry(text)
+        if self._headless or (entry is not None and entry.twice):
+            yield Ignored("headless", span)
+        elif self._typed is not None and entry is None:
+            yield Ignored("not-typed", span)
+        else:
+            self._told = text
+            self._used = entry.at if entry else self._used
+            words = _WITH_WORDS.fullmatch(text.strip())
+            if text.startswith(("/", "!")) and not words:
+                yield Ignored("command", span)
+                return
+            typed, how = (words[1], How.COMMAND) if words else (text, How.TYPED)
+            key = f"aider:{named_by(self._cwd, entry.time if entry else self._started, typed)}"
+            yield Turn(key, "aider", self._session, typed, entry.utc if entry else None, how, span, self._cwd)
+
+    def _entry(self, text: str) -> Typed | None:
+        """Return the first entry with these words that none before was taken for."""
+        same = " ".join(text.split())
+        return next((it for it in self._typed or () if it.at > self._used and it.words == same), None)
+
+
+INFO = AgentInfo(
+    name="aider",
+    title="Aider",
+    home="",
+    home_variables=(),
+    stores=("",),
+    suffixes=(".aider.chat.history.md",),
+    flat=True,
+    asked_for=True,
+    project_skills=(".agents/skills",),
+    user_skills=(),
+    skill_homes=(),
+    wrappers=("answer of the model", "headless prompt"),
+    instructions=("CONVENTIONS.md",),
+    verified="0.86.2 on 2026-11-22",
+    kept_as="Markdown, appended, in each project",
+    typed_by="`#### ` blocks that stand in `.aider.input.history`, too",
+    unattended="`--message` in the head, or a prompt that the list has twice at one time",
+    skill_use="`/read-only` or `/add` of a SKILL.md",
+    own_runs="nothing is started: no way is known to keep a run apart",
+)
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether this is a project's history."""
+    return path.name == ".aider.chat.history.md"
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> AiderParser:
+    """Return a parser for one history, fresh or resumed with the state of a checkpoint."""
+    return AiderParser(path, state or {})

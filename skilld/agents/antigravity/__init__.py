@@ -1,0 +1,96 @@
+"""The adapter for Google Antigravity: of each conversation an append-only transcript.jsonl of its engine.
+
+Seen: the engine of google-antigravity 0.1.22, not the client `agy`, which wants an account. How a headless run differs
+is unknown; where the client's history.jsonl is there, prompts must stand in it. Arguments of tools are JSON in strings.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
+from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take
+from skilld.agents.declared_adapter import Declared
+from skilld.agents.skill_reads import Use, use_of
+from skilld.agents.typed_history import Entry
+from skilld.agents.wrapped import Wrappers
+
+_HISTORY = "../../../../history.jsonl"
+_CONTEXT = Wrappers(
+    opens="<(ADDITIONAL_METADATA|USER_SETTINGS_CHANGE)>", closes="</(ADDITIONAL_METADATA|USER_SETTINGS_CHANGE)>"
+)
+_REQUEST = re.compile(r"\s*<USER_REQUEST>\n(.*)\n</USER_REQUEST>\s*", re.DOTALL)
+_SHOWN = re.compile(r"(?:Created At: [^\n]*\n)?(?:Completed At: [^\n]*\n)?File Path: `file://([^`\n]+)`\n")
+
+
+def _typed(record: Record) -> str:
+    request = _REQUEST.fullmatch(_CONTEXT.typed(string(record.get("content"))))
+    return request[1] if request else ""
+
+
+def _viewed(record: Record) -> Use | None:
+    found = _SHOWN.match(string(record.get("content")))
+    return use_of(found[1]) if found else None
+
+
+def _session(path: PurePath) -> str:
+    return path.parents[min(2, len(path.parents) - 1)].name
+
+
+def read_history(data: bytes) -> list[Entry]:
+    """Return the entries of history.jsonl."""
+    records = (read_object(line) for line in data.splitlines())
+    return [Entry(string(it.get("display")), short(it.get("conversationId"))) for it in records if it is not None]
+
+
+def _facts(path: PurePath, read: Read) -> Facts:
+    lines = (mapping(read_object(line)) for line in reversed((read(_HISTORY) or b"").splitlines()))
+    own = next((line for line in lines if line.get("conversationId") == _session(path)), {})
+    return Facts(cwd=string(own.get("workspace")) or None)
+
+
+FORMAT = Format(
+    "antigravity",
+    (
+        Kind(
+            Take.PROMPT, {"type": "USER_INPUT", "source": "USER_EXPLICIT"}, words=_typed, why="added by the client"
+        ),
+        Kind(Take.NOTHING, {"type": "USER_INPUT"}, why="injected"),
+        Kind(Take.REPLY, {"type": "PLANNER_RESPONSE", "content": ANY}, text="content", more=True),
+        Kind(Take.CALL, {"type": "PLANNER_RESPONSE"}, "tool_calls", tool="name", input="args"),
+        Kind(Take.SKILL, {"type": "VIEW_FILE", "status": "DONE", "source": "MODEL"}, skill=_viewed),
+        Kind(Take.NOTHING, {"type": ANY, "source": ANY}),
+    ),
+    at="created_at",
+    facts=_facts,
+    name=_session,
+    listed=True,
+)  # fmt: skip
+INFO = AgentInfo(
+    name="antigravity",
+    title="Antigravity",
+    home=".gemini",
+    home_variables=(),
+    stores=("antigravity-cli/brain", "antigravity/brain", "antigravity-ide/brain"),
+    typed_list=(_HISTORY,),
+    asked_for=True,
+    project_skills=(".agents/skills",),
+    user_skills=(".gemini/config/skills", ".gemini/antigravity-cli/builtin/skills"),
+    skill_homes=(),
+    wrappers=("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "headless prompt", "tool result"),
+    instructions=("AGENTS.md", "GEMINI.md"),
+    verified="the engine of google-antigravity 0.1.22 on 2026-11-22, not the client",
+    typed_by="`<USER_REQUEST>` of `USER_INPUT` steps that `history.jsonl`, where there is one, has, too",
+    unattended="not told: only followed if `roots.antigravity` is set",
+    skill_use="a `VIEW_FILE` step that shows a SKILL.md",
+    tool_calls="`tool_calls` of the planner; no outcomes",
+    own_runs="nothing is started: no way is known to keep a run apart",
+)
+ADAPTER = Declared(
+    INFO,
+    FORMAT,
+    lambda path: path.name == "transcript.jsonl" and path.parent.name == "logs",
+    read_history,
+    optional=True,
+)

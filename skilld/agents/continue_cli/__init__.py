@@ -1,0 +1,97 @@
+"""The adapter for Continue's command line: of each session one JSON document, rewritten, without ids and times.
+
+Seen: 1.5.47. Nothing in the file tells `cn -p` from a typed prompt, so each must stand in `input_history.json`, which
+has the times, too. A prompt that is typed while a tool runs takes the turn before it out of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.base import AgentInfo, objects, string
+from skilld.agents.declared import ANY, Format, Kind, Take
+from skilld.agents.declared_adapter import Declared
+from skilld.agents.gathering import Document
+from skilld.agents.typed_history import Entry
+from skilld.agents.wrapped import labels_of
+
+_CUSTOM = re.compile(r'User provided custom answer: "(.*)"\s*', re.DOTALL)
+
+
+def _answer(result: Reading, _: Waiting) -> list[str]:
+    found = _CUSTOM.fullmatch(result.text)
+    return [found[1]] if found else []
+
+
+def read_history(data: bytes) -> Sequence[Entry] | None:
+    """Return the entries of input_history.json (its newest come first), None if it is half written."""
+    try:
+        listed = objects(json.loads(data or b"[]"))
+    except (ValueError, RecursionError):
+        return None
+    times = ((entry, entry.get("timestamp")) for entry in reversed(listed))
+    return [Entry(string(each.get("text")), None, at / 1000 if isinstance(at, int) else None) for each, at in times]
+
+
+_USER = {"message.role": "user"}
+_ASSISTANT = {"message.role": "assistant"}
+FORMAT = Format(
+    "continue",
+    (
+        Kind(Take.HEAD, {"head": ANY}),
+        Kind(Take.PROMPT, _USER, text="message.content"),
+        Kind(Take.REPLY, _ASSISTANT, text="message.content", more=True),
+        Kind(
+            Take.CALL, _ASSISTANT, "toolCallStates", more=True,
+            call="toolCallId", tool="toolCall.function.name", input="toolCall.function.arguments",
+        ),
+        Kind(
+            Take.RESULT, _ASSISTANT, "toolCallStates", {"status": ("done", "canceled", "errored")},
+            call="toolCallId", text="output", failed={"status": ("canceled", "errored")}, more=True,
+        ),
+        Kind(Take.NOTHING, _ASSISTANT),
+    ),
+    session="head.sessionId",
+    cwd="head.workspaceDirectory",
+    at="",
+    skills={"Skills": "skill_name"},
+    shows={"Read": "filepath"},
+    questions={
+        "AskQuestion": Question(
+            answers=_answer,
+            labels=lambda asked: labels_of([asked]),
+            titles=lambda asked: [string(asked.get("question"))],
+        )
+    },
+    refused=("Permission denied by user",),
+    listed=True,
+)  # fmt: skip
+INFO = AgentInfo(
+    name="continue",
+    title="Continue",
+    home=".continue",
+    home_variables=("CONTINUE_GLOBAL_DIR",),
+    stores=("sessions",),
+    suffixes=(".json",),
+    flat=True,
+    gather=Document("history", ("sessionId", "workspaceDirectory")),
+    typed_list=("../input_history.json",),
+    project_skills=(".continue/skills", ".claude/skills"),
+    user_skills=(),
+    skill_homes=("skills",),
+    wrappers=("skill request", "headless prompt", "option label", "tool result"),
+    instructions=("AGENTS.md",),
+    verified="1.5.47 on 2026-11-22",
+    kept_as="one document, rewritten",
+    typed_by="messages of the role `user` that stand in `input_history.json`, too",
+    unattended="prompts missing from that list",
+    skill_use="a `Skills` call that is `done`, by name, or a call that reads a SKILL.md",
+    tool_calls="`toolCallStates` with their `status`",
+    own_runs="nothing is started; `CONTINUE_GLOBAL_DIR` would keep it apart",
+)
+ADAPTER = Declared(
+    INFO, FORMAT, lambda path: path.parent.name == "sessions" and path.stem != path.parent.name, read_history
+)

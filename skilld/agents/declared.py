@@ -1,0 +1,422 @@
+"""What agents whose logs are records of JSON have in common, said once: a table of kinds of records, and its reader.
+
+A new agent is a `Format`: which records are a header, a prompt, a reply, a tool's call or result, and where in them the
+words, ids and times stand. Records in, events out. What a table cannot say is a small function in it. Places in a
+record are keys with dots between (`message.role`); a value that is asked for is a string (`rs-*`: one that begins so),
+a tuple of which one must stand there, ANY, or NONE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.asked import Asked, Question, Reading
+from skilld.agents.base import Read, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.skill_reads import PendingCalls, Use, use_of, uses_of
+from skilld.agents.tools import bounded
+from skilld.agents.typed_history import Claim, as_typed
+from skilld.agents.wrapped import Wrappers
+from skilld.clock import rfc3339
+from skilld.types import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SessionEnd,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
+
+ANY, NONE = "\0any", "\0none"
+When = Mapping[str, str | tuple[str, ...]]
+Record = Mapping[str, Any]
+
+
+class Take(StrEnum):
+    """What a record is taken for."""
+
+    HEAD = "the head of a session"
+    PROMPT = "a prompt"
+    REPLY = "a reply"
+    CALL = "a tool's call"
+    RESULT = "a tool's result"
+    SKILL = "a skill in use"
+    END = "the end of a session"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of records: those in which all of `when` stands; `part` the same of each object of the list `each`.
+
+    Where `each` is empty the record itself is the part, and where `more` another kind may take the record, too.
+    `text` is the place of words (a string, or parts with a `text`), relative to the part, as are the others: `key` an
+    id, `call` and `tool` the id and name of a call, `input` what it was asked (an object, or one as a string), `failed`
+    a mark of a result that went wrong. `how` says how a prompt was typed; `listed` that the list of what was typed must
+    have it, None that this is the session's to say. `why` is the word under which `inspect` counts what is left out.
+    """
+
+    take: Take
+    when: When
+    each: str = ""
+    part: When = field(default_factory=dict)
+    more: bool = False
+    text: str = ""
+    key: str = ""
+    call: str = ""
+    tool: str = ""
+    input: str = ""
+    failed: When = field(default_factory=dict)
+    how: How = How.TYPED
+    listed: bool | None = None
+    why: str = ""
+    words: Callable[[Record], str] | None = None
+    skill: Callable[[Record], Use | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What files beside a transcript say of its session: None where they do not say.
+
+    Of a session that is not `attended` the prompts count that the list of what was typed has; of a `headless` one none
+    do. `skills` are the files of the session's skills by name.
+    """
+
+    session: str | None = None
+    cwd: str | None = None
+    attended: bool | None = None
+    headless: bool = False
+    subagent: bool = False
+    skills: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How one agent writes. `session` and `cwd` are places in its heads, `at` in every record; `time` reads one.
+
+    `kinds` are tried in order. `subagent` is what stands in the head of a session that a person is not in. A skill is
+    in use when a call of one of `skills` (tool -> place of the name in its input) went well; `skill_file` finds its
+    SKILL.md in the result. `shows` are tools that show files, with the place of their paths. `own_skills` says that
+    those of a headless run in a person's session are told apart and left out. `questions` are the tools that ask the
+    person. `refused` are the beginnings of results of calls that the person refused. `facts` reads files beside the
+    transcript, `name` makes a session's id of its path. `listed` says that prompts count only where the client's list
+    has them; where it is False, those of an unattended session do all the same if the list has them. `shape` makes the
+    record of a row or of what else an object of JSON is kept in.
+    """
+
+    agent: str
+    kinds: tuple[Kind, ...]
+    session: str = ""
+    cwd: str = ""
+    at: str = "timestamp"
+    time: Callable[[object], str | None] = utc
+    subagent: When = field(default_factory=dict)
+    wrappers: Wrappers | None = None
+    skills: Mapping[str, str] = field(default_factory=dict)
+    skill_file: Callable[[str], str | None] | None = None
+    shows: Mapping[str, str] = field(default_factory=dict)
+    own_skills: bool = False
+    questions: Mapping[str, Question] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    facts: Callable[[PurePath, Read], Facts] | None = None
+    name: Callable[[PurePath], str] = lambda path: path.stem
+    listed: bool = False
+    shape: Callable[[Record], Record] = lambda record: record
+
+    def kinds_of(self, record: Record) -> Iterator[Kind]:
+        """Yield what a record is taken for, in order; nothing for one of an unknown kind."""
+        for kind in self.kinds:
+            if holds(record, kind.when) and (not kind.each or parts_of(record, kind)):
+                yield kind
+                if not kind.more:
+                    return
+
+    def tool_events(self, record: Record, session_id: str, span: Span) -> Iterator[ToolEvent]:
+        """Yield the tool events of one record, for readers of whole transcripts."""
+        record = self.shape(record)
+        at = self.time(value(record, self.at))
+        for kind in self.kinds_of(record):
+            for part in parts_of(record, kind):
+                call = short(value(part, kind.call)) if kind.call else ""
+                if kind.take is Take.CALL:
+                    name = short(value(part, kind.tool))
+                    yield ToolCall(session_id, call, name, bounded(_asked(part, kind)), at, span)
+                elif kind.take is Take.RESULT:
+                    yield ToolResult(session_id, call, self.outcome(part, kind), at, span)
+
+    def outcome(self, part: Record, kind: Kind) -> ToolOutcome:
+        """Return how a call came out by its result."""
+        if string_of(value(part, kind.text)).startswith(self.refused) and self.refused:
+            return ToolOutcome.REJECTED
+        return ToolOutcome.FAILED if kind.failed and holds(part, kind.failed) else ToolOutcome.OK
+
+
+def value(record: object, place: str) -> Any:  # noqa: ANN401 - JSON
+    """Return what stands at a place of a record, None where nothing does."""
+    for name in place.split(".") if place else ():
+        record = record.get(name) if isinstance(record, dict) else None
+    return record
+
+
+def holds(record: Record, when: When) -> bool:
+    """Whether all that is asked for stands in a record."""
+    return all(_is(value(record, place), asked) for place, asked in when.items())
+
+
+def _is(found: object, asked: str | tuple[str, ...]) -> bool:
+    if isinstance(asked, tuple):
+        return any(_is(found, each) for each in asked)
+    if asked in (ANY, NONE):
+        return (found is not None and found != "" and found is not False) == (asked == ANY)
+    if isinstance(found, str):
+        return found.startswith(asked[:-1]) if asked.endswith("*") else found == asked
+    return str(found).lower() == asked
+
+
+def parts_of(record: Record, kind: Kind) -> list[Record]:
+    """Return the parts of a record that a kind is about."""
+    if not kind.each:
+        return [record]
+    return [part for part in objects(value(record, kind.each)) if holds(part, kind.part)]
+
+
+def texts_of(found: object) -> list[str]:
+    """Return the texts of a string, of one part, or of a list of parts."""
+    if isinstance(found, str):
+        return [string(found)]
+    parts = objects([found] if isinstance(found, dict) else found)
+    return [
+        string(part.get("text")) or string(value(part, "content.text")) or string(part.get("content")) for part in parts
+    ]
+
+
+def string_of(found: object) -> str:
+    """Return all text of a string, of one part, or of a list of parts."""
+    return "\n".join(text for text in texts_of(found) if text)
+
+
+def milliseconds(found: object) -> str | None:
+    """Return a Unix time in milliseconds as RFC 3339, None where it is none."""
+    try:
+        return rfc3339(found / 1000) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def seconds_or_more(found: object) -> str | None:
+    """Return a Unix time in seconds, or in milliseconds where it would be far ahead, as RFC 3339."""
+    is_seconds = isinstance(found, int | float) and found < 10_000_000_000  # noqa: PLR2004 - in 2286
+    return milliseconds(found * 1000 if is_seconds and isinstance(found, int | float) else found)
+
+
+def local(found: object) -> str | None:
+    """Return a time without a zone, which is this machine's, as RFC 3339 in UTC."""
+    try:
+        time = datetime.fromisoformat(found) if isinstance(found, str) else None
+        return time.astimezone(UTC).isoformat().replace("+00:00", "Z") if time else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _asked(part: Record, kind: Kind) -> Record:
+    found = value(part, kind.input)
+    return mapping(read_object(found) if isinstance(found, str) else found)
+
+
+_SEEN = 64
+
+
+class DeclaredParser:
+    """Reads one transcript by its format; prompts that a list must prove are claims (typed_history.ProvingParser)."""
+
+    def __init__(self, declared: Format, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        seen = state.get("seen")
+        self.format = declared
+        self.session = short(state.get("session")) or short(declared.name(path))
+        self.cwd = string(state.get("cwd")) or None
+        self.subagent = state.get("subagent") is True
+        self._path = path
+        self._facts = Facts()
+        self.scripted = state.get("script") is True
+        self._calls = PendingCalls(state.get("calls"))
+        self._asked = Asked(state.get("asked"))
+        self._seen = dict.fromkeys(short(mark) for mark in seen[-_SEEN:]) if isinstance(seen, list) else {}
+        self._places = {
+            short(mark): [place for place in sequence(places)[-_SEEN:] if isinstance(place, int)]
+            for mark, places in mapping(state.get("places")).items()
+        }
+
+    def consult(self, read: Read) -> None:
+        """Take in what files beside the transcript say."""
+        if self.format.facts is not None:
+            self._facts = self.format.facts(self._path, read)
+            self.session = short(self._facts.session) or self.session
+            self.cwd = self._facts.cwd or self.cwd
+
+    def feed(self, line: RawLine) -> list[Event | Claim]:
+        """Return the events of one record; a line that is none gives Malformed."""
+        found = read_object(line.data)
+        span = Span(line.start, line.end)
+        if found is None:
+            return [Malformed(span)] if line.data.strip() else []
+        events: list[Event | Claim] = []
+        record = self.format.shape(found)
+        for kind in self.format.kinds_of(record):
+            events += self.take(kind, record, span)
+        return events
+
+    def flush(self) -> list[Event | Claim]:
+        """Return nothing: no record waits for another."""
+        return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state: ids, names, counts and hashes."""
+        state = {"session": self.session, "cwd": self.cwd, "subagent": self.subagent, "seen": list(self._seen)}
+        state["script"] = self.scripted
+        return end, state | {"calls": self._calls.state(), "asked": self._asked.state(), "places": dict(self._places)}
+
+    def take(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
+        """Yield the events of a record that is taken for one of a kind."""
+        match kind.take:
+            case Take.HEAD:
+                self.session = short(value(record, self.format.session)) or self.session
+                self.cwd = string(value(record, self.format.cwd)) or self.cwd
+                if self.format.subagent:
+                    self.subagent = holds(record, self.format.subagent)
+            case Take.PROMPT:
+                yield from self.prompt(kind, record, span)
+            case Take.NOTHING if kind.why:
+                self.scripted = self.scripted or kind.why == "headless"
+                yield Ignored(kind.why, span)
+            case Take.END:
+                yield SessionEnd(self.session, span)
+            case Take.REPLY if not self.is_subagent:
+                text = "\n\n".join(filter(str.strip, (string_of(value(p, kind.text)) for p in parts_of(record, kind))))
+                if text:
+                    yield Reply(self.session, text, self._at(record), span)
+            case Take.CALL | Take.RESULT | Take.SKILL if not self.is_subagent:
+                for part in parts_of(record, kind):
+                    yield from self._tool(kind, part, self._at(record), span)
+
+    @property
+    def is_subagent(self) -> bool:
+        """Whether this is a session that no person is in."""
+        return self.subagent or self._facts.subagent
+
+    def prompt(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
+        """Yield the turn of a prompt, the claim of one, or why it is none."""
+        words = kind.words(record) if kind.words else self._words(kind, record)
+        if not words.strip():
+            yield Ignored(kind.why or "empty", span)
+        elif self.is_subagent or self._facts.headless:
+            self.scripted = True
+            yield Ignored("subagent" if self.is_subagent else "headless", span)
+        else:
+            at = self._at(record)
+            native = short(value(record, kind.key)) if kind.key else ""
+            key = f"{self.format.agent}:{native or self._named(words, at, span)}"
+            turn = Turn(key, self.format.agent, self.session, words, at, kind.how, span, self.cwd)
+            self.scripted = False
+            if not self._is_new(key):
+                return
+            by_list = self.format.listed if kind.listed is None else kind.listed
+            needs = by_list or (kind.listed is None and self._facts.attended is False)
+            yield Claim(turn) if needs else as_typed(turn)
+
+    def _words(self, kind: Kind, record: Record) -> str:
+        texts = [text for part in parts_of(record, kind) for text in texts_of(value(part, kind.text))]
+        if self.format.wrappers is not None:
+            texts = self.format.wrappers.typed_in(texts)
+        return "\n".join(text for text in texts if text.strip())
+
+    def _named(self, words: str, at: str | None, span: Span) -> str:
+        """Return a name for a prompt without an id: of its time, or of how many with these words came before it."""
+        mark = named_by(self.session, at, words)
+        if at is not None:
+            return mark
+        places = self._places.pop(mark, [])
+        self._places[mark] = places if span.start in places else [*places[1 - _SEEN :], span.start]
+        while len(self._places) > _SEEN:
+            del self._places[next(iter(self._places))]
+        return f"{mark}.{self._places[mark].index(span.start)}"
+
+    def _at(self, record: Record) -> str | None:
+        return self.format.time(value(record, self.format.at))
+
+    def _tool(self, kind: Kind, part: Record, at: str | None, span: Span) -> Iterator[Event]:
+        call = short(value(part, kind.call)) if kind.call else ""
+        uses: list[Use] = []
+        if kind.take is Take.CALL:
+            tool, asked = string(value(part, kind.tool)), _asked(part, kind)
+            if tool in self.format.skills:
+                name = short(value(asked, self.format.skills[tool]))
+                uses = [(name, None)] if name else []
+            else:
+                uses = list(uses_of(tool.rpartition(".")[2], asked, self.cwd))
+                uses += [use for path in strings_at(asked, self.format.shows.get(tool, "")) if (use := use_of(path))]
+            self._calls.add(call, uses)
+            if tool in self.format.questions:
+                self._asked.ask(call, tool, self.format.questions[tool], asked)
+            return
+        if kind.take is Take.SKILL:
+            use = kind.skill(part) if kind.skill else None
+            uses = [use] if use else []
+        else:
+            well = self.format.outcome(part, kind) is ToolOutcome.OK
+            uses = [self._placed(use, part, kind) for use in self._calls.end(call, well=well)]
+            yield from self._answers(call, part, kind, at, span, well=well)
+        for name, path in [] if self.scripted and self.format.own_skills else uses:
+            if self._is_new(named_by("use", call or span.start, name)):
+                yield SkillUse(self.session, name, path, at, span, self.cwd)
+
+    def _placed(self, use: Use, part: Record, kind: Kind) -> Use:
+        name, path = use
+        if path is None and self.format.skill_file is not None:
+            path = self.format.skill_file(string_of(value(part, kind.text)))
+        return name, path or self._facts.skills.get(name)
+
+    def _answers(
+        self, call: str, part: Record, kind: Kind, at: str | None, span: Span, *, well: bool
+    ) -> Iterator[Event]:
+        """Yield what was typed in answer to a question: it is asked in a terminal only, and stands in no list."""
+        reading = Reading(string_of(value(part, kind.text)), part)
+        for name, words in self._asked.answers(call, reading, self.format.questions) if well else ():
+            key = f"{self.format.agent}:{named_by(self.session, call)}.{name}"
+            if not words:
+                yield Ignored("picked-answer", span)
+            elif self._is_new(key):
+                yield Turn(key, self.format.agent, self.session, words, at, How.ANSWER, span, self.cwd)
+
+    def _is_new(self, mark: str) -> bool:
+        if mark in self._seen:
+            return False
+        self._seen[mark[:512]] = None
+        while len(self._seen) > _SEEN:
+            del self._seen[next(iter(self._seen))]
+        return True
+
+
+def strings_at(found: object, place: str) -> Iterator[str]:
+    """Yield the strings at a place, in the objects of a list at each of a list on the way."""
+    name, _, rest = place.partition(".")
+    for each in objects([found] if isinstance(found, dict) else found) if name else ():
+        below = each.get(name)
+        yield from strings_at(below, rest) if rest else ([string(below)] if isinstance(below, str) else ())
+
+
+def sequence(found: object) -> Sequence[Any]:
+    """Return a JSON array as it is, anything else as an empty one."""
+    return found if isinstance(found, list) else ()

@@ -1,0 +1,53 @@
+"""An adapter made of a table: its data record, its format, and which files are its transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import AgentInfo, read_object, string
+from skilld.agents.declared import DeclaredParser, Format
+from skilld.agents.typed_history import Entry, ProvingParser
+from skilld.types import Span, ToolEvent
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The adapter of an agent that a table describes.
+
+    `entries` reads the client's list of what was typed; `joins` and `optional` are as for
+    `ProvingParser`; `reads` is the parser, where
+    a table does not say all.
+    """
+
+    INFO: AgentInfo
+    format: Format
+    transcript: Callable[[PurePath], bool]
+    entries: Callable[[bytes], Sequence[Entry] | None] = lambda data: lines_of(data, "prompt")
+    joins: bool = False
+    optional: bool = False
+    reads: type[DeclaredParser] = DeclaredParser
+
+    def is_transcript(self, path: PurePath) -> bool:
+        """Whether this file below one of the stores is a main-thread transcript, judged by its path alone."""
+        return self.transcript(path)
+
+    def parser(self, path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:
+        """Return a parser for one transcript, fresh or resumed with the state of a checkpoint."""
+        known = state or {}
+        inner = self.reads(self.format, path, known)
+        return ProvingParser(inner, self.entries, known, joins=self.joins, optional=self.optional)
+
+    def tool_events(self, record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+        """Yield the tool events of one record."""
+        return self.format.tool_events(record, session_id, span)
+
+
+def lines_of(data: bytes, field: str) -> list[Entry] | None:
+    """Return the entries of a list with a JSON object on each line; the newest may be half written."""
+    if data and not data.endswith(b"\n") and read_object(data.rpartition(b"\n")[2]) is None:
+        return None
+    records = (read_object(line) for line in data.splitlines())
+    return [Entry(string(record.get(field))) for record in records if record is not None and record.get(field)]

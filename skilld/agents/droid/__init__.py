@@ -1,0 +1,110 @@
+"""The adapter for Factory's Droid: one JSONL file for each session, sub-agents in the same folder.
+
+Seen: 0.225.2. `userMessageSource` "cli_tui" stands on what was typed and on nothing else of the role user; `droid exec`
+writes none. A fork copies lines with their ids. A typed skill stands in front of its arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.base import AgentInfo, objects, string
+from skilld.agents.declared import ANY, Format, Kind, Record, Take, value
+from skilld.agents.declared_adapter import Declared
+from skilld.agents.skill_reads import Use, use_of
+from skilld.agents.wrapped import Wrappers
+
+_ACTIVE = re.compile(r'Skill "[^"\n]*" is now active\.\n\n<skill name="[^"\n]*" filePath="([^"\n]*)">')
+_SELECTED = re.compile(r'<system-notification>\nSkills provide [^\n]*\s*<skill filePath="([^"\n]*)">')
+_TITLE = re.compile(r"^\d+\. \[question\] ", re.MULTILINE)
+_OPTION = re.compile(r"^\[option\] (.*)$", re.MULTILINE)
+
+
+def _selected(record: Record) -> Use | None:
+    texts = (string(part.get("text")) for part in objects(value(record, "message.content")))
+    found = next(filter(None, map(_SELECTED.match, texts)), None)
+    return use_of(found[1]) if found else None
+
+
+def _file(text: str) -> str | None:
+    found = _ACTIVE.match(text)
+    return found[1] if found else None
+
+
+def _answers(result: Reading, waiting: Waiting) -> Iterator[str]:
+    """Yield the answers; none where a question or an answer holds a mark of another."""
+    pieces = result.text.split("\n[answer] ")
+    if len(pieces) != len(waiting.titles) + 1 or len(_TITLE.findall(result.text)) != len(waiting.titles):
+        return
+    for piece in pieces[1:]:
+        at = _TITLE.search(piece)
+        yield (piece[: at.start()] if at else piece).strip()
+
+
+_MESSAGE = {"type": "message", "message.role": "user"}
+_ASSISTANT = {"type": "message", "message.role": "assistant"}
+_TYPED = {**_MESSAGE, "message.userMessageSource": "cli_tui", "message.visibility": "\0none"}
+_TEXT = {"type": "text"}
+FORMAT = Format(
+    "droid",
+    (
+        Kind(Take.HEAD, {"type": "session_start"}),
+        Kind(
+            Take.RESULT, _MESSAGE, "message.content", {"type": "tool_result"}, more=True,
+            call="tool_use_id", text="content", failed={"is_error": "true"},
+        ),
+        Kind(Take.SKILL, _TYPED, more=True, skill=_selected),
+        Kind(Take.PROMPT, _TYPED, "message.content", _TEXT, text="text", key="id", why="bare-command"),
+        Kind(Take.NOTHING, {**_MESSAGE, "message.visibility": ANY}, why="injected"),
+        Kind(Take.NOTHING, {**_MESSAGE, "id": ("context-*", "__internal__*", "task-completion:*")}, why="injected"),
+        Kind(Take.NOTHING, _MESSAGE, "message.content", _TEXT, why="headless"),
+        Kind(Take.REPLY, _ASSISTANT, "message.content", _TEXT, text="text", more=True),
+        Kind(Take.CALL, _ASSISTANT, "message.content", {"type": "tool_use"}, call="id", tool="name", input="input"),
+        Kind(Take.NOTHING, {"type": "agent_turn_outcome"}),
+    ),
+    session="id",
+    cwd="cwd",
+    subagent={"callingSessionId": ANY},
+    wrappers=Wrappers(
+        opens=r"<(system-notification|system-reminder)>", closes=r"</(system-notification|system-reminder)>"
+    ),
+    skills={"Skill": "skill"},
+    skill_file=_file,
+    questions={
+        "AskUser": Question(
+            answers=_answers,
+            labels=lambda asked: _OPTION.findall(string(asked.get("questionnaire"))),
+            titles=lambda asked: [f"{n}" for n, _ in enumerate(_TITLE.findall(string(asked.get("questionnaire"))))],
+        )
+    },
+    refused=("Tool execution cancelled by user",),
+)  # fmt: skip
+INFO = AgentInfo(
+    name="droid",
+    title="Droid",
+    home=".factory",
+    home_variables=(),
+    home_parents=(("FACTORY_HOME_OVERRIDE", ".factory"),),
+    stores=("sessions",),
+    project_skills=(".factory/skills", ".claude/skills"),
+    user_skills=(),
+    skill_homes=("skills",),
+    wrappers=(
+        "system-notification",
+        "system-reminder",
+        "injected message",
+        "headless prompt",
+        "option label",
+        "tool result",
+    ),
+    instructions=("AGENTS.md",),
+    verified="0.225.2 on 2026-11-22",
+    typed_by="user messages whose `userMessageSource` is `cli_tui`",
+    unattended="prompts without a `userMessageSource`; `callingSessionId` of a sub-agent's session",
+    skill_use="the `Skill` tool's result or the block of a typed skill, which name the file",
+    tool_calls="`tool_use` and `tool_result` parts; `is_error`, and the first words of a refusal",
+    own_runs="nothing is started; `FACTORY_HOME_OVERRIDE` would keep it apart",
+)
+ADAPTER = Declared(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

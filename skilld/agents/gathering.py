@@ -1,0 +1,123 @@
+"""How one session's records are gathered where it is no file of lines: one JSON document, or a file for each event.
+
+Files in, as an adapter is given them (`base.Beside`); records as JSON out, the head of the session first. A document
+is never held whole: its values are read one by one, and only up to the longest that counts.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import Beside, CutError
+
+_LONGEST = 8 << 20  # characters of one value of a document
+_BLANK = re.compile(r"[\s,:]*")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON object, rewritten as a whole, whose list `array` has the records; the values of `head` are the first."""
+
+    array: str
+    head: tuple[str, ...] = ()
+
+    def __call__(self, path: PurePath, beside: Beside) -> Iterator[bytes]:
+        """Yield the head, then the records; nothing of a file that is no such document."""
+        head = {}
+        for key, value in _values(beside.pieces(path.name), self.array):
+            if key in self.head:
+                head[key] = value
+            if len(head) == len(self.head):
+                break
+        yield json.dumps({"head": head}).encode()
+        for key, value in _values(beside.pieces(path.name), self.array):
+            if key == self.array and isinstance(value, dict):
+                yield json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _values(pieces: Iterator[bytes], array: str) -> Iterator[tuple[str, Any]]:
+    """Yield key and value of each entry of a JSON object; of the list `array` each element under its key.
+
+    Raises CutError where the file ends before the object does.
+    """
+    window = _Window(pieces)
+    if window.next() != "{":
+        return
+    window.at += 1
+    while (mark := window.next()) == '"':
+        key = window.value()
+        if key != array or window.next() != "[":
+            yield str(key), window.value()
+            continue
+        window.at += 1
+        while (mark := window.next()) not in ("]", ""):
+            yield array, window.value()
+        if mark == "":
+            raise CutError
+        window.at += 1
+    if mark != "}":
+        raise CutError
+
+
+class _Window:
+    """A part of a text that is read as far as it is needed."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.text = ""
+        self.at = 0
+
+    def next(self) -> str:
+        """Return the next character that is no blank, comma or colon, "" at the end."""
+        while True:
+            blank = _BLANK.match(self.text, self.at)
+            self.at = blank.end() if blank else self.at
+            if self.at < len(self.text) or not self._more():
+                return self.text[self.at : self.at + 1]
+
+    def value(self) -> Any:  # noqa: ANN401 - JSON
+        """Return the JSON value that begins here. Raises CutError where it is none, does not end, or is too long."""
+        self.next()
+        while True:
+            try:
+                found, end = _DECODER.raw_decode(self.text, self.at)
+            except (ValueError, RecursionError):
+                if len(self.text) - self.at > _LONGEST or not self._more():
+                    raise CutError from None
+                continue
+            if end == len(self.text) and not isinstance(found, dict | list | str) and self._more():
+                continue  # a number may go on
+            self.at = end
+            return found
+
+    def _more(self) -> bool:
+        """Read on, as much again as there is; returns whether there was more."""
+        parts, size, wanted = [self.text[self.at :]], 0, max(1 << 16, len(self.text) - self.at)
+        while size < wanted and (piece := next(self._pieces, None)) is not None:
+            parts.append(self._decoder.decode(piece))
+            size += len(piece)
+        self.text, self.at = "".join(parts), 0
+        return size > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A folder with a JSON file for each event; the head is made by `head` of the file that is the transcript."""
+
+    folder: str
+    prefix: str = "event-"
+
+    def __call__(self, path: PurePath, beside: Beside) -> Iterator[bytes]:
+        """Yield the events in the order of their names."""
+        del path
+        for name in beside.names(self.folder):
+            if name.startswith(self.prefix) and name.endswith(".json"):
+                yield (beside.read(f"{self.folder}/{name}") or b"").replace(b"\n", b" ").strip()

@@ -1,0 +1,112 @@
+"""The adapter for Goose: one SQLite database for all sessions.
+
+Only read about: schema 17 of its source. `goose run` makes an ordinary session, so prompts must stand in the terminal's
+history. Compaction writes the conversation anew under other row numbers: a turn's key is made of time and words.
+"""
+
+from __future__ import annotations
+
+from skilld.agents.base import AgentInfo, Folder, Query, objects, read_object, string
+from skilld.agents.declared import Format, Kind, Record, Take, seconds_or_more, value
+from skilld.agents.declared_adapter import Declared
+from skilld.agents.typed_history import Entry
+
+
+def _shape(record: Record) -> Record:
+    """Return a message with its content as a list."""
+    row = next(iter(objects(record.get("message"))), {})
+    content = value(read_object(f'{{"parts":{string(row.get("content")) or "[]"}}}'), "parts")
+    shown = value(read_object(string(row.get("metadata"))), "userVisible")
+    return {**row, "content": content, "shown": "no" if shown is False else "yes"}
+
+
+def _words(record: Record) -> str:
+    """Return the text of a message that is nothing but text."""
+    parts = objects(record.get("content"))
+    return "\n".join(string(p.get("text")) for p in parts) if all(p.get("type") == "text" for p in parts) else ""
+
+
+def read_history(data: bytes) -> list[Entry]:
+    """Return the entries of the terminal's history: one on a line, with escapes since its second version."""
+    lines = data.decode("utf-8", "replace").splitlines()
+    escaped = bool(lines) and lines[0].startswith("#V2")
+    return [Entry(line.replace("\\n", "\n").replace("\\\\", "\\") if escaped else line) for line in lines]
+
+
+_QUERY = Query(
+    tables={
+        "sessions": frozenset({"id", "session_type", "working_dir", "parent_session_id"}),
+        "messages": frozenset({"id", "session_id", "role", "content_json", "created_timestamp", "metadata_json"}),
+    },
+    newer=(),
+    newest="SELECT max(CASE WHEN created_timestamp < 10000000000 THEN created_timestamp * 1000"
+    " ELSE created_timestamp END) FROM messages",
+    last_row="SELECT coalesce(max(id), 0) FROM messages",
+    index="""
+        SELECT at, id FROM (
+          SELECT m.id AS id, CASE WHEN m.created_timestamp < 10000000000 THEN m.created_timestamp * 1000
+          ELSE m.created_timestamp END AS at FROM messages m JOIN sessions s ON s.id = m.session_id
+          WHERE s.session_type = 'user' AND s.parent_session_id IS NULL AND (:session IS NULL OR s.id = :session)
+        ) WHERE at >= :since OR id > :row ORDER BY at, id LIMIT :most
+    """,
+    record={
+        "message": """
+            SELECT m.session_id AS session, s.working_dir AS directory, m.role AS role, m.created_timestamp AS created,
+            m.metadata_json AS metadata,
+            CASE WHEN length(m.content_json) <= :longest THEN m.content_json ELSE '[]' END AS content
+            FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = :key
+        """
+    },
+)
+FORMAT = Format(
+    "goose",
+    (
+        Kind(Take.HEAD, {"session": "*"}, more=True),
+        Kind(Take.NOTHING, {"role": "user", "shown": "no"}, why="injected"),
+        Kind(
+            Take.RESULT, {"role": "user"}, "content", {"type": "toolResponse"},
+            call="id", text="toolResult.value", failed={"toolResult.status": "error"},
+        ),
+        Kind(Take.PROMPT, {"role": "user"}, words=_words),
+        Kind(Take.REPLY, {"role": "assistant"}, "content", {"type": "text"}, text="text", more=True),
+        Kind(
+            Take.CALL, {"role": "assistant"}, "content", {"type": "toolRequest"},
+            call="id", tool="toolCall.value.name", input="toolCall.value.arguments",
+        ),
+        Kind(Take.NOTHING, {"role": "assistant"}),
+    ),
+    session="session",
+    cwd="directory",
+    at="created",
+    time=seconds_or_more,
+    skills={"loadSkill": "name", "load_skill": "name"},
+    shape=_shape,
+    listed=True,
+)  # fmt: skip
+INFO = AgentInfo(
+    name="goose",
+    title="Goose",
+    home=".local/share/goose/sessions",
+    home_variables=(),
+    home_parents=(("XDG_DATA_HOME", "goose/sessions"),),
+    stores=("",),
+    suffixes=("sessions.db",),
+    flat=True,
+    queries=(_QUERY,),
+    typed_list=("~/.config/goose/history.txt", "~/.local/state/goose/history.txt"),
+    asked_for=True,
+    project_skills=(".goose/skills", ".agents/skills", ".claude/skills"),
+    user_skills=(".agents/skills", ".claude/skills"),
+    skill_homes=(),
+    skill_folders=(Folder(".config/goose/skills", (("XDG_CONFIG_HOME", "goose/skills"),)),),
+    wrappers=("headless prompt", "tool result"),
+    instructions=(".goosehints", "AGENTS.md"),
+    verified="its source (schema 17), not the client",
+    kept_as="rows of SQLite",
+    typed_by="`user` messages of text that stand in the terminal's history, too",
+    unattended="prompts missing from that history: only followed if `roots.goose` is set",
+    skill_use="a `loadSkill` call, by name, or a call that reads a SKILL.md",
+    tool_calls="`toolRequest` and `toolResponse` parts",
+    own_runs="nothing is started; `--no-session` would keep nothing",
+)
+ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "sessions.db", read_history)

@@ -1,0 +1,124 @@
+"""The adapter for Grok Build: of each session an append-only updates.jsonl, sub-agents in folders beside it.
+
+Seen: 1.0.41. `summary.json` and `prompt_context.json` tell a headless session. `grok -p -c` into a person's session
+changes neither; it numbers its events from the start, where a terminal goes on counting. The note on a refusal is
+written twice, at one time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.asked import Question, quoted
+from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
+from skilld.agents.declared import ANY, NONE, DeclaredParser, Facts, Format, Kind, Record, Take, milliseconds, value
+from skilld.agents.declared_adapter import Declared
+from skilld.agents.skill_reads import Use
+from skilld.agents.typed_history import Claim
+from skilld.types import Event, How, Ignored, Span
+
+_NUMBER = re.compile(r".*-(\d{1,15})")
+_COMMAND = re.compile(r"/([\w:.-]+)")
+
+
+def _facts(_path: PurePath, read: Read) -> Facts:
+    summary, context = (mapping(read_object(read(name) or b"")) for name in ("summary.json", "prompt_context.json"))
+    info, kind = mapping(summary.get("info")), summary.get("session_kind")
+    return Facts(
+        session=short(info.get("id")) or None,
+        cwd=string(info.get("cwd")) or None,
+        headless=kind == "headless" or context.get("is_non_interactive") is True,
+        subagent=kind == "subagent" or context.get("audience") == "subagent",
+    )
+
+
+def _slash(record: Record) -> Use | None:
+    found = _COMMAND.match(string(value(record, "params.update.content.text")))
+    return (found[1], None) if found else None
+
+
+class GrokParser(DeclaredParser):
+    """Reads one session, and whose run of the client an event is of."""
+
+    def __init__(self, declared: Format, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state."""
+        super().__init__(declared, path, state)
+        numbers = [state.get(name) for name in ("last", "top")]
+        self._last, self._top = (number if isinstance(number, int) else 0 for number in numbers)
+        self._scripted = state.get("scripted") is True
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state."""
+        offset, state = super().checkpoint(end)
+        return offset, {**state, "last": self._last, "top": self._top, "scripted": self._scripted}
+
+    def take(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
+        """Note the number of the event first."""
+        found = _NUMBER.fullmatch(string(value(record, "params._meta.eventId")))
+        if found and (number := int(found[1])) != self._last:
+            begins = value(record, "params.update.sessionUpdate") == "background_tasks"
+            if number < self._last and (number <= _FIRST or 2 * number < self._last):
+                self._scripted, self._top, self._last = True, max(self._top, self._last), number
+            elif self._scripted and number > self._top and (begins or number > self._last + _STEP):
+                self._scripted = False
+            self._last = max(self._last, number)
+        if self._scripted and kind.take is Take.PROMPT:
+            self.scripted = True
+            yield Ignored("headless", span)
+        else:
+            yield from super().take(kind, record, span)
+
+
+_FIRST = 4  # numbers of the first events that a run writes; of calls side by side later ones may come first
+_STEP = 20  # events that one run leaves out between two that it writes
+_UPDATE = "params.update.sessionUpdate"
+_CHUNK = {_UPDATE: "user_message_chunk"}
+_TEXT = "params.update.content.text"
+FORMAT = Format(
+    "grok-build",
+    (
+        Kind(Take.NOTHING, {**_CHUNK, "params.update.content._meta.bash_command": ANY}, why="shell"),
+        Kind(Take.SKILL, {**_CHUNK, "params.update.content._meta.displayAsSkill": "true"}, skill=_slash, more=True),
+        Kind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": ANY}, text=_TEXT),
+        Kind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": NONE}, text=_TEXT, how=How.REJECTION),
+        Kind(Take.REPLY, {_UPDATE: "agent_message_chunk"}, text="params.update.content"),
+        Kind(
+            Take.CALL, {_UPDATE: "tool_call"},
+            call="params.update.toolCallId", tool="params.update.title", input="params.update.rawInput",
+        ),
+        Kind(
+            Take.RESULT, {_UPDATE: "tool_call_update", "params.update.status": ("completed", "failed")},
+            call="params.update.toolCallId", text="params.update.content", failed={"params.update.status": "failed"},
+        ),
+        Kind(Take.NOTHING, {"params.update.sessionUpdate": ANY}),
+    ),
+    at="params._meta.agentTimestampMs",
+    time=milliseconds,
+    questions={"ask_user_question": Question(answers=quoted)},
+    own_skills=True,
+    refused=("The user elected to avoid running",),
+    facts=_facts,
+    name=lambda path: path.parent.name,
+)  # fmt: skip
+INFO = AgentInfo(
+    name="grok-build",
+    title="Grok Build",
+    home=".grok",
+    home_variables=("GROK_HOME",),
+    stores=("sessions",),
+    project_skills=(".grok/skills", ".agents/skills", ".claude/skills", ".cursor/skills"),
+    user_skills=(".claude/skills", ".cursor/skills", ".agents/skills"),
+    skill_homes=("skills",),
+    wrappers=("shell", "headless prompt", "option label", "tool result"),
+    instructions=("AGENTS.md", "CLAUDE.md"),
+    verified="1.0.41 on 2026-11-22",
+    typed_by="`user_message_chunk` updates",
+    unattended="`session_kind` and `is_non_interactive`; of a continued session events that are numbered anew",
+    skill_use="a `read_file` call of a SKILL.md; a typed skill by name",
+    tool_calls="`tool_call` and `tool_call_update` with its `status`",
+    own_runs="nothing is started; `GROK_HOME` would keep it apart",
+)
+ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "updates.jsonl", reads=GrokParser)

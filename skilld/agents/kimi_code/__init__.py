@@ -1,0 +1,108 @@
+"""The adapter for Kimi Code: one append-only wire.jsonl for each agent of a session; the main one's is the person's.
+
+Seen: 2.1.0. `origin` says whose a prompt is; `kimi -p` writes the same as a terminal, so prompts must stand in the
+folder's `user-history`. Lines that wait are sent as one prompt. Only a terminal can steer a turn that runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
+from skilld.agents.declared import Facts, Format, Kind, Record, Take, milliseconds, value
+from skilld.agents.declared_adapter import Declared, lines_of
+from skilld.agents.skill_reads import Use
+from skilld.types import How
+
+_STATE = "../../state.json"
+
+
+def _facts(_path: PurePath, read: Read) -> Facts:
+    state = mapping(read_object(read(_STATE) or b""))
+    return Facts(session=short(state.get("id")) or None, cwd=string(state.get("cwd")) or None)
+
+
+def _history(path: PurePath, read: Read) -> str:
+    cwd = _facts(path, read).cwd or ""
+    name = hashlib.md5(cwd.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    return f"../../../../../user-history/{name}.jsonl"
+
+
+def _activated(record: Record) -> Use | None:
+    name = short(value(record, "origin.skillName"))
+    return (name, string(value(record, "origin.skillPath")) or None) if name else None
+
+
+def _slash(record: Record) -> str:
+    name, words = short(value(record, "origin.skillName")), string(value(record, "origin.skillArgs"))
+    return f"/{name} {words}".rstrip()
+
+
+def _answers(result: Reading, _: Waiting) -> Iterator[str]:
+    yield from map(string, mapping(mapping(read_object(result.text)).get("answers")).values())
+
+
+_LOOP = {"type": "context.append_loop_event"}
+_SKILL = {"origin.kind": "skill_activation"}
+FORMAT = Format(
+    "kimi-code",
+    (
+        Kind(Take.PROMPT, {"type": "turn.prompt", "origin.kind": "user"}, text="input", key="promptId"),
+        Kind(
+            Take.PROMPT, {"type": "turn.steer", "origin.kind": "user"},
+            text="input", key="messageId", how=How.QUEUED, listed=False,
+        ),
+        Kind(Take.SKILL, {"type": ("turn.prompt", "turn.steer"), **_SKILL}, skill=_activated, more=True),
+        Kind(
+            Take.PROMPT, {"type": "turn.prompt", **_SKILL, "origin.trigger": "user-slash"}, words=_slash, key="promptId"
+        ),
+        Kind(Take.NOTHING, {"type": ("turn.prompt", "turn.steer")}, why="injected"),
+        Kind(Take.REPLY, {**_LOOP, "event.type": "content.part", "event.part.type": "text"}, text="event.part"),
+        Kind(
+            Take.CALL, {**_LOOP, "event.type": "tool.call"},
+            call="event.toolCallId", tool="event.name", input="event.args",
+        ),
+        Kind(
+            Take.RESULT, {**_LOOP, "event.type": "tool.result"},
+            call="event.toolCallId", text="event.result.output", failed={"event.result.isError": "true"},
+        ),
+        Kind(Take.NOTHING, {"type": ("context.*", "agent.*", "turn.*", "prompt.*", "llm.*", "usage.*", "metadata")}),
+        Kind(Take.NOTHING, {"type": ("token_counting.*", "runtime.*", "profile.*", "permission.*", "plugin.*")}),
+        Kind(Take.NOTHING, {"type": ("subagent.*", "interaction.*")}),
+    ),
+    at="time",
+    time=milliseconds,
+    questions={"AskUserQuestion": Question(answers=_answers)},
+    facts=_facts,
+    name=lambda path: path.parents[min(2, len(path.parents) - 1)].name,
+    listed=True,
+)  # fmt: skip
+INFO = AgentInfo(
+    name="kimi-code",
+    title="Kimi Code",
+    home=".kimi-code",
+    home_variables=("KIMI_CODE_HOME",),
+    stores=("sessions",),
+    typed_place=_history,
+    project_skills=(".kimi-code/skills", ".agents/skills"),
+    user_skills=(".agents/skills",),
+    skill_homes=("skills",),
+    wrappers=("skill-loaded", "injected message", "headless prompt", "option label", "tool result"),
+    instructions=("AGENTS.md",),
+    verified="2.1.0 on 2026-11-22",
+    typed_by="`turn.prompt` of origin `user` that stand in the folder's `user-history`, too; `turn.steer`",
+    unattended="prompts missing from that list; sub-agents have files of their own",
+    skill_use="origin `skill_activation`, which names the file, or a call that reads a SKILL.md",
+    tool_calls="`tool.call` and `tool.result` events",
+    own_runs="nothing is started; `KIMI_CODE_HOME` would keep it apart",
+)
+ADAPTER = Declared(
+    INFO,
+    FORMAT,
+    lambda path: path.name == "wire.jsonl" and path.parent.name == "main",
+    lambda data: lines_of(data, "content"),
+    joins=True,
+)

@@ -1,0 +1,67 @@
+"""The adapter for the Kiro command line: of each session one append-only JSONL file, with a document beside it.
+
+Only read about: the shapes are those of public readers' captures of 2.5.1 and 2.28. How a headless run differs is
+unknown. Of its three places only the default engine's is read, not the desktop's nor the database of 1.x.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from skilld.agents.base import AgentInfo, Read, mapping, objects, read_object, short, string
+from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, seconds_or_more, value
+from skilld.agents.declared_adapter import Declared
+
+
+def _words(record: Record) -> str:
+    parts = objects(value(record, "data.content"))
+    return "\n".join(string(part.get("data")) for part in parts if part.get("kind") == "text")
+
+
+def _facts(path: PurePath, read: Read) -> Facts:
+    about = mapping(read_object(read(f"{path.stem}.json") or b""))
+    below = bool(about.get("parent_session_id")) and about.get("session_created_reason") == "subagent"
+    return Facts(short(about.get("session_id")) or None, string(about.get("cwd")) or None, subagent=below)
+
+
+FORMAT = Format(
+    "kiro",
+    (
+        Kind(Take.PROMPT, {"kind": "Prompt"}, words=_words, key="data.message_id"),
+        Kind(Take.REPLY, {"kind": "AssistantMessage"}, "data.content", {"kind": "text"}, text="data", more=True),
+        Kind(
+            Take.CALL, {"kind": "AssistantMessage"}, "data.content", {"kind": "toolUse"},
+            call="data.toolUseId", tool="data.name", input="data.input",
+        ),
+        Kind(
+            Take.RESULT, {"kind": "ToolResults"}, "data.content", {"kind": "toolResult"},
+            call="data.toolUseId", text="data.content", failed={"data.status": "error"},
+        ),
+        Kind(Take.NOTHING, {"kind": ANY, "version": ANY}),
+    ),
+    at="data.meta.timestamp",
+    time=seconds_or_more,
+    shows={"read": "operations.path"},
+    facts=_facts,
+)  # fmt: skip
+INFO = AgentInfo(
+    name="kiro",
+    title="Kiro",
+    home=".kiro",
+    home_variables=("KIRO_HOME",),
+    stores=("sessions/cli",),
+    flat=True,
+    asked_for=True,
+    project_skills=(".kiro/skills",),
+    user_skills=(),
+    skill_homes=("skills",),
+    wrappers=("tool result",),
+    instructions=("AGENTS.md",),
+    verified="public captures of 2.5.1 and 2.28, not the client",
+    typed_by="`Prompt` lines",
+    unattended="not told: only followed if `roots.kiro` is set; sub-agents by the document beside the file",
+    skill_use="a `read` call of a SKILL.md",
+    tool_calls="`toolUse` and `toolResult` parts",
+    own_runs="nothing is started; `KIRO_HOME` would keep it apart",
+)
+ADAPTER = Declared(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

@@ -1,0 +1,61 @@
+"""The adapter for Letta Code: an append-only transcript of each conversation, which a terminal alone writes.
+
+Seen: 0.32.18. Every `user` line is typed, queued ones too; a typed skill and a prompt whose turn was interrupted are
+missing. The messages of the local backend have no times and no sign of `-p`: they are passed over.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from skilld.agents.base import AgentInfo, Read, read_object, string
+from skilld.agents.declared import ANY, Facts, Format, Kind, Take
+from skilld.agents.declared_adapter import Declared
+
+
+def _facts(path: PurePath, read: Read) -> Facts:
+    """Return where the agent was last used: the list of ended sessions is the only one to say."""
+    agent = path.parent.parent.name
+    lines = (read_object(line) for line in reversed((read("../../../sessions.jsonl") or b"").splitlines()))
+    ended = next((line for line in lines if line and line.get("agent_id") == agent), {})
+    return Facts(cwd=string(ended.get("project")) or None)
+
+
+FORMAT = Format(
+    "letta-code",
+    (
+        Kind(Take.PROMPT, {"kind": "user"}, text="text", key="source_line_id"),
+        Kind(Take.REPLY, {"kind": "assistant"}, text="text"),
+        Kind(
+            Take.CALL, {"kind": "tool_call"}, more=True, call="source_line_id", tool="name", input="argsText"
+        ),
+        Kind(
+            Take.RESULT, {"kind": "tool_call"}, call="source_line_id", text="resultText", failed={"resultOk": "\0none"}
+        ),
+        Kind(Take.NOTHING, {"role": "user", "metadata.conversation_id": ANY}, why="kept by the local backend"),
+        Kind(Take.NOTHING, {"role": ANY, "metadata.conversation_id": ANY}),
+    ),
+    at="captured_at",
+    skills={"Skill": "skill"},
+    facts=_facts,
+    name=lambda path: f"{path.parent.parent.name}/{path.parent.name}",
+)  # fmt: skip
+INFO = AgentInfo(
+    name="letta-code",
+    title="Letta Code",
+    home=".letta",
+    home_variables=(),
+    stores=("transcripts",),
+    project_skills=(".skills", ".agents/skills"),
+    user_skills=(),
+    skill_homes=("skills",),
+    wrappers=("tool result",),
+    instructions=(),
+    verified="0.32.18 on 2026-11-22",
+    typed_by="`user` lines of `transcripts/`",
+    unattended="`-p` writes no transcript",
+    skill_use="a `Skill` call that went well, by name, or a call that reads a SKILL.md",
+    tool_calls="`tool_call` lines with their `resultOk`",
+    own_runs="nothing is started: no way is known to keep a run apart",
+)
+ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "transcript.jsonl")

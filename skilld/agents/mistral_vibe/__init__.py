@@ -1,0 +1,122 @@
+"""The adapter for Mistral Vibe: of each session a store of snapshots and a journal, to which CURRENT is the way in.
+
+Seen: 3.0.3. The chunks of the newest snapshot hold all entries, the journal what came since. The id of a prompt tells
+who it is of: `rs-` is a terminal's, `user-turn-` a headless run's. Everything is replaced by rename.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.base import AgentInfo, Beside, mapping, objects, read_object, string
+from skilld.agents.declared import ANY, Format, Kind, Record, Take, milliseconds, sequence, value
+from skilld.agents.declared_adapter import Declared
+from skilld.agents.skill_reads import Use
+from skilld.agents.wrapped import last
+from skilld.types import How
+
+_FOLDER = re.compile(r"^Base directory for this skill: ([^\n]+)\nRelative paths in this skill are ", re.MULTILINE)
+_CONTENT = re.compile(r'<skill_content name="([^"\n]+)">\n')
+
+
+def gather(path: PurePath, beside: Beside) -> Iterator[bytes]:
+    """Yield the session's head and its entries, as one order of keys writes them wherever they stand."""
+    current = mapping(read_object(beside.read(path.name) or b""))
+    meta = mapping(read_object(beside.read("meta.json") or b""))
+    generation = string(current.get("generation"))
+    manifest = mapping(read_object(beside.read(f"generations/{generation}/manifest.json") or b""))
+    head = {"cwd": value(meta, "environment.working_directory"), "parent": meta.get("parent_session_id")}
+    yield _line({"type": "head", "session": current.get("session_id"), **head})
+    for name in sequence(value(manifest, "projection_state.chunks")):
+        chunk = beside.read(f"chunks/{name}.json") if isinstance(name, str) else None
+        entries = mapping(read_object(b'{"entries":%b}' % chunk)).get("entries") if chunk else None
+        yield from map(_line, objects(entries))
+    journal = string(value(manifest, "recovery_journal_segment.path"))
+    for line in (beside.read(journal) or b"").splitlines() if journal else ():
+        delta = value(read_object(line), "payload.delta")
+        yield from (_line(mapping(each.get("entry"))) for each in objects(delta) if each.get("entry"))
+
+
+def _line(record: Record) -> bytes:
+    return json.dumps(record, sort_keys=True).encode()
+
+
+def _typed(record: Record) -> str:
+    """Return the first part: what the client adds, such as a skill's body, stands in others."""
+    return next((string(part.get("text")) for part in objects(record.get("content"))), "")
+
+
+def _folder(text: str) -> str | None:
+    found = last(_FOLDER, text)
+    return f"{found[1].rstrip('/')}/SKILL.md" if found else None
+
+
+def _invoked(record: Record) -> Use | None:
+    for part in objects(record.get("content"))[1:]:
+        text = string(part.get("text"))
+        if found := _CONTENT.match(text):
+            return found[1], _folder(text)
+    return None
+
+
+def _answers(result: Reading, _: Waiting) -> Iterator[str]:
+    content = value(result.part, "state.output.structured_content")
+    yield from (string(answer.get("answer")) for answer in objects(mapping(content).get("answers")))
+
+
+_SAID = {"type": "message", "role": "user"}
+_TOOL = {"type": "effect", "detail.kind": "tool"}
+FORMAT = Format(
+    "mistral-vibe",
+    (
+        Kind(Take.HEAD, {"type": "head"}),
+        Kind(Take.SKILL, {**_SAID, "userDisplayContent": ANY}, skill=_invoked, more=True),
+        Kind(Take.PROMPT, {**_SAID, "id": "rs-*", "source": "turn_steer"}, words=_typed, key="id", how=How.QUEUED),
+        Kind(Take.PROMPT, {**_SAID, "id": "rs-*"}, words=_typed, key="id"),
+        Kind(Take.NOTHING, {**_SAID, "id": "user-turn-*"}, why="headless"),
+        Kind(Take.NOTHING, _SAID, why="injected"),
+        Kind(Take.REPLY, {"type": "message", "role": "assistant"}, text="content"),
+        Kind(Take.CALL, _TOOL, call="id", tool="detail.toolName", input="detail.input", more=True),
+        Kind(
+            Take.RESULT, {**_TOOL, "state.status": ANY},
+            call="id", text="state.outputText", failed={"state.display.success": "false"},
+        ),
+        Kind(Take.NOTHING, {"type": "effect"}),
+    ),
+    session="session",
+    cwd="cwd",
+    subagent={"parent": ANY},
+    at="createdAt",
+    time=milliseconds,
+    skills={"skill.read": "name"},
+    skill_file=_folder,
+    own_skills=True,
+    questions={"ui.ask_user_question": Question(answers=_answers)},
+    name=lambda path: path.parent.name,
+)  # fmt: skip
+INFO = AgentInfo(
+    name="mistral-vibe",
+    title="Mistral Vibe",
+    home=".vibe",
+    home_variables=("VIBE_HOME",),
+    stores=("logs/session/unified",),
+    suffixes=("CURRENT",),
+    gather=gather,
+    project_skills=(".vibe/skills", ".agents/skills"),
+    user_skills=(".agents/skills",),
+    skill_homes=("skills",),
+    wrappers=("skill_content", "headless prompt", "option label", "tool result"),
+    instructions=("AGENTS.md",),
+    verified="3.0.3 on 2026-11-22",
+    kept_as="snapshots and a journal, replaced",
+    typed_by="`user` messages whose id begins with `rs-`",
+    unattended="ids that begin with `user-turn-`; sub-agents have a `parent_session_id`",
+    skill_use="a `skill.read` effect or the body behind a typed skill, which name the folder",
+    tool_calls="`effect` entries with their `state`",
+    own_runs="nothing is started; `VIBE_HOME` would keep it apart",
+)
+ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "CURRENT")

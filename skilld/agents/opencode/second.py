@@ -1,0 +1,90 @@
+"""The tables that opencode 2 keeps its sessions in, beside those of 1.x, and its messages in the shape of the old.
+
+Only read about: rows of public captures of 2.0.25 and 2.0.26. At its first start it copies sessions into the new tables
+under their old ids and leaves the old rows, so of a session that is in both only the new ones are asked. `permission`
+is empty there, so nothing but the prompt history tells a headless run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from skilld.agents.base import Query, mapping, objects, read_object, string
+
+_TABLES = {
+    "session_v2": frozenset({"id", "parent_id", "directory", "permission"}),
+    "session_message": frozenset({"id", "session_id", "type", "time_created", "data"}),
+}
+_NEW = """
+    SELECT m.time_created AS at, m.id AS key FROM session_message m JOIN session_v2 s ON s.id = m.session_id
+    WHERE (m.time_created >= :since OR m.rowid > :row) AND s.parent_id IS NULL
+    AND (:session IS NULL OR s.id = :session) AND m.type IN ('user', 'assistant')
+    AND typeof(m.time_created) = 'integer' AND typeof(m.id) = 'text'
+"""
+_OLD = """
+    SELECT m.time_created AS at, '1/' || m.id AS key FROM message m JOIN session s ON s.id = m.session_id
+    WHERE m.time_created >= :since AND s.parent_id IS NULL AND (:session IS NULL OR s.id = :session)
+    AND NOT EXISTS (SELECT 1 FROM session_v2 n WHERE n.id = s.id)
+    AND typeof(m.time_created) = 'integer' AND typeof(m.id) = 'text'
+"""
+_RECORD = """
+    SELECT m.id, m.session_id AS session, s.directory, s.permission, m.time_created AS created, m.type AS type,
+    CASE WHEN length(m.data) <= :longest THEN m.data END AS data
+    FROM session_message m JOIN session_v2 s ON s.id = m.session_id WHERE m.id = :key
+"""
+_ALONE = Query(
+    tables=_TABLES,
+    newer=(),
+    newest="SELECT max(time_created) FROM session_message",
+    last_row="SELECT coalesce(max(rowid), 0) FROM session_message",
+    index=f"{_NEW} ORDER BY 1, 2 LIMIT :most",
+    record={"second": _RECORD},
+)
+
+
+def queries(first: Query) -> tuple[Query, ...]:
+    """Return how to ask the new tables and the old, the new alone, and the old as `first` does."""
+    old = {name: statement.replace("= :key", "= substr(:key, 3)") for name, statement in first.record.items()}
+    both = replace(
+        _ALONE,
+        tables={**_TABLES, **first.tables},
+        newest="SELECT max(at) FROM (SELECT max(time_created) AS at FROM session_message"
+        " UNION SELECT max(time_created) FROM message)",
+        index=f"SELECT at, key FROM ({_NEW} UNION {_OLD}) ORDER BY 1, 2 LIMIT :most",  # noqa: S608 - our own text
+        record={"second": _RECORD, **old},
+    )
+    return both, _ALONE, first
+
+
+def as_first(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record of the new tables as one of the old; any other as it is."""
+    rows = objects(record.get("second"))
+    if not rows:
+        return record
+    row, data = rows[0], mapping(read_object(string(rows[0].get("data"))))
+    parts = [{"id": row.get("id"), "type": "text", "text": data.get("text")}] if row.get("type") == "user" else []
+    parts += _parts(data) if row.get("type") == "assistant" else []
+    body = {"role": row.get("type"), "time": data.get("time"), "error": data.get("error")}
+    return {"message": [{**row, "data": json.dumps(body), "second": True}], "parts": parts}
+
+
+def _parts(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for item in objects(data.get("content")):
+        state = mapping(item.get("state"))
+        asked = dict(mapping(state.get("input")))
+        if "path" in asked:
+            asked.setdefault("filePath", asked["path"])
+        yield {
+            "id": item.get("id"),
+            "type": item.get("type"),
+            "text": item.get("text"),
+            "tool": item.get("name"),
+            "status": state.get("status"),
+            "input": json.dumps(asked),
+            "metadata": json.dumps(mapping(state.get("metadata"))),
+            "started": mapping(item.get("time")).get("ran"),
+            "error": string(state.get("error"))[:200],
+        }
