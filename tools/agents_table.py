@@ -16,7 +16,7 @@ def tables(agents: Iterable[AgentInfo]) -> str:
     parts = [
         _table(
             ("agent", "transcripts", "moved by", "stored as", "checked against"),
-            [(it.title, _code(_stores(it)), _code(_moved_by(it)), it.kept_as, it.verified) for it in known],
+            [(it.title, _places(it), _code(_moved_by(it)), it.kept_as, it.verified) for it in known],
         ),
         _table(
             said,
@@ -28,6 +28,11 @@ def tables(agents: Iterable[AgentInfo]) -> str:
         ),
     ]
     return "\n".join(parts)
+
+
+def _places(info: AgentInfo) -> str:
+    place = _code(_stores(info)) if info.home else "in each project"
+    return f"{place}, if `roots.{info.name}` is set" if info.asked_for else place
 
 
 def _stores(info: AgentInfo) -> Iterator[str]:

@@ -14,6 +14,7 @@ _PERSONAL: Mapping[str, str] = {
     "droid": ".factory/AGENTS.md",
     "mistral-vibe": ".vibe/AGENTS.md",
 }
+_ALWAYS = {"cline": ".clinerules", "kiro": ".kiro/steering"}  # folders of which each file is loaded
 _CURSOR_RULES = frozenset({"cursor", "grok-build"})
 
 
@@ -25,6 +26,8 @@ def resolve(agent: str, names: Sequence[str], where: Where) -> Gathered:
     for folder in dict.fromkeys([where.root or where.project, where.project]):
         for name in names:
             found.add(join(folder, name), Scope.PROJECT)
+        for path in files_below(where.files, join(folder, _ALWAYS[agent]), ".md") if agent in _ALWAYS else ():
+            found.add(path, Scope.PROJECT)
         for path in files_below(where.files, join(folder, ".cursor/rules"), ".mdc") if agent in _CURSOR_RULES else ():
             there = where.files.read(path)
             keys = markup.front_entries((markup.split_front(there.text)[0] if there else None) or ())

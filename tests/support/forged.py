@@ -18,9 +18,9 @@ from skilld.agents.base import Consulting
 from skilld.agents.wrapped import Expanding
 from skilld.text import fold
 from skilld.types import Turn
+from support.forged_aider import AIDER
 from support.forged_claude import CLAUDE
 from support.forged_codex import CODEX
-from support.forged_aider import AIDER
 from support.forged_declared import (
     ANTIGRAVITY,
     CLINE,

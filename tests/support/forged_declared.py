@@ -27,8 +27,8 @@ def _result(call: str, content: Any, **more: Any) -> dict[str, Any]:
 # Cline
 
 
-def _manifest(interactive: bool) -> Callable[[str], dict[str, bytes]]:  # noqa: FBT001 - one word of a manifest
-    return lambda _: {"s.json": json.dumps({"interactive": interactive, "cwd": "/w"}).encode()}
+def _manifest(kind: str) -> Callable[[str], dict[str, bytes]]:
+    return lambda _: {"s.json": json.dumps({"interactive": kind == "terminal", "cwd": "/w"}).encode()}
 
 
 _CLINE = {"head": {"agent": "lead", "sessionId": "s"}}
@@ -55,16 +55,25 @@ def _cline_asked(content: str, prompt: str) -> Records:
 CLINE: list[Carrier] = [
     Carrier(
         "user_input",
-        lambda c, p: [_CLINE, _cline(1, "user", *_text(f"<file_content>{c}</file_content>")), _cline(2, "user", _input(p))],
-        beside=_manifest(True),
+        lambda c, p: [
+            _CLINE,
+            _cline(1, "user", *_text(f"<file_content>{c}</file_content>")),
+            _cline(2, "user", _input(p)),
+        ],
+        beside=_manifest("terminal"),
     ),
     Carrier(
         "headless prompt",
-        lambda c, p: [_CLINE, _cline(1, "user", _input(c)), _cline(2, "user", _input(p)), _cline(3, "assistant", *_text("ok"))],
+        lambda c, p: [
+            _CLINE,
+            _cline(1, "user", _input(c)),
+            _cline(2, "user", _input(p)),
+            _cline(3, "assistant", *_text("ok")),
+        ],
         typed_list=_listed("prompt"),
-        beside=_manifest(False),
+        beside=_manifest("script"),
     ),
-    Carrier("option label", _cline_asked, beside=_manifest(True)),
+    Carrier("option label", _cline_asked, beside=_manifest("terminal")),
     Carrier(
         "tool result",
         lambda c, p: [
@@ -74,9 +83,9 @@ CLINE: list[Carrier] = [
             _cline(3, "user", _result("u", [{"type": "text", "text": c}])),
             _cline(4, "user", _input(p)),
         ],
-        beside=_manifest(True),
+        beside=_manifest("terminal"),
     ),
-]  # fmt: skip
+]
 
 
 # Droid
@@ -403,7 +412,8 @@ OPENHANDS: list[Carrier] = [
 
 
 def _step(number: int, kind: str, source: str, content: str) -> dict[str, Any]:
-    return {"step_index": number, "source": source, "type": kind, "status": "DONE", "created_at": _AT.format(number), "content": content}  # fmt: skip
+    step = {"step_index": number, "source": source, "type": kind, "status": "DONE", "content": content}
+    return {**step, "created_at": _AT.format(number)}
 
 
 def _request(number: int, prompt: str, *behind: str) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
 def test_every_agent_has_its_fixtures_and_its_section(name: str) -> None:
     info = ADAPTERS[name].INFO
     assert info.name == name
-    assert [*(FIXTURES / name).rglob("*.jsonl")]
+    assert [*(FIXTURES / name).rglob("*.jsonl"), *(FIXTURES / name).rglob("*.md")]
     assert f"\n## {info.title}\n" in PAGE.read_text(encoding="utf-8")
     assert all((info.verified, info.kept_as, info.typed_by, info.unattended, info.skill_use, info.own_runs))
 

@@ -1,8 +1,8 @@
 """The adapter for Aider: a history in Markdown in each project, and beside it the list of what was typed.
 
-Seen: 0.86.2. Typed lines stand behind `#### `, Aider's own behind `> `, the rest is the model's, which may write either. So
-a block counts only where the list has it, in order; headless runs put their prompt into the list twice at one
-time. Times and sessions are in the list and the heads alone.
+Seen: 0.86.2. Typed lines stand behind `#### `, Aider's own behind `> `, the rest is the model's, which may write any of
+them. So a block counts only where the list has it, in order; headless runs put their prompt into it twice at one time.
+Times and sessions are in the list and the heads alone.
 """
 
 from __future__ import annotations

@@ -1,0 +1,337 @@
+"""Agents that are tables, and sessions that are gathered: what their fixtures hold, and how they grow on a disk."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
+
+from skilld.agents import ADAPTERS
+from skilld.agents.asked import Reading, Waiting, quoted
+from skilld.agents.base import CutError, named_by
+from skilld.agents.declared import local
+from skilld.agents.gathering import Document
+from skilld.ingest import gathered
+from skilld.ingest.discover import Root, roots
+from skilld.ingest.follow import Follower
+from skilld.ingest.inspect import guess_agent, inspect
+from skilld.store import Store
+from skilld.types import SkillUse, Turn
+from support.truth import events_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+NOW = 1_795_000_000.0
+SAID = "draft the notes with the ticket number first"
+TABLES = ("cline", "droid", "letta-code", "grok-build", "mistral-vibe", "openhands", "kiro")
+
+
+@pytest.mark.parametrize("agent", TABLES)
+def test_what_was_typed_in_the_fixture_is_found(agent: str) -> None:
+    parser = ADAPTERS[agent].parser(PurePath("s/session.jsonl"))
+    lines = (FIXTURES / agent / "session.jsonl").read_bytes().splitlines()
+    events = [event for n, line in enumerate(lines) for event in parser.feed(_line(n, line))] + parser.flush()
+    assert [event.text for event in events if isinstance(event, Turn)] == [SAID]
+
+
+def _line(number: int, data: bytes) -> Any:
+    return gathered.RawLine(number, number + 1, data)
+
+
+def test_kilo_tells_the_arguments_of_a_skill_and_a_free_answer() -> None:
+    parser = ADAPTERS["kilo"].parser(PurePath("kilo.db"))
+    typed = [SAID, "/release-notes:skill for 1.3, past tense"]
+    parser.listen("".join(f"{json.dumps({'input': each})}\n" for each in typed).encode())  # type: ignore[attr-defined]
+    lines = (FIXTURES / "kilo" / "records.jsonl").read_bytes().splitlines()
+    events = [event for n, line in enumerate(lines) for event in parser.feed(_line(n, line))]
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert [turn.text for turn in turns] == [SAID, "for 1.3, past tense", "plain text"]
+    assert all(turn.agent == "kilo" and turn.key.startswith("kilo:") for turn in turns)
+    skills = {(event.name, event.path) for event in events if isinstance(event, SkillUse)}
+    assert skills == {("release-notes", "/w/acme/.kilo/skills/release-notes/SKILL.md")}
+
+
+def test_of_aiders_history_only_what_its_list_has_counts() -> None:
+    events = events_of(ADAPTERS["aider"], FIXTURES / "aider" / ".aider.chat.history.md")
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert [turn.text.replace("\n", " ") for turn in turns] == [SAID, "why is add() not typed?"]
+    assert [turn.at for turn in turns] == [local("2026-11-22 16:25:32.780127"), local("2026-11-22 16:25:46.476618")]
+    assert [event.name for event in events if isinstance(event, SkillUse)] == ["notes"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(tmp_path / "skilld.db")
+    yield opened
+    opened.close()
+
+
+@dataclass
+class Cline:
+    """A client that writes its document anew at each message."""
+
+    home: Path
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    interactive: bool = True
+
+    @property
+    def path(self) -> Path:
+        return self.home / "data/sessions/17_ab/17_ab.messages.json"
+
+    def say(self, words: str) -> None:
+        number = len(self.messages)
+        part = {"type": "text", "text": f'<user_input mode="act">{words}</user_input>'}
+        at = int(NOW * 1000) + number * 1000 + 1000
+        self.messages.append({"id": f"u{number}", "role": "user", "content": [part], "ts": at})
+        self.write()
+
+    def answer(self, words: str) -> None:
+        part = {"type": "text", "text": words}
+        self.messages.append({"id": f"m{len(self.messages)}", "role": "assistant", "content": [part]})
+        self.write()
+
+    def write(self, *, cut: int = 0) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        head = {"version": 1, "updated_at": len(self.messages), "agent": "lead", "sessionId": "17_ab"}
+        text = json.dumps({**head, "messages": self.messages, "system_prompt": "x" * 500}, indent=2)
+        self.path.write_text(text[: len(text) - cut])
+        manifest = {"interactive": self.interactive, "cwd": "/w"}
+        self.path.with_name("17_ab.json").write_text(json.dumps(manifest))
+
+
+def _said(store: Store, agent: str) -> int:
+    return int(store.transcripts.summary().get(agent, {}).get("turns", 0))
+
+
+class TestADocumentThatIsRewritten:
+    def test_what_is_new_counts_once_however_often_it_is_written(self, store: Store, tmp_path: Path) -> None:
+        client = Cline(tmp_path / ".cline")
+        client.say("said before skilld was there")
+        follower = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
+        follower.sweep()
+        assert _said(store, "cline") == 0
+        for number in range(3):
+            client.say(f"always use tabs, part {number}")
+            assert follower.take_up("cline", client.path) == 1
+            client.answer("I will" * number)
+            client.messages[-1]["content"][0]["text"] += " do so"  # grows where it stands
+            client.write()
+            assert follower.take_up("cline", client.path) == 0
+        assert _said(store, "cline") == 3
+
+    def test_a_half_written_one_loses_and_doubles_nothing(self, store: Store, tmp_path: Path) -> None:
+        client = Cline(tmp_path / ".cline")
+        follower = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
+        client.say("always use tabs")
+        client.say("and dates in ISO form")
+        for cut in (0, 5, 600, 800, 0):
+            client.write(cut=cut)
+            follower.take_up("cline", client.path)
+        client.say("no emoji")
+        client.messages[0]["edited"] = True  # all is read again
+        client.write()
+        follower.take_up("cline", client.path)
+        again = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
+        assert again.sweep() == 0
+        assert _said(store, "cline") == 3
+        assert not follower.unreadable
+
+    def test_what_was_read_is_not_given_again_but_for_the_last(self, tmp_path: Path) -> None:
+        client = Cline(tmp_path / ".cline")
+        for number in range(5):
+            client.say(f"part {number}")
+        gather = ADAPTERS["cline"].INFO.gather
+        assert gather is not None
+        look = gathered.look(client.path, None, gather)
+        assert len(list(look.parts())) == 6
+        client.say("part 5")
+        look = gathered.look(client.path, look.cursor, gather)
+        assert [line.start for line in look.parts()] == [5, 6]
+        assert not look.restarted
+
+    def test_files_of_one_session_are_all_it(self, tmp_path: Path) -> None:
+        client = Cline(tmp_path / ".cline")
+        client.say("always use tabs")
+        for path in (client.path, client.path.with_name("17_ab.json")):
+            assert guess_agent(path) == "cline"
+            assert len(inspect(path, ADAPTERS["cline"]).turns) == 1
+
+    def test_a_long_one_is_read_in_little_memory(self, tmp_path: Path) -> None:
+        import tracemalloc
+
+        path = tmp_path / "s.json"
+        big = json.dumps({"sessionId": "s", "history": [{"n": n, "text": "word " * 2000} for n in range(2500)]})
+        path.write_text(big)
+        document = Document("history", ("sessionId",))
+        tracemalloc.start()
+        try:
+            count = sum(1 for _ in gathered.records(path, document))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert count == 2501
+        assert peak < len(big) / 8
+
+    @pytest.mark.parametrize(
+        "text", ["", "{", '{"a"', '{"history": [', '{"history": [{"a": 1}', '{"history": 7', "[1]"]
+    )
+    def test_no_text_raises_anything_but_that_it_is_cut(self, text: str, tmp_path: Path) -> None:
+        (tmp_path / "s.json").write_text(text)
+        try:
+            found = list(gathered.records(tmp_path / "s.json", Document("history", ("x",))))
+        except CutError:
+            return
+        assert len(found) == 1
+
+
+def _event(folder: Path, number: int, **fields: Any) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    body = {"id": f"e{number}", "timestamp": f"2026-11-22T16:{number:02}:00.1", **fields}
+    (folder / f"event-{number:05}-x.json").write_text(json.dumps(body))
+
+
+def _message(source: str, words: str) -> dict[str, Any]:
+    content = [{"type": "text", "text": words}]
+    return {"kind": "MessageEvent", "source": source, "llm_message": {"role": source, "content": content}}
+
+
+def test_a_conversation_of_openhands_counts_when_a_person_shows(store: Store, tmp_path: Path) -> None:
+    state = tmp_path / "conversations" / "c1" / "base_state.json"
+    events = state.parent / "events"
+    _event(events, 1, **_message("user", "draft the notes"))
+    _event(events, 2, **_message("agent", "done"))
+    state.write_text(json.dumps({"workspace": {"working_dir": "/w"}, "confirmation_policy": {"kind": "NeverConfirm"}}))
+    follower = Follower(store, [Root("openhands", tmp_path / "conversations")], 0.0)
+    path = Root("openhands", tmp_path / "conversations").transcript(events / "event-00002-x.json")
+    assert path == state
+    assert follower.take_up("openhands", state) == 0
+    _event(events, 3, kind="ActionEvent", source="agent", tool_name="terminal", tool_call_id="t", action={})
+    _event(events, 4, **_message("user", "no, tabs"))
+    assert follower.take_up("openhands", state) == 2
+    assert follower.take_up("openhands", state) == 0
+
+
+def test_an_agent_that_must_be_asked_for_has_roots_only_where_they_are_named(tmp_path: Path) -> None:
+    asked = [name for name, adapter in ADAPTERS.items() if adapter.INFO.asked_for]
+    assert asked == ["aider", "openhands", "antigravity", "goose", "kiro"]
+    assert not {root.agent for root in roots(tmp_path, {})} & set(asked)
+    named = roots(tmp_path, {}, {"kiro": [tmp_path / ".kiro"], "aider": [tmp_path / "acme"]})
+    assert Root("kiro", tmp_path / ".kiro/sessions/cli") in named
+    assert Root("aider", tmp_path / "acme") in named
+
+
+def _second(path: Path, sessions: Sequence[str]) -> sqlite3.Connection:
+    db = sqlite3.connect(path)
+    for table, more in (("session", ""), ("session_v2", "")):
+        db.execute(f"CREATE TABLE {table} (id, parent_id, directory, permission{more})")
+        db.executemany(f"INSERT INTO {table} VALUES (?, NULL, '/w', NULL)", [(s,) for s in sessions])  # noqa: S608
+    db.execute("CREATE TABLE message (id, session_id, time_created INTEGER, data)")
+    db.execute("CREATE TABLE part (id, message_id, data)")
+    db.execute(
+        "CREATE TABLE session_message (id TEXT, session_id, type, seq, time_created INTEGER, time_updated, data)"
+    )
+    return db
+
+
+def test_a_session_in_both_tables_of_opencode_counts_once(tmp_path: Path) -> None:
+    share = tmp_path / ".local/share/opencode"
+    share.mkdir(parents=True)
+    db = _second(share / "opencode.db", ["s1"])
+    db.execute("INSERT INTO session VALUES ('old', NULL, '/w', NULL)")
+    for session, key, words in (("s1", "m1", "always use tabs"), ("old", "m2", "no emoji")):
+        at = int(NOW * 1000)
+        db.execute("INSERT INTO message VALUES (?, ?, ?, ?)", (key, session, at, json.dumps({"role": "user"})))
+        part = json.dumps({"type": "text", "text": words})
+        db.execute("INSERT INTO part VALUES (?, ?, ?)", (f"p{key}", key, part))
+    rows = [
+        ("m1", "user", {"text": "always use tabs", "files": []}),
+        ("m3", "user", {"text": '"a headless prompt"', "files": []}),
+        ("m4", "synthetic", {"text": "a reminder"}),
+        ("m5", "assistant", {"time": {"completed": 1}, "content": [{"type": "text", "text": "ok"}]}),
+        ("m6", "user", {"text": "and ISO dates", "files": []}),
+    ]
+    for number, (key, kind, data) in enumerate(rows):
+        at = int(NOW * 1000) + number
+        values = (key, "s1", kind, number, at, at, json.dumps(data))
+        db.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    db.commit()
+    db.close()
+    listed = [{"input": words} for words in ("always use tabs", "no emoji", "and ISO dates")]
+    history = tmp_path / ".local/state/opencode/prompt-history.jsonl"
+    history.parent.mkdir(parents=True)
+    history.write_text("".join(f"{json.dumps(each)}\n" for each in listed))
+    turns = inspect(share / "opencode.db", ADAPTERS["opencode"]).turns.values()
+    assert sorted(turn.text for turn in turns) == ["always use tabs", "and ISO dates", "no emoji"]
+    history.unlink()
+    texts = {turn.text for turn in inspect(share / "opencode.db", ADAPTERS["opencode"]).turns.values()}
+    assert texts == {"no emoji"}  # of the new tables nothing counts that no list proves
+
+
+def test_goose_is_read_by_its_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = sqlite3.connect(tmp_path / "sessions.db")
+    db.execute("CREATE TABLE sessions (id, session_type, working_dir, parent_session_id)")
+    columns = "id INTEGER PRIMARY KEY, session_id, role, content_json, created_timestamp, metadata_json"
+    db.execute(f"CREATE TABLE messages ({columns})")
+    db.executemany("INSERT INTO sessions VALUES (?, ?, '/w', NULL)", [("a", "user"), ("b", "scheduled")])
+    for number, (session, words) in enumerate([("a", "always use\ntabs"), ("a", "by a script"), ("b", "scheduled")]):
+        content = json.dumps([{"type": "text", "text": words}])
+        db.execute("INSERT INTO messages VALUES (?, ?, 'user', ?, ?, '{}')", (number, session, content, 1_795_000_000))
+    db.commit()
+    db.close()
+    (tmp_path / ".config/goose").mkdir(parents=True)
+    (tmp_path / ".config/goose/history.txt").write_text("#V2\nalways use\\ntabs\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    turns = inspect(tmp_path / "sessions.db", ADAPTERS["goose"]).turns.values()
+    assert [turn.text for turn in turns] == ["always use\ntabs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ('You said: "Which?"="plain". Go on.', ["plain"]),
+        ('You said: "Which?"="a "quoted" one". Go on.', ['a "quoted" one']),
+        ('You said: "Which?"="a", "Tests?"="b". Go on.', ["a", "b"]),
+        ('You said: "Which?"="x"="y". Go on.', ['x"="y']),
+        ('You said: "Who?"="x". Go on.', []),
+    ],
+)
+def test_an_answer_stands_behind_a_question_that_was_asked(text: str, answers: list[str]) -> None:
+    asked = ["Which?", "Tests?"][: max(1, len(answers))]
+    waiting = Waiting("ask", [named_by("title", title) for title in asked])
+    assert list(quoted(Reading(text, {}), waiting)) == answers
+
+
+def test_a_session_of_vibe_is_read_out_of_its_store(tmp_path: Path) -> None:
+    def put(name: str, value: Any) -> None:
+        path = tmp_path / "s1" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(value if isinstance(value, str) else json.dumps(value))
+
+    def entry(name: str, words: str) -> dict[str, Any]:
+        said = {"type": "message", "role": "user", "source": "turn_start", "id": name, "createdAt": 1_795_000_000_000}
+        return {**said, "content": [{"type": "text", "text": words}]}
+
+    put("CURRENT", {"generation": "07", "session_id": "s1"})
+    put("meta.json", {"environment": {"working_directory": "/w"}})
+    journal = {"projection_state": {"chunks": ["aa"]}, "recovery_journal_segment": {"path": "journal/08.jsonl"}}
+    put("generations/07/manifest.json", journal)
+    put("chunks/aa.json", [entry("rs-1", "always use tabs"), entry("user-turn-2", "by a script")])
+    delta = {
+        "type": "projection_delta",
+        "payload": {"delta": [{"op": "append_entry", "entry": entry("rs-3", "no emoji")}]},
+    }
+    put("journal/08.jsonl", json.dumps(delta) + "\n" + '{"type": "proj')
+    view = inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"])
+    assert [turn.text for turn in view.turns.values()] == ["always use tabs", "no emoji"]
+    assert (view.cwd, view.session_id) == ("/w", "s1")
+    put("generations/07/manifest.json", {"projection_state": {"chunks": ["../../../../etc/passwd"]}})
+    (tmp_path / "aa.json").write_text(json.dumps([entry("rs-9", "of another session")]))
+    put("generations/07/manifest.json", {"projection_state": {"chunks": ["../../aa", "../aa", "/etc/passwd"]}})
+    assert not inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"]).turns
+    shutil.rmtree(tmp_path / "s1" / "generations")
+    assert not inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"]).turns
