@@ -249,6 +249,12 @@ DOCUMENTS = (
         "skills: {name: string, path: string | null, after_turn: integer | null}[], tools: {[tool]: any}, "
         "ignored: {[reason]: integer}, malformed: integer}",
     ),
+    Document(
+        ("inspect --explain",),
+        "What each record was taken for, and why; `shape` has keys and types of one of an unknown kind, no values.",
+        "{agent: string, records: {start: integer, end: integer, kind: string, taken_for: string[], why: string, "
+        "shape: any}[]}",
+    ),
     Document(("eval",), "Figures by name; which, depends on what is scored.", "{[figure]: any}"),
     Document(("sync", "unsync"), "One entry for each file.", "FileChange[]"),
     Document(

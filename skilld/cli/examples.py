@@ -129,6 +129,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld inspect": (
         ("skilld inspect session.jsonl", ""),
         ("skilld inspect session.jsonl --agent codex --json", ""),
+        ("skilld inspect session.jsonl --explain", "each record, without its words"),
     ),
     "skilld context": (
         ("skilld context", ""),

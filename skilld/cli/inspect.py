@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import stat
 from pathlib import Path
 
@@ -17,6 +18,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "inspect", run, "show what skilld reads in one transcript", listing=True)
     parser.add_argument("file", metavar="FILE", type=Path, help="a transcript")
     parser.add_argument("--agent", metavar="AGENT", help="the agent that wrote it, if skilld cannot tell")
+    parser.add_argument("--explain", action="store_true", help="show what each record was taken for, and why")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
         agent = arguments.agent or guess_agent(path)
         if agent is None:
             raise SkilldError("Not a transcript", f"skilld does not recognize {path}", "Name its agent: --agent AGENT")
+        if arguments.explain:
+            return _explain(path, agent, as_json=arguments.json)
         view = inspect(path, ADAPTERS[agent])
     except (OSError, ValueError) as error:  # ValueError: no path can hold a zero byte
         raise SkilldError(f"Cannot read {path}", getattr(error, "strerror", None) or str(error)) from error
@@ -56,6 +60,23 @@ def run(arguments: argparse.Namespace) -> int:
     console.line(f"tools: {tools or 'none'}")
     ignored = ", ".join(f"{count} {reason}" for reason, count in shown["ignored"].items())
     console.line(f"ignored: {ignored or 'nothing'}; malformed lines: {shown['malformed']}")
+    return 0
+
+
+def _explain(path: Path, agent: str, *, as_json: bool) -> int:
+    """Show each record of a transcript. Of its words nothing is shown, so the list can go into a report."""
+    from skilld.agents import ADAPTERS
+    from skilld.ingest.explain import explain
+
+    found = list(explain(path, ADAPTERS[agent]))
+    if as_json:
+        return common.write_json({"agent": agent, "records": [each.as_json() for each in found]})
+    console.line(f"{agent}: {counted(len(found), 'record')}")
+    for each in found:
+        console.line(f"{each.span.start:9}  {console.plain(', '.join(each.taken))}  [{console.plain(each.kind)}]")
+        console.line(f"{'':11}{console.plain(each.why)}" if each.why else "")
+        if each.shape is not None:
+            console.line(f"{'':11}shape: {console.plain(json.dumps(each.shape))}")
     return 0
 
 

@@ -142,8 +142,8 @@ def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytes
     path.write_bytes(b"SQLite format 3\x00" + bytes(100))
     assert _run("inspect", str(path)) == 1
     assert f"Not a transcript: skilld does not recognize {path}" in capsys.readouterr().err
-    assert _run("inspect", str(path), "--agent", "aider") == 2
-    assert "No such agent: aider; known agents: claude-code, codex," in capsys.readouterr().err
+    assert _run("inspect", str(path), "--agent", "nobody") == 2
+    assert "No such agent: nobody; known agents: claude-code, codex," in capsys.readouterr().err
     path.write_bytes(b"")
     assert _run("inspect", str(path), "--agent", "codex") == 0
     assert "codex session with no ID in an unknown folder\n" in capsys.readouterr().out

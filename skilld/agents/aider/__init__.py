@@ -15,7 +15,7 @@ from typing import Any
 from skilld.agents.aider.history import Typed, read_list
 from skilld.agents.base import AgentInfo, Read, named_by, short
 from skilld.agents.skill_reads import use_of
-from skilld.types import Event, How, Ignored, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
 
 _LIST = ".aider.input.history"
 _HEAD = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
@@ -51,6 +51,8 @@ class AiderParser:
         """Return what ends with this line."""
         text = line.data.decode("utf-8", "replace")
         span = Span(line.start, line.end)
+        if not self._started and not _HEAD.fullmatch(text):
+            return [Malformed(span)] if text.strip() else []
         if text.startswith("#### ") or text.rstrip() == "####":
             events = [] if self._block else self._end()
             self._block.append(text[5:].removesuffix("  "))

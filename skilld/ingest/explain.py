@@ -1,0 +1,150 @@
+"""What each record of a transcript was taken for, and why: the answer of `skilld inspect --explain`.
+
+A record's shape holds keys and the names of types, and of values only the short names of kinds; so it can be shown to
+anybody. Events are given to the record in whose place they stand, however late they were told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilld.agents.base import Adapter
+from skilld.agents.declared import ANY, NONE, Kind, Take, When
+from skilld.agents.declared_adapter import Declared
+from skilld.agents.tools import record_reader
+from skilld.ingest import side_files
+from skilld.ingest.source import source_of
+from skilld.types import Event, Ignored, Malformed, Reply, SessionEnd, SessionStart, SkillUse, Span, Turn
+
+# Keys whose values name the kind of a record. Anything else in a value is somebody's words, or may be.
+_NAMING = ("type", "kind", "role", "subtype", "method", "sessionUpdate", "source", "what")
+_NAME = re.compile(r"[a-z][A-Za-z_./-]{0,39}")
+_KEY = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,39}")
+_MAX_KEYS, _MAX_DEPTH = 40, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One record: where it stands, what kind it is, what it was taken for, why, and its shape where nobody knows it."""
+
+    span: Span
+    kind: str
+    taken: tuple[str, ...]
+    why: str
+    shape: Any = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the shape that `skilld inspect --explain --json` promises."""
+        place = {"start": self.span.start, "end": self.span.end}
+        return {**place, "kind": self.kind, "taken_for": list(self.taken), "why": self.why, "shape": self.shape}
+
+
+def explain(path: Path, adapter: Adapter) -> Iterator[Explained]:
+    """Yield what was made of each record of a transcript, in order. Raises OSError where it cannot be read."""
+    parser = adapter.parser(path)
+    side_files.tell(parser, path, adapter.INFO)
+    events: list[Event] = []
+    places: list[tuple[Span, Mapping[str, Any] | None]] = []
+    records = record_reader(adapter, path)
+    for item in source_of(adapter.INFO).whole(path):
+        if isinstance(item, Span):
+            places.append((item, None))
+            continue
+        events += parser.feed(item)
+        found = [(span, record) for record, span in records(item)]
+        places += found or [(Span(item.start, item.end), None)] * bool(item.data.strip())
+    events += parser.flush()
+    given: dict[int, list[Event]] = {}
+    for event in events:
+        given.setdefault(event.span.start, []).append(event)
+    yield from (_explained(span, record, given.get(span.start, []), adapter) for span, record in places)
+
+
+def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event], adapter: Adapter) -> Explained:
+    taken = tuple(dict.fromkeys(map(_words, events)))
+    if record is None:
+        return Explained(span, "", taken or ("nothing",), "it is no JSON object")
+    reasons = [_REASONS[event.reason] for event in events if isinstance(event, Ignored) and event.reason in _REASONS]
+    if not isinstance(adapter, Declared):
+        why = reasons[0] if reasons else "" if taken else "its adapter makes no turn, reply or skill of it"
+        return Explained(span, kind_of(record), taken or ("nothing",), why)
+    shaped = adapter.format.shape(record)
+    kinds = list(adapter.format.kinds_of(shaped))
+    if not kinds:
+        return Explained(span, kind_of(shaped), ("an unknown kind",), "no kind in its format fits", shape_of(shaped))
+    kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _USE in taken]
+    names = taken or tuple(dict.fromkeys(kind.take.value for kind in kinds))
+    return Explained(span, kind_of(shaped), names, "; ".join([*map(_why, kinds), *reasons[:1]]))
+
+
+_USE = Take.SKILL.value
+_REASONS = {
+    "not-typed": "the client's list of what was typed does not have it",
+    "not typed": "the client's list of what was typed does not have it",
+    "subagent": "no person is in this session",
+    "headless": "nobody was at the keyboard",
+}
+
+
+def _words(event: Event) -> str:
+    match event:
+        case Turn():
+            return f"a turn ({event.how.value})"
+        case Ignored():
+            return f"no turn: {event.reason}"
+        case SkillUse():
+            return _USE
+        case Reply():
+            return "a reply"
+        case SessionEnd() | SessionStart():
+            return "the end of a session" if isinstance(event, SessionEnd) else "the start of a session"
+        case Malformed():
+            return "malformed"
+    return "nothing"
+
+
+def _why(kind: Kind) -> str:
+    marks = [*_marks(kind.when), *(f"{mark} in a part of {kind.each}" for mark in _marks(kind.part))]
+    name = f"{kind.take.value} ({kind.why})" if kind.take is Take.NOTHING and kind.why else kind.take.value
+    return f"{name} because {', '.join(marks)}"
+
+
+def _marks(when: When) -> Iterator[str]:
+    for place, asked in when.items():
+        if asked in (ANY, NONE):
+            yield f"{place} is {'there' if asked == ANY else 'not there'}"
+        else:
+            wanted = (asked,) if isinstance(asked, str) else asked
+            yield f"{place} is {' or '.join('not there' if each == NONE else each for each in wanted)}"
+
+
+def kind_of(record: Mapping[str, Any]) -> str:
+    """Return what names a record's kind, down to the second level: `type=message message.role=user`."""
+    names = [*_naming("", record)]
+    for key, below in record.items():
+        if isinstance(below, dict) and _KEY.fullmatch(key):
+            names += _naming(f"{key}.", below)
+    return " ".join(names[:6])
+
+
+def _naming(before: str, record: Mapping[str, Any]) -> Iterator[str]:
+    for key in _NAMING:
+        found = record.get(key)
+        if isinstance(found, str) and _NAME.fullmatch(found):
+            yield f"{before}{key}={found}"
+
+
+def shape_of(value: object, depth: int = _MAX_DEPTH) -> Any:  # noqa: ANN401 - JSON
+    """Return keys and types of a value: no value, and no key that could be one (of digits, a path, a long one)."""
+    if isinstance(value, dict):
+        keys = [key for key in list(value)[:_MAX_KEYS] if isinstance(key, str)]
+        return {
+            (key if _KEY.fullmatch(key) else "..."): shape_of(value[key], depth - 1) if depth else "..." for key in keys
+        }
+    if isinstance(value, list):
+        return [shape_of(value[0], depth - 1)] if value and depth else []
+    return {str: "string", bool: "boolean", int: "number", float: "number"}.get(type(value), "null")
