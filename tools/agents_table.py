@@ -31,7 +31,7 @@ def tables(agents: Iterable[AgentInfo]) -> str:
 
 
 def _places(info: AgentInfo) -> str:
-    place = _code(_stores(info)) if info.home else "in each project"
+    place = "in each project" if info.stores == ("",) and not info.queries else _code(_stores(info))
     return f"{place}, if `roots.{info.name}` is set" if info.asked_for else place
 
 

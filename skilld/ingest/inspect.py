@@ -180,6 +180,10 @@ def guess_agent(path: Path) -> str | None:
     best = max(scores, key=lambda name: scores[name])
     if scores[best] > 0:
         return best
+    for name, adapter in ADAPTERS.items():
+        owner = source_of(adapter.INFO).transcript(path)
+        if owner != path and adapter.is_transcript(owner):
+            return name
     # By the names of store and file alone: the agent's own folder may have been moved.
     return next((name for name, it in ADAPTERS.items() if it.is_transcript(path) and _has_store(path, it)), None)
 

@@ -103,14 +103,20 @@ class Source(Protocol):
         """Yield what `again` does of the records from byte `start` on, without reading those before it."""
 
 
+@dataclass(frozen=True, slots=True)
 class Lines:
-    """A file to which lines are appended."""
+    """A file to which lines are appended; `owner` names it for another file that belongs to it."""
 
-    rereads = False
+    owner: Callable[[PurePath], PurePath] | None = None
+
+    @property
+    def rereads(self) -> bool:
+        """Whether records change where they stand: lines do not."""
+        return False
 
     def transcript(self, changed: Path) -> Path:
         """Return the file itself."""
-        return changed
+        return Path(self.owner(changed)) if self.owner else changed
 
     def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
         """Return what stat says."""
@@ -136,7 +142,7 @@ class Lines:
 
     def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
         """Yield all complete lines."""
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(self.transcript(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             yield from tail.read_lines(fd, end=end)
         finally:
@@ -278,4 +284,4 @@ def source_of(info: AgentInfo) -> Source:
     """Return how the transcripts of an agent are read."""
     if info.gather:
         return Sessions(info.gather, info.owner)
-    return Rows(info.queries) if info.queries else Lines()
+    return Rows(info.queries) if info.queries else Lines(info.owner)

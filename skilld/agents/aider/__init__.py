@@ -17,6 +17,7 @@ from skilld.agents.base import AgentInfo, Read, named_by, short
 from skilld.agents.skill_reads import use_of
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
 
+_HISTORY = ".aider.chat.history.md"
 _LIST = ".aider.input.history"
 _HEAD = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _HEADLESS = re.compile(r"> \S*aider(?:\.exe)?\s(?:.*\s)?(?:--message|--message-file|-m|-f)\b")
@@ -119,11 +120,12 @@ class AiderParser:
 INFO = AgentInfo(
     name="aider",
     title="Aider",
-    home="",
+    home=".aider",
     home_variables=(),
     stores=("",),
-    suffixes=(".aider.chat.history.md",),
+    suffixes=(_HISTORY,),
     flat=True,
+    owner=lambda path: path.with_name(_HISTORY) if path.name == _LIST else path,
     asked_for=True,
     project_skills=(".agents/skills",),
     user_skills=(),
@@ -141,7 +143,7 @@ INFO = AgentInfo(
 
 def is_transcript(path: PurePath) -> bool:
     """Whether this is a project's history."""
-    return path.name == ".aider.chat.history.md"
+    return path.name == _HISTORY
 
 
 def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> AiderParser:
