@@ -108,6 +108,7 @@ DOCUMENTS = (
         "notices: string | null, snoozed_until: string | null, "
         "rebuilt: {at: string, why: string, from: string} | null, "
         "last_error: {at: string, message: string, batch?: string} | null, "
+        "drift: {agent: string, version: string, kind: string, share: number, sample: any, told: string}[], "
         "needs?: {what: string, detail: string, remedy: string}[]}",
     ),
     Document(

@@ -13,7 +13,7 @@ from skilld.agents.typed_history import Entry, ProvingParser
 from skilld.types import Span, ToolEvent
 
 
-@dataclass(frozen=True)
+@dataclass
 class Declared:
     """The adapter of an agent that a table describes.
 

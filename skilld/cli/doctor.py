@@ -77,6 +77,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         *checks.loaded(here),
         *checks.apart(here),
         *checks.opposed(facts.opposed),
+        *checks.drift(facts.drift),
         checks.service(facts.service),
         checks.back_end(facts.model),
         checks.budget(facts.spent),

@@ -96,7 +96,18 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
-    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
+    from skilld.ingest.drift import drifts
+    from skilld.store.meta import (
+        DAEMON,
+        DRIFT,
+        FOREVER,
+        LAST_ERROR,
+        NOTICES,
+        PAUSED_UNTIL,
+        REBUILT,
+        RESTS_ON,
+        SNOOZED_UNTIL,
+    )
     from skilld.types import State
 
     store = common.store()
@@ -131,6 +142,7 @@ def collect() -> dict[str, Any]:
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
         "rebuilt": store.meta.get(REBUILT),
         "last_error": store.meta.get(LAST_ERROR),
+        "drift": [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(DRIFT, {}))],
     }
 
 
@@ -198,6 +210,7 @@ def _print(shown: dict[str, Any]) -> None:
     if why := shown["budget"]["spent"]:
         console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
+    _print_drift(shown["drift"])
     if shown["notices"]:
         console.say(f"notices   {console.plain(shown['notices'])}")
     if shown["snoozed_until"]:
@@ -267,6 +280,14 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
         console.say(console.paint(f"settings  {console.plain(settings)}", "yellow"))
     for path, why in (said.get("unreadable") or {}).items():
         console.say(f"cannot read {console.plain(path)}: {console.plain(why)}")
+
+
+def _print_drift(found: list[dict[str, Any]]) -> None:
+    """Print which client writes something that skilld may not understand."""
+    for drift in found[:1]:
+        console.line(
+            console.paint(f"format    {console.plain(drift['told'])} (skilld doctor shows a sample)", "yellow")
+        )
 
 
 # `skilld cost`: calls, tokens and money per day, model and skill; the budget, and what was never asked.

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from skilld.agents import ADAPTERS
 from skilld.batching.closing import ClosedBatch, Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
@@ -17,6 +19,7 @@ from skilld.daemon import jobs, judges, obstacles, old_learnings, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.presence import Presence
 from skilld.ingest.discover import Host, roots
+from skilld.ingest.drift import look
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.proposals import results
@@ -25,13 +28,14 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.budget import spent_limit
-from skilld.store.meta import BUDGET_SPENT, LAST_ERROR
+from skilld.store.meta import BUDGET_SPENT, DRIFT, LAST_ERROR
 from skilld.types import Cause, Outcome, Proposal
 
 log = get_logger()
 
 _LOOK_AGAIN = 900.0  # seconds between two looks at whether the budget allows a batch by now
 _SKEW = 60.0  # a file server's clock may be ahead by so much
+_NEWEST = 40  # sessions, of which some are looked through for drift at a time
 
 
 class Engine:
@@ -59,6 +63,14 @@ class Engine:
         self._homeless = store.learnings.homeless()
         recovery.reread(store, self.follower, now)
         self.obstacles.look(now)
+
+    def look_for_drift(self) -> None:
+        """Look through some of the sessions that grew last for kinds of records that no version wrote before."""
+        files = ((agent, Path(path)) for agent, path in self.store.transcripts.newest(_NEWEST) if agent in ADAPTERS)
+        kept = self.store.meta.get(DRIFT, {})
+        if (found := look(kept, files)) != kept:
+            with self.store.transaction():
+                self.store.meta.set(DRIFT, found)
 
     def close_due(self, now: float) -> int:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""

@@ -240,6 +240,7 @@ class Loop:
                     self._watching.count()
                 keep_copy(self._engine.store, now)
                 self._engine.store.words.forget_old(now)
+                self._engine.look_for_drift()
                 if why := judges.new_stall(self._engine.store, now):
                     self._notices.trouble("dead", about_dead(why), now)
                 self._tell_of_judges(now)

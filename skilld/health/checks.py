@@ -391,6 +391,12 @@ def opposed(found: Sequence[str]) -> list[Check]:
     return [Check("contradictions", Verdict.WARN, found[0] + more, remedy)]
 
 
+def drift(found: Sequence[str]) -> list[Check]:
+    """Return a check for each thing that is other in what a client's new version writes."""
+    remedy = "Attach this shape to a report: it has no values. For each record: skilld inspect --explain FILE"
+    return [Check("format", Verdict.WARN, one, remedy) for one in found]
+
+
 def apart(found: Sequence[Context]) -> list[Check]:
     """Return a check where agents load different instructions of one project, and nothing that all of them load.
 

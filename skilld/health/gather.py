@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, roots, transcripts
+from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import being_made_anew, conflicts
 from skilld.protocol import Ask, Job
@@ -34,7 +36,7 @@ from skilld.store.batches import REMAKE, Obstacle, StoredBatch
 from skilld.store.budget import spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
-from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
+from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
 from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
@@ -324,6 +326,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             counts=counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
             opposed=tuple(_opposed(store)) if store else (),
+            drift=tuple(_drift(store)) if store else (),
         )
 
 
@@ -331,6 +334,11 @@ def _opposed(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.OPEN]):
         for one in conflicts(proposal)[:1]:
             yield f"{proposal.id}: {one.path}:{one.line} contradicts it"
+
+
+def _drift(store: Store) -> Iterator[str]:
+    for one in drifts(store.meta.get(DRIFT, {})):
+        yield one.told if one.sample is None else f"{one.told}: {json.dumps(one.sample)}"
 
 
 def _stale(store: Store) -> Iterator[str]:

@@ -194,3 +194,4 @@ class Facts:
     counts: Counts | None  # None where the database cannot be read
     blocked: tuple[Blocked, ...] = ()
     opposed: tuple[str, ...] = ()  # open proposals, each with what says otherwise
+    drift: tuple[str, ...] = ()  # what clients' new versions write that is other, each with a sample's shape

@@ -104,7 +104,6 @@ def _words(event: Event) -> str:
             return "the end of a session" if isinstance(event, SessionEnd) else "the start of a session"
         case Malformed():
             return "malformed"
-    return "nothing"
 
 
 def _why(kind: Kind) -> str:

@@ -32,6 +32,7 @@ MENDED_ON = "mended_on"  # the day on which it was last looked at which rules ar
 HEARD = "heard"  # corrections were read since then
 PLACED_ON = "placed_on"  # the day on which learnings of an older skilld were last judged once more
 PINNED = "pinned"  # real paths of SKILL.md files
+DRIFT = "drift"  # by agent and version of its client: which kinds of records stood in its sessions
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 

@@ -82,6 +82,11 @@ class Files:
             "SELECT agent, path, coalesce(json_extract(cursor, '$.offset'), baseline), size, mtime FROM files"
         )
 
+    def newest(self, most: int) -> list[tuple[str, str]]:
+        """Return agent and path of the files that grew last."""
+        rows = self._db.execute("SELECT agent, path FROM files ORDER BY mtime DESC LIMIT ?", (most,))
+        return [(row["agent"], row["path"]) for row in rows]
+
     def with_ids(self, ids: Iterable[int]) -> list[StoredFile]:
         """Return the files with these ids."""
         rows = (self._db.execute("SELECT * FROM files WHERE id = ?", (number,)).fetchone() for number in ids)

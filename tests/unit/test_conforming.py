@@ -66,7 +66,7 @@ def _said(number: int, words: str, **more: Any) -> dict[str, Any]:
 
 _BEGIN = {"what": "begin", "id": "s", "folder": "/w"}
 _KEYS = {"from": "keyboard"}
-_READ = [
+_READ: list[dict[str, Any]] = [
     {"what": "call", "id": "c", "tool": "read", "asked": {"path": "/w/.toy/skills/a/SKILL.md"}},
     {"what": "result", "id": "c", "shown": "# A"},
 ]

@@ -22,7 +22,7 @@ from skilld.ingest.discover import Root, roots
 from skilld.ingest.follow import Follower
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.store import Store
-from skilld.types import SkillUse, Turn
+from skilld.types import RawLine, SkillUse, Turn
 from support.truth import events_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -40,7 +40,7 @@ def test_what_was_typed_in_the_fixture_is_found(agent: str) -> None:
 
 
 def _line(number: int, data: bytes) -> Any:
-    return gathered.RawLine(number, number + 1, data)
+    return RawLine(number, number + 1, data)
 
 
 def test_kilo_tells_the_arguments_of_a_skill_and_a_free_answer() -> None:

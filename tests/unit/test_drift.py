@@ -1,0 +1,96 @@
+"""A client's new version that writes other records is noticed, with a sample that holds no values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.agents import ADAPTERS
+from skilld.health import checks
+from skilld.ingest.drift import Drift, drifts, look, survey, version_in
+
+
+def _claude(version: str, *more: dict[str, Any]) -> list[dict[str, Any]]:
+    said = {"type": "user", "version": version, "message": {"role": "user", "content": "words of mine"}}
+    answer = {"type": "assistant", "version": version, "message": {"role": "assistant", "content": "hunter2"}}
+    return [said, answer] * 12 + list(more)
+
+
+def _write(folder: Path, name: str, records: list[dict[str, Any]]) -> tuple[str, Path]:
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    return "claude-code", path
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> dict[str, Any]:
+    return look({}, [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)])
+
+
+_NEW = [{"type": "brand-new", "version": "2.2.0", "text": "words of mine", "n": {"secret": 7}}] * 6
+
+
+def test_a_new_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str, Any], tmp_path: Path) -> None:
+    assert not list(drifts(before))
+    kept = look(before, [_write(tmp_path, f"new{n}", _claude("2.2.0", *_NEW)) for n in range(3)])
+    (found,) = drifts(json.loads(json.dumps(kept)))
+    assert found.told == "Claude Code 2.2.0 writes something new (type=brand-new); turns may be missed"
+    assert found.share == 0.2
+    assert found.sample == {"type": "string", "version": "string", "text": "string", "n": {"secret": "number"}}
+    assert not [words for words in ("words of mine", "hunter2") if words in json.dumps(kept)]
+
+
+def test_a_kind_that_was_always_there_and_is_gone(before: dict[str, Any], tmp_path: Path) -> None:
+    only = [record for record in _claude("2.2.0") if record["type"] == "assistant"]
+    kept = look(before, [_write(tmp_path, f"new{n}", only) for n in range(3)])
+    (found,) = drifts(kept)
+    assert found.told == "Claude Code 2.2.0 no longer writes type=user message.role=user; turns may be missed"
+
+
+def test_the_same_kinds_few_records_and_files_that_were_looked_at_say_nothing(
+    before: dict[str, Any], tmp_path: Path
+) -> None:
+    assert not list(drifts(look(before, [_write(tmp_path, "same", _claude("2.2.0"))])))
+    assert not list(drifts(look(before, [_write(tmp_path, "few", _NEW[:3])])))
+    files = [_write(tmp_path, f"old{n}", _claude("2.1.9")) for n in range(4)]
+    assert look(before, files) == before
+
+
+def test_of_a_table_what_it_does_not_know_is_noticed_at_once(tmp_path: Path) -> None:
+    records = [{"type": "session_start", "id": "s"}, *([{"type": "brand_new", "x": "y"}] * 40)]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    assert survey(path, ADAPTERS["droid"])[1].strange == 40
+    (found,) = drifts(look({}, [("droid", path)]))
+    assert found.told == "Droid writes something new (type=brand_new); turns may be missed"
+
+
+@pytest.mark.parametrize(
+    ("record", "version"),
+    [
+        ({"version": "2.1.330"}, "2.1.330"),
+        ({"payload": {"cli_version": "0.169.0"}}, "0.169.0"),
+        ({"head": {"origin": {"version": "3.0.65"}}}, "3.0.65"),
+        ({"version": 2}, ""),
+        ({"version": "words"}, ""),
+    ],
+)
+def test_where_a_record_names_its_client(record: dict[str, Any], version: str) -> None:
+    assert version_in(record) == version
+
+
+@pytest.mark.parametrize(
+    "kept", [{"droid": 7}, {"droid": {"versions": {"1.0": {"counts": 7, "sessions": "x"}}}}, {"x": {}}]
+)
+def test_what_is_kept_may_be_anything(kept: dict[str, Any]) -> None:
+    assert not list(drifts(kept))
+
+
+def test_the_doctor_tells_it() -> None:
+    (check,) = checks.drift([Drift("droid", "1.2", "type=x", 0.5, {}).told])
+    assert check.verdict == "warn"
+    assert check.detail == "Droid 1.2 writes something new (type=x); turns may be missed"
+    assert not checks.drift([])
