@@ -96,18 +96,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
-    from skilld.ingest.drift import drifts
-    from skilld.store.meta import (
-        DAEMON,
-        DRIFT,
-        FOREVER,
-        LAST_ERROR,
-        NOTICES,
-        PAUSED_UNTIL,
-        REBUILT,
-        RESTS_ON,
-        SNOOZED_UNTIL,
-    )
+    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.types import State
 
     store = common.store()
@@ -142,8 +131,15 @@ def collect() -> dict[str, Any]:
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
         "rebuilt": store.meta.get(REBUILT),
         "last_error": store.meta.get(LAST_ERROR),
-        "drift": [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(DRIFT, {}))],
+        "drift": _drift(store),
     }
+
+
+def _drift(store: Store) -> list[dict[str, Any]]:
+    from skilld.ingest.drift import drifts
+    from skilld.store.meta import DRIFT
+
+    return [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(DRIFT, {}))]
 
 
 def _dropped(store: Store, now: float) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from skilld.agents.skill_reads import Use, use_of
 from skilld.agents.wrapped import Wrappers
 
 _ACTIVE = re.compile(r'Skill "[^"\n]*" is now active\.\n\n<skill name="[^"\n]*" filePath="([^"\n]*)">')
-_SELECTED = re.compile(r'<system-notification>\nSkills provide [^\n]*\s*<skill filePath="([^"\n]*)">')
+_SELECTED = re.compile(r'<system-notification>\nSkills provide [^\n]*\n+<skill filePath="([^"\n]*)">')
 _TITLE = re.compile(r"^\d+\. \[question\] ", re.MULTILINE)
 _OPTION = re.compile(r"^\[option\] (.*)$", re.MULTILINE)
 
