@@ -8,6 +8,7 @@ Times and sessions are in the list and the heads alone.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -23,6 +24,7 @@ _HEAD = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*
 _HEADLESS = re.compile(r"> \S*aider(?:\.exe)?\s(?:.*\s)?(?:--message|--message-file|-m|-f)\b")
 _ADDED = re.compile(r"> Added (/.+/SKILL\.md) to (?:read-only files|the chat)\.\s*")
 _WITH_WORDS = re.compile(r"/(?:ask|code|architect|context|help)\s+(.+)", re.DOTALL)
+_AHEAD = 500  # entries: answers and commands stand among them
 _LONGEST = 4 << 20  # characters of one block
 
 
@@ -112,9 +114,10 @@ class AiderParser:
             yield Turn(key, "aider", self._session, typed, entry.utc if entry else None, how, span, self._cwd)
 
     def _entry(self, text: str) -> Typed | None:
-        """Return the first entry with these words that none before was taken for."""
-        same = " ".join(text.split())
-        return next((it for it in self._typed or () if it.at > self._used and it.words == same), None)
+        """Return the first entry with these words, of the next few behind the one that was taken last."""
+        same, typed = " ".join(text.split()), self._typed or []
+        first = bisect_right(typed, self._used, key=lambda it: it.at)
+        return next((it for it in typed[first : first + _AHEAD] if it.words == same), None)
 
 
 INFO = AgentInfo(
