@@ -67,7 +67,7 @@ def explain(path: Path, adapter: Adapter) -> Iterator[Explained]:
 def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event], adapter: Adapter) -> Explained:
     taken = tuple(dict.fromkeys(map(_words, events)))
     if record is None:
-        return Explained(span, "", taken or ("nothing",), "it is no JSON object")
+        return Explained(span, "", taken or ("nothing",), "it is not a JSON object")
     reasons = [_REASONS[event.reason] for event in events if isinstance(event, Ignored) and event.reason in _REASONS]
     if not isinstance(adapter, Declared):
         why = reasons[0] if reasons else "" if taken else "its adapter makes no turn, reply or skill of it"
