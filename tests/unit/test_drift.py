@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from skilld.agents import ADAPTERS
+from skilld.daemon.engine import Engine
 from skilld.health import checks
+from skilld.ingest.discover import Host
 from skilld.ingest.drift import Drift, drifts, look, survey, version_in
+from skilld.settings import Settings
+from skilld.store import Store
+from support.in_process import InProcess
 
 
 def _claude(version: str, *more: dict[str, Any]) -> list[dict[str, Any]]:
@@ -94,3 +99,23 @@ def test_the_doctor_tells_it() -> None:
     assert check.verdict == "warn"
     assert check.detail == "Droid 1.2 writes something new (type=x); turns may be missed"
     assert not checks.drift([])
+
+
+def test_the_daemon_looks_and_status_and_doctor_tell(tmp_path: Path) -> None:
+    program = InProcess(tmp_path)
+    records = [{"type": "session_start", "id": "s"}, *([{"type": "brand_new", "secret": "hunter2"}] * 40)]
+    path = tmp_path / ".factory/sessions/-w/s.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    database = tmp_path / ".local/state/skilld/skilld.db"
+    database.parent.mkdir(parents=True)
+    database.parent.chmod(0o700)
+    store = Store.open(database)
+    engine = Engine(store, Settings(), Host(tmp_path, {}), 1_795_000_000.0)
+    engine.look_for_drift()
+    store.close()
+    line = "Droid writes something new (type=brand_new); turns may be missed"
+    assert f"format    {line} (skilld doctor shows a sample)" in program.run("status").stdout
+    doctor = program.run("doctor").stdout
+    assert f'{line}: {{"type": "string", "secret": "string"}}' in doctor
+    assert "hunter2" not in doctor
