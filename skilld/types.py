@@ -248,6 +248,10 @@ class SkillDoc:
     excerpt: bool = False
 
 
+OBSERVED_TURN = 0
+"""The `turn` of an `Update` that nobody said: the log shows that `quote` was done, and `reason` where."""
+
+
 @dataclass(frozen=True, slots=True)
 class Update:
     """One lasting thing the person said, and what the skill should say from now on.

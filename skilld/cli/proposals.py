@@ -18,7 +18,7 @@ from skilld.git.staging_branch import STAGING_BRANCH
 if TYPE_CHECKING:
     from skilld.proposals.explain import Here, Origin
     from skilld.store import Store
-    from skilld.types import Proposal
+    from skilld.types import Proposal, Update
 
 
 _FLAGS = 3  # of one proposal that the list shows
@@ -265,11 +265,11 @@ def run_why(arguments: argparse.Namespace) -> int:
     found = _brought_by(store, path, origin)
     if arguments.json:
         shown = {"file": str(path), "line": line, "text": origin.text, "commit": origin.commit}
-        return common.write_json(shown | {"proposals": [_why_json(store, proposal) for proposal in found]})
+        return common.write_json(shown | {"proposals": [_why_json(store, one, origin.text) for one in found]})
     console.line(f"  {console.plain(origin.text)}")
     console.line(console.paint(f"  commit {origin.commit[:10]}" if origin.commit else "  not committed", "dim"))
     for proposal in found:
-        _print_why(store, proposal)
+        _print_why(store, proposal, origin.text)
     if not found:
         console.line("No proposal added this line.")
     return 0
@@ -308,7 +308,14 @@ def _added(proposal: Proposal) -> set[str]:
     return {line.strip() for operation in proposal.operations for line in operation.text.splitlines()}
 
 
-def _why_json(store: Store, proposal: Proposal) -> dict[str, Any]:
+def _behind(proposal: Proposal, line: str) -> Update | None:
+    """Return what one line of a new skill rests on, where the proposal knows it line by line."""
+    said = [one for one in proposal.updates if one.change and one.change in line] if proposal.creates else []
+    return max(said, key=lambda one: len(one.change), default=None)
+
+
+def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
+    behind = _behind(proposal, line)
     return {
         "id": proposal.id,
         "state": proposal.state.value,
@@ -316,6 +323,7 @@ def _why_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "summary": proposal.summary,
         "reason": proposal.reason,
         "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
+        "observed": _observed_json(behind),
         "agent": proposal.agent,
         "session_id": proposal.session_id,
         "model": proposal.model,
@@ -327,15 +335,29 @@ def _why_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def _print_why(store: Store, proposal: Proposal) -> None:
-    from skilld.proposals.remarks import doubt
+def _observed_json(behind: Update | None) -> dict[str, str] | None:
+    from skilld.types import OBSERVED_TURN
 
+    if behind is None or behind.turn != OBSERVED_TURN:
+        return None
+    return {"where": behind.reason, "ran": behind.quote}
+
+
+def _print_why(store: Store, proposal: Proposal, line: str) -> None:
+    from skilld.proposals.remarks import doubt
+    from skilld.types import OBSERVED_TURN
+
+    behind = _behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
     when = f"accepted {accepted}" if accepted else f"created {proposal.created_at}"
     console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.line(f"  {console.plain(proposal.summary)}")
-    for evidence in proposal.evidence:
-        console.line(f"  you: “{console.plain(evidence.quote)}”")
+    if behind is not None and behind.turn == OBSERVED_TURN:
+        console.line(f"  {console.plain(behind.reason)}; nobody said it")
+        console.line(f"  the agent ran: {console.plain(behind.quote)}")
+    else:
+        for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
+            console.line(f"  you: “{console.plain(quote)}”")
     who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
     console.line(console.paint(f"  {who}", "dim"))
     if maybe := doubt(store, proposal):

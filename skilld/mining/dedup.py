@@ -30,6 +30,14 @@ _SAYS = {
 _DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
 
 
+_DECLINED = tuple(_SAYS[state].partition("(")[0] for state in sorted(_DECIDED_AGAINST))
+
+
+def is_declined(why: str | None) -> bool:
+    """Whether a reason of `ProposalHistory.duplicate_reason` is that the person decided against it."""
+    return bool(why) and str(why).startswith(_DECLINED)
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
     """What a proposal says, ready to be compared."""

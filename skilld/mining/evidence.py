@@ -223,7 +223,10 @@ def refuted(parts: Iterable[Part], transcripts: Transcripts) -> dict[tuple[str, 
 def _refutation(part: Part, proof: Proof, heard: TurnInContext | None) -> str | None:
     if heard is None:
         return GONE
-    if part.sort in {Sort.REQUEST, Sort.STEP}:
+    if proof.observed:
+        done = {one.text for one, turn in heard.session.actions if turn == proof.turn}
+        return None if proof.quote in done else GONE
+    if part.sort is Sort.REQUEST:
         return None if as_task(heard.session.messages, heard.place) == proof.quote else GONE
     if not as_typed(proof.quote, heard.typed):
         return GONE

@@ -16,14 +16,15 @@ from skilld.exchange.outgoing import cleared
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.ingest.discover import Host, skill_places
+from skilld.mining.actions import names_machine
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
-from skilld.mining.values import Candidate, Part, Sort
+from skilld.mining.values import OBSERVED, Candidate, Part, Recurrence, Sort
 from skilld.skills import Places, Unusable, find
-from skilld.skills.draft import EXAMPLE, SkillKind, Variable
+from skilld.skills.draft import SkillKind, Variable
 from skilld.skills.spec import front
-from skilld.skills.write import compose, landing
-from skilld.text import fold, one_line
+from skilld.skills.write import compose, holes, landing
+from skilld.text import counted, one_line
 from skilld.types import SkillRef
 from skilld.words import content_stems
 
@@ -60,11 +61,6 @@ def project_name(folder: str) -> str:
 
 # What a skill may say: nothing of one machine, nothing done once, nothing that every model knows. Pure.
 
-# Folders in which one person's machine differs from another's; `/api/users` is no such thing.
-_MACHINE = re.compile(
-    r"(?<![\w.:/-])(?:~\w*/|\$HOME\b|\$\{HOME\}|/(?:Users|home|root|private|Volumes|tmp|var|opt|mnt|media|srv|usr|etc)/)"
-    r"|\b[A-Za-z]:(?:\\|/(?!/))|\bfile:/|%(?:USERPROFILE|APPDATA|LOCALAPPDATA|HOMEPATH)%",
-)
 _PLACEHOLDER = "[REDACTED:"
 _ONCE = re.compile(
     r"\W*(?:please\W+|can you\W+|could you\W+|let'?s\W+)*"
@@ -89,14 +85,16 @@ def part_problem(part: Part, project: str) -> str | None:
     text = relative(part.text, project)
     if _PLACEHOLDER in text:
         return "it contains a secret"
-    if _MACHINE.search(text):
+    if names_machine(text):
         return "it names a path on this machine"
-    if part.sort in {Sort.REQUEST, Sort.STEP} and _ONCE.match(text):
+    if part.sort is Sort.REQUEST and _ONCE.match(text):
         return "this is set up only once"
+    if part.sort in OBSERVED:
+        return None
     stems = content_stems(text)
     if stems and stems <= _KNOWN_TO_ALL:
         return "any model knows this anyway"
-    if part.sort is not Sort.STEP and len(stems) < _MIN_STEMS and not exact_tokens(text):
+    if len(stems) < _MIN_STEMS and not exact_tokens(text):
         return "it says nothing on its own"
     return None
 
@@ -106,56 +104,6 @@ def relative(text: str, project: str) -> str:
     if not Path(project).is_absolute() or project == "/":
         return text
     return re.sub(rf"{re.escape(project.rstrip('/'))}/(?=[\w.-])", "", text)
-
-
-# One request in several wordings as a template: what is exact and differs between them becomes a variable. Pure.
-
-_TOKEN = re.compile(r"\S+")
-_EDGE = ".,:;!?()[]\"'`\u201c\u201d"
-_LINK = re.compile(r"https?://")
-_NUMBER = re.compile(r"#?\d+(?:[.,]\d+)*")
-_MAX_VARIABLES = 6  # variables; with more it is another request each time
-
-
-def template(newest: str, others: Sequence[str]) -> tuple[str, tuple[Variable, ...]]:
-    """Return the newest wording with `{{name}}` for each exact token that another wording does not have.
-
-    Exact is a link, a path, a number; plain words stay as they are. Without other wordings nothing is a variable. What
-    stood there the last time is a variable's description.
-    """
-    known = [{token.strip(_EDGE) for token in _TOKEN.findall(other)} for other in others]
-    names: dict[str, str] = {}
-
-    def put(match: re.Match[str]) -> str:
-        token = match[0].strip(_EDGE)
-        shape = _shape(token)
-        if not shape or all(token in one for one in known):
-            return match[0]
-        if token not in names:
-            again = sum(name.rstrip("0123456789") == shape for name in names.values())
-            names[token] = f"{shape}{again + 1}" if again else shape
-        return match[0].replace(token, "{{" + names[token] + "}}", 1)
-
-    text = _TOKEN.sub(put, newest)
-    if len(names) > _MAX_VARIABLES or not names:
-        return newest, ()
-    return text, tuple(Variable(name, description=f"{EXAMPLE}{token}") for token, name in names.items())
-
-
-def others_of(part: Part) -> list[str]:
-    """Return the wordings of a request beside its newest one."""
-    return [said for proof in part.proofs if (said := fold(proof.quote)) != fold(part.text)]
-
-
-def _shape(token: str) -> str:
-    """Return what sort of exact token it is, nothing for a plain word."""
-    if _LINK.match(token):
-        return "link"
-    if _NUMBER.fullmatch(token):
-        return "number"
-    if "/" in token.strip("/") or re.fullmatch(r"\w[\w-]*\.[A-Za-z]{1,5}", token):
-        return "path"
-    return "id" if re.search(r"\d", token) else ""
 
 
 _NAMED = 3  # parts that a description names: agents read it of every skill, in every session
@@ -205,14 +153,10 @@ def new_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkil
     kind = candidate.kind or SkillKind.KNOWLEDGE
     metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
     metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
-    if parts[0].sort is Sort.REQUEST:
-        said, body, variables = _request(parts[0], kind)
+    if candidate.recurrence is not None:
+        said, body = _task(candidate, candidate.recurrence, parts, with_sessions=with_sessions)
         if kind is SkillKind.TOOL:
-            metadata["skilld-input-schema"] = json.dumps(_schema(variables))
-        elif variables:
-            metadata["skilld-variables"] = json.dumps([_told(one) for one in variables])
-    elif any(part.sort is Sort.STEP for part in parts):
-        said, body = _steps(parts)
+            metadata["skilld-input-schema"] = json.dumps(_schema([Variable(name) for name in holes(body)]))
     else:
         said, body = _rules(candidate, parts)
     if candidate.title:
@@ -226,31 +170,71 @@ def _clean(part: Part, project: str) -> Part:
     return replace(part, text=short(relative(part.text, project), _PART))
 
 
-def _request(part: Part, kind: SkillKind) -> tuple[str, str, tuple[Variable, ...]]:
-    text, variables = template(part.text, others_of(part))
-    plain = text
-    for one in variables:
-        plain = plain.replace("{{" + one.name + "}}", f"some {one.name.rstrip('0123456789')}")
-    said = f"Does a request that keeps coming up: {_bare(short(plain, _SAID))}."
-    asked = f"## Steps\n\n1. {text}" if kind is SkillKind.WORKFLOW else text
-    return f"{said} Use when asked for this, in these or other words.", f"{_title(plain)}\n\n{asked}", variables
+_POLITE = re.compile(
+    r"\A\W*(?:(?:please|hi|hey|hello|now|ok|okay|so|next|(?:can|could|would|will) you|i (?:want|need) you to"
+    r"|let'?s)\W+)*",
+    re.IGNORECASE,
+)
+
+
+_TAIL = re.compile(r"(?:[\s,]+(?:please|too|as well|now|again|for me|thanks|thank you))*[\s?!.]*\Z", re.IGNORECASE)
+
+
+def plain_request(text: str) -> str:
+    """Return a request without what only makes it polite."""
+    return _TAIL.sub("", _POLITE.sub("", text))
+
+
+def title_of(request: str) -> str:
+    """Return a request as a title, its variables as words."""
+    asked = _bare(short(plain_request(request), _SAID))
+    return re.sub(r"\{\{(\w+)\}\}", lambda hole: hole[1].rstrip("0123456789").upper(), asked)
+
+
+def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with_sessions: bool) -> tuple[str, str]:
+    """Return description and body for a task that came again: the person's words as rules, the rest as observed."""
+    sessions = {proof.session for part in candidate.parts for proof in part.proofs}
+    plain = title_of(task.request) or candidate.name
+    lines = [f"# {plain[:1].upper()}{plain[1:]}"]
+    used = [name for name in task.examples if any("{{" + name + "}}" in part.text for part in parts)]
+    if used:
+        lines += ["", *(_variable(name, task.examples[name] if with_sessions else ()) for name in used)]
+    for heading, sorts in (("Rules", (Sort.RULE, Sort.PITFALL)), ("Facts", (Sort.FACT,))):
+        told = [f"- {part.text}" for part in parts if part.sort in sorts]
+        lines += ["", f"## {heading}", "", *told] if told else []
+    lines += _observed_sections(parts, task, counted(len(sessions), "session"))
+    count = counted(sum(part.sort in {Sort.COMMAND, Sort.EDIT} for part in parts), "step")
+    also = ", the check at the end" if task.check else ""
+    also += ", and what failed before" if any(part.sort is Sort.TRAP for part in parts) else ""
+    said = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {counted(len(sessions), 'session')}{also}."
+    return f"{said} Use when asked for this, in these or other words.", "\n".join(lines)
+
+
+def _variable(name: str, examples: Sequence[str]) -> str:
+    as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in examples[:_NAMED] if "`" not in one)
+    return f"- `{{{{{name}}}}}`: differs each time{f', as in {as_in}' if as_in else ''}."
+
+
+def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:
+    """Return the sections of what was done, each marked as observed: nobody said it."""
+    steps, check = [part for part in parts if part.sort in {Sort.COMMAND, Sort.EDIT}], task.check
+    ends = bool(steps) and steps[-1].text == check
+    lines = ["", "## Steps", "", f"Observed in {sessions}:", ""] if steps[: len(steps) - ends] else []
+    for number, part in enumerate(steps[: len(steps) - ends], 1):
+        lines.append(f"{number}. {'Change' if part.sort is Sort.EDIT else 'Run'} `{part.text}`.")
+    if task.left_out:
+        lines += ["", "A command of these sessions is left out here: no skill may run what it does."]
+    if check:
+        how = "the last step" if ends else "a step"
+        lines += ["", "## Check", "", f"Observed as {how} of these sessions:", "", f"- Run `{check}`. It has to pass."]
+    traps = [f"- {part.text}" for part in parts if part.sort is Sort.TRAP]
+    return [*lines, *(["", "## Pitfalls", "", "Observed:", "", *traps] if traps else [])]
 
 
 def _schema(variables: Sequence[Variable]) -> dict[str, object]:
     """Return what a tool takes, as JSON Schema."""
     names = [one.name for one in variables]
     return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
-
-
-def _told(variable: Variable) -> dict[str, str]:
-    return {"name": variable.name, "type": variable.type, "description": variable.description}
-
-
-def _steps(parts: Sequence[Part]) -> tuple[str, str]:
-    steps = "; then ".join(_bare(short(part.text, _SAID)) for part in parts[:_NAMED])
-    numbered = [f"{number}. {part.text}" for number, part in enumerate(parts, 1)]
-    said = f"Steps that follow each other: {steps}. Use when asked for them, or for the first of them."
-    return said, "\n".join([_title(parts[0].text), "", "## Steps", "", *numbered])
 
 
 def _rules(candidate: Candidate, parts: Sequence[Part]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,9 +19,9 @@ from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, carried
 from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
-from skilld.mining.new_skill import NewSkill, edit_refusal, new_skill, place
+from skilld.mining.new_skill import NewSkill, edit_refusal, new_skill, place, title_of
 from skilld.mining.questions import BOOKED_UNDER, Terms
-from skilld.mining.values import Candidate, Edit, Part
+from skilld.mining.values import OBSERVED, Candidate, Edit, Part
 from skilld.proposals.amend import put
 from skilld.protocol import Extend, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
@@ -29,11 +29,25 @@ from skilld.skills.spec import faults
 from skilld.store import Store
 from skilld.store.budget import spent_limit
 from skilld.text import counted, cut, sentences
-from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, SkillRef, State, Update, Usage
+from skilld.types import (
+    OBSERVED_TURN,
+    Evidence,
+    Kind,
+    Message,
+    Op,
+    Operation,
+    Outcome,
+    Proposal,
+    SkillRef,
+    State,
+    Update,
+    Usage,
+)
 from skilld.worker.spawn import Worker
 
 BY_HAND = "The wording comes from a file you specified"
 _SUMMARY = 300
+_LEFT_OUT = 3  # commands that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +130,23 @@ def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -
         raise SkilldError("Could not write the new skill", "; ".join(wrong))
     if run.redact(text) != text:
         raise SkilldError("Could not write the new skill", "it would contain a secret")
-    typed = "\n".join([*_typed(candidate, run.transcripts), own])
+    typed = "\n".join([*_typed(candidate, run.transcripts), own, *_ran(candidate)])
     flags = []
     for finding in lint(b"", text.encode(), typed):
         if finding.severity == "refuse":
             raise SkilldError("Could not write the new skill", finding.sentence)
         flags.append(finding.sentence)
     return Written(candidate, skill, tuple(dict.fromkeys(flags)))
+
+
+def _ran(candidate: Candidate) -> Iterator[str]:
+    """Yield what was done as the log shows it, each with its variables, too: `unfit` has let it pass by itself."""
+    if candidate.recurrence:
+        yield title_of(candidate.recurrence.request)
+    for part in candidate.parts:
+        if part.sort in OBSERVED:
+            yield part.text
+            yield from (proof.quote for proof in part.proofs)
 
 
 def creation(written: Written, path: Path, run: Run) -> Proposal:
@@ -134,8 +158,30 @@ def creation(written: Written, path: Path, run: Run) -> Proposal:
         operations=(Operation(Op.CREATE, "", skill.text),),
         summary=cut(skill.description, _SUMMARY),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
-        flags=(*_origin(candidate, run), *written.flags),
+        flags=(*_origin(candidate, run), *_seen(candidate), *written.flags),
+        updates=tuple(_line(part) for part in candidate.parts[1:]) if candidate.recurrence else (),
     )
+
+
+def _line(part: Part) -> Update:
+    """Return one line of a task's skill with what it rests on: turn 0 where nobody said it."""
+    quote, kind = part.proofs[0].quote, part.kind or Kind.ADD_STEP
+    if part.sort not in OBSERVED:
+        return Update(None, "", part.text, "", kind, 1, quote, part.confidence)
+    return Update(None, "", part.text, _observed_in(part), kind, OBSERVED_TURN, quote, part.confidence)
+
+
+def _observed_in(part: Part) -> str:
+    sessions = list(dict.fromkeys(proof.session for proof in part.proofs))
+    return f"observed in {counted(len(sessions), 'session')}: {', '.join(sessions)}"
+
+
+def _seen(candidate: Candidate) -> list[str]:
+    """Return what the person should know of what nobody said: which lines were observed, what was left out."""
+    number = sum(part.sort in OBSERVED for part in candidate.parts)
+    flags = [f"{counted(number, 'line')} {'was' if number == 1 else 'were'} observed in past sessions, not said by you"]
+    left_out = candidate.recurrence.left_out if candidate.recurrence else ()
+    return [*(flags if number else []), *(f"A command was left out: {why}" for why in left_out[:_LEFT_OUT])]
 
 
 def extension(candidate: Candidate, run: Run) -> Proposal:
@@ -167,7 +213,7 @@ def _origin(candidate: Candidate, run: Run) -> tuple[str, ...]:
 
 
 def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run) -> Proposal:
-    proofs = list(dict.fromkeys(proof for part in parts for proof in part.proofs))
+    proofs = list(dict.fromkeys(proof for part in parts for proof in part.proofs if not proof.observed))
     first = run.transcripts.find(proofs[0])
     place = "\n".join(sorted(f"{proof.turn} {proof.quote}" for proof in proofs))
     sessions = len({proof.session for proof in proofs})
@@ -179,7 +225,7 @@ def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run)
         path=str(path),
         operations=(),
         summary="",
-        reason=f"Said in {counted(sessions, 'session')}; {', '.join(candidate.dimensions)}.",
+        reason=_reason(candidate, sessions),
         kind=parts[0].kind or Kind.ADD_STEP,
         evidence=tuple(Evidence(proof.turn, proof.quote) for proof in proofs),
         confidence=min(part.confidence for part in parts),
@@ -188,6 +234,12 @@ def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run)
         model=run.terms.spec.model,
         created_at=rfc3339(time.time()),
     )
+
+
+def _reason(candidate: Candidate, sessions: int) -> str:
+    if candidate.recurrence:
+        return f"The task was {candidate.saved.why}."
+    return f"Said in {counted(sessions, 'session')}."
 
 
 def _about(candidate: Candidate, transcripts: Transcripts) -> tuple[list[Message], list[Update], dict[int, Part]]:

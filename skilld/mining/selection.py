@@ -1,24 +1,36 @@
 """Which findings from past sessions become candidates. Pure: rows and skills in, candidates and reasons out.
 
-The gate is: repeatable AND (room for improvement OR a repeated ask). Work is repeatable that a skill describes, that
-was done in several sessions, or whose ask came again; room for improvement is a lasting correction of the person's, or
-something that failed; an ask is repeated that came in several sessions. Few pass, and every other one is told with
-what it lacked.
+A lasting word goes to the skill it is about. A task becomes a skill that was done in several sessions with something
+to be saved (`skilld.mining.recurring`); a standing rule or fact belongs into the project's own documents. Few pass,
+and every other one is told with what it lacked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
-from skilld.library.clusters import Ask, Mention, asks
+from skilld.library.clusters import Ask
 from skilld.library.consolidate import best, described
-from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads, piece, proofs, rows_of, skill_for
-from skilld.mining.new_skill import name_of, new_skill, others_of, part_problem, project_name, telling_words, template
-from skilld.mining.session_summary import Row
-from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Candidate, Doc, Judgement, Part, Proof, Rejected, Sort
+from skilld.mining.dedup import is_declined
+from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads
+from skilld.mining.new_skill import name_of, new_skill, part_problem, project_name, short
+from skilld.mining.recurring import Found, heard_as, recurring
+from skilld.mining.session_summary import Feedback, Row
+from skilld.mining.values import (
+    OBSERVED,
+    REPEATABLE,
+    REPEATED,
+    ROOM,
+    Candidate,
+    Doc,
+    Judgement,
+    Part,
+    Recurrence,
+    Rejected,
+    Sort,
+)
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.types import Kind
@@ -34,17 +46,18 @@ def settled(
 ) -> tuple[list[Candidate], list[Rejected]]:
     """Return the candidates as they are to be: new where no skill is like them, else an extension of that one.
 
-    Requests and steps extend nothing: where a skill is for them already they are left out, and so is what a plugin's
-    skill is for, which is replaced on update.
+    What a plugin's skill is for is left out: it is replaced on update. A task that came again is held against single
+    lines before (`_served`).
     """
     wanted: list[Candidate] = []
     left_out: list[Rejected] = []
     for one in made:
-        skill = _like(one, skills, texts)
+        skill = None if one.recurrence else _like(one, skills, texts)
         if skill is None:
             wanted.append(one)
-        elif skill.source is Source.PLUGIN or any(part.kind is None for part in one.parts):
-            left_out.append(Rejected("; ".join(one.changes), f"{skill.name} is already a skill for this"))
+        elif skill.source is Source.PLUGIN:
+            why = f"{skill.name} is alike and belongs to a plugin, so it cannot be edited"
+            left_out.append(Rejected("; ".join(one.changes), why))
         else:
             wanted.append(replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None))
     return wanted, left_out
@@ -59,130 +72,73 @@ def _like(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path, str]) ->
     return near[match.other.key] if match else None
 
 
-# What was asked for again and again: one request in several sessions, or several that follow each other. Pure.
+# What was asked for again and again, and done alike.
 
-_SURE = 0.5
-_MIN_STEMS = 3  # of a request that makes a skill of its own; as one of several steps a shorter one will do
-
-Missed = list[Rejected]
+_SURE = 0.5  # least share of a request's stems that a line must have to be said to do it
+_MANY = 0.6  # share of a task's commands that a skill names which is for it
 
 
-def repeated(
-    rows: Sequence[Row], skills: Sequence[Skill], known: Known, taken: Callable[[str, str], bool] | None = None
-) -> tuple[list[Candidate], Missed]:
-    """Return requests made in several sessions as skills to create, and those that are served or known already.
-
-    `taken` says of a turn and its words that they did not stand the look into the transcript.
-    """
-    said = [
-        Mention("task", task.turn, task.text, task.text, "", "", row.project, piece(row, _SURE))
-        for row in rows
-        for task in row.tasks
-        if taken is None or not taken(task.turn, task.text)
+def _tasks(
+    rows: Sequence[Row], skills: Sequence[Skill], texts: Mapping[Path, str], known: Known, refuted: Refuted
+) -> tuple[list[Candidate], list[Rejected]]:
+    """Return tasks that were done in several sessions as skills to create, and those that a skill or proposal has."""
+    standing = [
+        replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in refuted)) for row in rows
     ]
-    order = {task.turn: number for row in rows for number, task in enumerate(row.tasks)}
-    flows = _workflows(_several(said), order)
-    in_flows = {one.id for flow, _ in flows for step in flow for one in step.said}
-    again = _several(one for one in said if len(content_stems(one.text)) >= _MIN_STEMS)
     made: list[Candidate] = []
-    missed: Missed = []
-    for steps, sessions in flows:
-        reasons = [reason for step in steps if (reason := known(step, ""))]
-        if len(reasons) == len(steps):
-            missed.append(Rejected("; then ".join(step.text for step in steps), reasons[0]))
-        else:
-            made.append(_workflow(steps, sessions, rows))
-    for ask in again:
-        if in_flows.issuperset(one.id for one in ask.said):
-            continue
-        skill = skill_for(ask, rows_of(ask, rows), skills)
-        if why := f"{skill.name} is already a skill for this" if skill else known(ask, ""):
-            missed.append(Rejected(ask.text, why))
-        else:
-            made.append(_request(ask, rows))
-    return made, missed
+    missed: list[Rejected] = []
+
+    def denied(row: Row, said: Feedback) -> bool:
+        return (said.turn, said.quote) in refuted or is_declined(known(Ask((heard_as(row, said),)), ""))
+
+    for one in recurring(standing, denied):
+        if why := one.missed or known(one.ask, "") or _served(one, skills, texts):
+            missed.append(Rejected(one.ask.text, why))
+        elif one.candidate is not None:
+            made.append(_confirmed(one.candidate, refuted))
+    return [one for one in made if one.parts], missed
 
 
-def _several(said: Iterable[Mention]) -> list[Ask]:
-    """Return the requests that came in several sessions."""
-    return [ask for ask in asks(said) if len({one.session for one in ask.pieces}) >= SEVERAL]
+def _confirmed(one: Candidate, refuted: Refuted) -> Candidate:
+    """Leave out what did not stand the second look; without its request nothing is left."""
+    proofs = [tuple(proof for proof in part.proofs if (proof.turn, proof.quote) not in refuted) for part in one.parts]
+    parts = tuple(replace(part, proofs=left) for part, left in zip(one.parts, proofs, strict=True) if left)
+    return replace(one, parts=parts if parts and parts[0].sort is Sort.REQUEST else ())
 
 
-def _request(ask: Ask, rows: Sequence[Row]) -> Candidate:
-    """Return a request as a skill: a template where something in it changes, else a workflow of one step."""
-    part = Part(Sort.REQUEST, ask.text, proofs(ask))
-    mine = rows_of(ask, rows)
-    _, variables = template(part.text, others_of(part))
-    kind = SkillKind.PROMPT if variables else SkillKind.WORKFLOW
-    return Candidate(
-        name_of(telling_words(ask.text)), "create", mine[0].project, kind, _dimensions(mine), (part,), mine[0].work
-    )
+def _served(one: Found, skills: Sequence[Skill], texts: Mapping[Path, str]) -> str:
+    """Return which line of which skill is for a task already; "" where none is."""
+    steps = [part.text for part in one.candidate.parts if part.sort is Sort.COMMAND] if one.candidate else []
+    near = [skill for skill in skills if skill.project is None or _is_near(one, skill.project)]
+    for skill in near:
+        said = texts.get(skill.path, "")
+        named = [step for step in steps if step.partition("{{")[0].strip() in said]
+        if len(named) >= SEVERAL and len(named) / len(steps) >= _MANY:
+            return f"{skill.name} already does this, line {_line_with(named[0].partition('{{')[0].strip(), said)}"
+    wanted = content_stems(one.ask.text)
+    for skill in near:
+        for number, line in enumerate(texts.get(skill.path, "").splitlines(), 1):
+            stems = content_stems(line)
+            if len(wanted & stems) >= SEVERAL and len(wanted & stems) / len(wanted) > _SURE:
+                return f"{skill.name} already does this, line {number}: {short(line, _LINE)}"
+    return ""
 
 
-def _workflow(steps: Sequence[Ask], sessions: Sequence[str], rows: Sequence[Row]) -> Candidate:
-    mine = tuple(row for row in rows if row.session_id in sessions)
-    parts = tuple(Part(Sort.STEP, step.text, _of(proofs(step), sessions)) for step in steps)
-    words = [word for step in steps for word in telling_words(step.text)[:2]]
-    name = name_of(dict.fromkeys(words))
-    return Candidate(name, "create", mine[0].project, SkillKind.WORKFLOW, _dimensions(mine), parts, mine[0].work)
+_LINE = 100  # characters of a line that is quoted
 
 
-def _of(found: Iterable[Proof], sessions: Sequence[str]) -> tuple[Proof, ...]:
-    return tuple(proof for proof in found if proof.session in sessions)
+def _is_near(one: Found, project: Path) -> bool:
+    return any(row.main_dir and Path(row.main_dir).is_relative_to(project) for row in one.rows)
 
 
-def _dimensions(rows: Sequence[Row]) -> tuple[str, ...]:
-    better = any(row.env_feedback or row.user_feedback for row in rows)
-    return (REPEATABLE, ROOM, REPEATED) if better else (REPEATABLE, REPEATED)
+def _line_with(text: str, said: str) -> str:
+    found = next(((n, line) for n, line in enumerate(said.splitlines(), 1) if text in line), (1, text))
+    return f"{found[0]}: {short(found[1], _LINE)}"
 
 
-def _workflows(again: Sequence[Ask], order: Mapping[str, int]) -> list[tuple[list[Ask], list[str]]]:
-    """Return requests that follow each other in the same order in several sessions, with those sessions.
-
-    `order` says where in its session each turn's request stands.
-    Of two that share a request the one is taken that explains more: steps times sessions.
-    """
-    orders = _orders(again, order)
-    shared = {_common(one, other) for one, other in combinations([*orders.values()], 2)}
-    chances = sorted(
-        ((steps, [name for name, order in orders.items() if _runs_through(steps, order)]) for steps in shared),
-        key=lambda one: (-len(one[0]) * len(one[1]), one[0]),
-    )
-    taken: set[int] = set()
-    found = []
-    for steps, sessions in chances:
-        if len(set(steps)) == len(steps) >= SEVERAL and taken.isdisjoint(steps):
-            taken.update(steps)
-            found.append(([again[number] for number in steps], sessions))
-    return found
-
-
-def _orders(again: Sequence[Ask], order: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Return for each session which of these requests it made, in their order; only those that made several."""
-    by_session: dict[str, list[tuple[int, int]]] = {}
-    for number, ask in enumerate(again):
-        for one in ask.said:
-            by_session.setdefault(one.piece.session, []).append((order[one.id], number))
-    return {
-        session: tuple(dict.fromkeys(number for _, number in sorted(made)))
-        for session, made in by_session.items()
-        if len({number for _, number in made}) >= SEVERAL
-    }
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
-    """Return the longest common subsequence of two orders."""
-    best: list[list[tuple[int, ...]]] = [[()] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for i, left in enumerate(one, 1):
-        for j, right in enumerate(other, 1):
-            longer = (*best[i - 1][j - 1], left)
-            best[i][j] = longer if left == right else max(best[i - 1][j], best[i][j - 1], key=len)
-    return best[-1][-1]
-
-
-def _runs_through(steps: Sequence[int], order: Sequence[int]) -> bool:
-    left = iter(order)
-    return all(step in left for step in steps)
+def _is_in(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
+    """Whether a new skill says this already, in whichever session it was said."""
+    return any((one.id, one.quote) in told for one in lead.ask.said)
 
 
 MAX_SKILLS = 5  # skills created or changed by one run
@@ -213,16 +169,19 @@ def judge(
     doubted = refuted or {}
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
+    tasks, served = _tasks(rows, reach, texts, known, doubted)
+    told = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
     found, rejected = leads(rows, reach, texts, now=now, refuted=doubted, known=known)
-    created, docs, missed = _creations([lead for lead in found if lead.skill is None])
-    asked, served = repeated(rows, reach, known, lambda turn, words: (turn, words) in doubted)
-    new, unwanted = _of_kind([*created, *asked], kind)
+    rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
+    homeless = [lead for lead in found if lead.skill is None and not _is_in(lead, told)]
+    created, docs, missed = _creations(homeless, kind)
+    new, unwanted = _of_kind([*created, *tasks], kind)
     fit, useless = _with_content([*_extensions(found), *new])
     settled_ones, alike = settled([one for one in fit if one.creates], [] if create_new else skills, texts)
     fit = [one for one in fit if not one.creates] + settled_ones
     candidates = sorted(
         _named(_joined(fit), skills),
-        key=lambda one: (one.creates, -len({proof.session for proof in one.evidence}), one.name),
+        key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
         Rejected(one.name, f"left for later: more than {MAX_SKILLS} at once are hard to review")
@@ -243,8 +202,13 @@ def _extensions(found: Sequence[Lead]) -> list[Candidate]:
     ]
 
 
-def _creations(found: Sequence[Lead]) -> tuple[list[Candidate], list[Doc], list[Rejected]]:
-    """Return new skills for kinds of work with enough to say, and what belongs into a project's own documents."""
+def _creations(found: Sequence[Lead], kind: SkillKind | None) -> tuple[list[Candidate], list[Doc], list[Rejected]]:
+    """Return what belongs into a project's own documents.
+
+    A standing rule or fact is no skill, however often it was said; only who asks for that kind gets skills of them.
+    """
+    if kind is not SkillKind.KNOWLEDGE:
+        return [], [Doc(lead.project, lead.ask.text, lead.part.proofs) for lead in found], []
     groups: dict[tuple[str, str], list[Lead]] = {}
     docs: list[Doc] = []
     facts: dict[str, list[Lead]] = {}
@@ -274,7 +238,7 @@ def _creations(found: Sequence[Lead]) -> tuple[list[Candidate], list[Doc], list[
 
 def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Candidate], list[Rejected]]:
     if kind is SkillKind.TOOL:  # what is asked for again and again can be a tool as well, if that is wanted
-        made = [replace(one, kind=kind) if one.parts[0].sort is Sort.REQUEST else one for one in made]
+        made = [replace(one, kind=kind) if one.recurrence else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
     return wanted, [
         Rejected(one.name, f"it is not the kind you asked for: {kind}") for one in made if one not in wanted
@@ -312,16 +276,26 @@ def _with_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], lis
     for one in candidates:
         project = one.target if one.creates else ""
         whys = [part_problem(part, project) for part in one.parts]
+        if one.recurrence:
+            whys[0] = _problem(one.recurrence, one.parts[0], project)
         useless += [Rejected(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
         left = tuple(part for part, why in zip(one.parts, whys, strict=True) if not why)
+        if one.recurrence and left[:1] != one.parts[:1]:
+            continue  # what it is for is nothing for a skill
         if left and (left == one.parts or not one.creates or not _too_little(left)):
             fit.append(replace(one, parts=left))
     return fit, useless
 
 
+def _problem(task: Recurrence, request: Part, project: str) -> str | None:
+    """Return why there should be no skill for a task; what is set up once for each of several things is one."""
+    sort = Sort.RULE if task.examples else request.sort
+    return part_problem(replace(request, text=task.request, sort=sort), project)
+
+
 def _too_little(parts: Sequence[Part]) -> bool:
     if any(part.sort is Sort.REQUEST for part in parts):
-        return False
+        return not any(part.sort in OBSERVED for part in parts)
     return len(parts) < SEVERAL and len({proof.session for part in parts for proof in part.proofs}) < SEVERAL
 
 

@@ -14,6 +14,7 @@ from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import verify
 from skilld.library.patterns import work_of
+from skilld.mining.actions import Action
 from skilld.mining.sessions import Session
 from skilld.text import cut, fold
 from skilld.types import Message
@@ -21,12 +22,13 @@ from skilld.words import content_stems
 
 MAX_TEXTS = 6  # texts in a list
 MAX_TEXT = 300  # characters of a text
-_MIN_STEMS = 2  # of a task: with fewer it is "go on", which is about something else every time
+_MIN_STEMS = 1  # of a task: with fewer it is "go on", which is about something else every time
 _MAX_WORDS = 60  # of a task that is asked for again and again: longer ones are specifications, each of its own
 _FAILED = re.compile(
     r"\b(?:fail(?:s|ed|ing)?|errors?|broken|crash(?:es|ed)?|does(?:n't| not) work|not found|timed? out|denied)\b",
     re.IGNORECASE,
 )
+_ASKING = re.compile(r"\W*(?:please|(?:can|could|would|will) (?:you|we))\b", re.IGNORECASE)  # a request all the same
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 
 
@@ -51,7 +53,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one session is worth knowing for."""
+    """What one session is worth knowing for.
+
+    `turns` are the keys of what was typed, in order, and `asked` all of it; `actions` what the agent did, each behind
+    the turn of that key.
+    """
 
     agent: str
     session_id: str
@@ -64,6 +70,10 @@ class Row:
     env_feedback: tuple[str, ...]
     user_feedback: tuple[Feedback, ...]
     project: str
+    turns: tuple[str, ...] = ()
+    asked: str = ""
+    actions: tuple[tuple[Action, str], ...] = ()
+    tokens: int = 0
 
     @property
     def work(self) -> str:
@@ -102,6 +112,10 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         env_feedback=tuple(cut(text, MAX_TEXT) for text in dict.fromkeys(failures))[:MAX_TEXTS],
         user_feedback=tuple(feedback),
         project=session.project,
+        turns=tuple(turn for turn, _ in said if turn),
+        asked="\n".join(text for _, text in said),
+        actions=session.actions,
+        tokens=session.log.tokens,
     )
 
 
@@ -119,5 +133,7 @@ def as_task(messages: Sequence[Message], place: int) -> str:
 def _is_request(text: str) -> bool:
     """Whether a turn asks for something that can be recognised when it is asked for again."""
     return (
-        not text.rstrip().endswith("?") and len(text.split()) <= _MAX_WORDS and len(content_stems(text)) >= _MIN_STEMS
+        (not text.rstrip().endswith("?") or bool(_ASKING.match(text)))
+        and len(text.split()) <= _MAX_WORDS
+        and len(content_stems(text)) >= _MIN_STEMS
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,7 @@ from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import Work, guess_agent
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
+from skilld.mining.actions import Action, Doings
 from skilld.paths import possible_folder
 from skilld.pipeline.documents import session_opt_out
 from skilld.pipeline.messages import as_messages
@@ -80,6 +82,11 @@ class Log:
                 return None
             total += price.of(*counts)
         return total
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of its answers that no cache held, 0 where its log tells of none."""
+        return sum(read + written for _, (read, written, _, _) in self._tokens.values())
 
     def spend(self, usd: object) -> None:
         """Take in money that a record names."""
@@ -179,7 +186,7 @@ class Session:
 
     `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `project` the top of that
     one's repository, or `cwd` where it is not on this machine; `log` is what its own log tells of its cost and its end.
-    `by_hand` as of its transcript.
+    `by_hand` as of its transcript. `actions` is what the agent did, each with the key of the turn that it followed.
     """
 
     agent: str
@@ -193,6 +200,7 @@ class Session:
     log: Log = field(default_factory=Log)
     project: str = ""
     by_hand: bool = False
+    actions: tuple[tuple[Action, str], ...] = ()
 
     @property
     def turns(self) -> list[Message]:
@@ -207,6 +215,7 @@ class _Read:
     events: list[Turn | Reply] = field(default_factory=list)
     uses: list[SkillUse] = field(default_factory=list)
     work: Work = field(default_factory=Work)
+    doings: Doings = field(default_factory=Doings)
     log: Log = field(default_factory=Log)
 
 
@@ -288,6 +297,7 @@ class Reader:
         turns = [event for event in read.events if isinstance(event, Turn)]
         cwd = next((turn.cwd for turn in reversed(turns) if possible_folder(turn.cwd)), None) or ""
         main_dir = read.work.main_dir(cwd or None) or ""
+        project = str(project_of(main_dir) or cwd or main_dir)
         return Session(
             agent=transcript.agent,
             id=name,
@@ -298,9 +308,20 @@ class Reader:
             messages=tuple(as_messages(read.events, self._redact)),
             uses=tuple(read.uses),
             log=read.log,
-            project=str(project_of(main_dir) or cwd or main_dir),
+            project=project,
             by_hand=transcript.by_hand,
+            actions=_placed(read.doings.actions(project), turns),
         )
+
+
+def _placed(actions: Sequence[Action], turns: Sequence[Turn]) -> tuple[tuple[Action, str], ...]:
+    """Return each action with the turn that it followed, in the transcript's order.
+
+    What was done before the first turn belongs to turns of an earlier file, which this one repeats.
+    """
+    starts = sorted((turn.span.start, turn.key) for turn in turns)
+    placed = [(one, bisect_right(starts, one.at, key=lambda start: start[0])) for one in actions]
+    return tuple((one, starts[behind - 1][1]) for one, behind in placed if behind)
 
 
 def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
@@ -322,6 +343,7 @@ def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
                     read.log.see(transcript.agent, record)
                     for call in tools(record, session, span):
                         read.work.see(call)
+                        read.doings.see(call)
     yield from parser.flush()
 
 

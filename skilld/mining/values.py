@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from skilld.mining.sessions import SessionFilter, Transcript
 from skilld.skills import Skill
 from skilld.skills.draft import SkillKind
 from skilld.store import Store
+from skilld.text import counted
 from skilld.types import Kind
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
@@ -25,16 +26,26 @@ class Sort(StrEnum):
     PITFALL = "pitfall"  # what went wrong and was corrected
     FACT = "fact"
     REQUEST = "request"  # what the person asks for again and again
-    STEP = "step"  # one of several requests that follow each other
+    COMMAND = "command"  # observed: what ran in several sessions, with variables
+    EDIT = "edit"  # observed: a file that was changed in several sessions
+    TRAP = "trap"  # observed: what failed and what worked afterwards
+
+
+OBSERVED = frozenset({Sort.COMMAND, Sort.EDIT, Sort.TRAP})
+"""What the log shows that was done. Nobody said it: it is no evidence of what anybody wants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Where something was said: the session, the turn's key, the person's words."""
+    """Where something was said: the session, the turn's key, the person's words.
+
+    `observed`: nobody said it; the turn is the one it was done after, and `quote` the command as it ran.
+    """
 
     session: str
     turn: str
     quote: str
+    observed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +60,48 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Recurrence:
+    """What a task is that came again: `request` with `{{variables}}`, what each was, the check at the end.
+
+    `left_out` says why some of what was done stands in no step.
+    """
+
+    request: str
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    check: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a skill would have saved in the sessions it comes from: corrections, failed calls, tokens; its steps."""
+
+    sessions: int = 0
+    corrections: int = 0
+    failures: int = 0
+    tokens: int = 0
+    steps: int = 0
+
+    @property
+    def worth(self) -> float:
+        """What candidates are ranked by: a correction costs the person a turn, a failure the agent a call."""
+        return 3 * self.corrections + self.failures + self.steps / 10
+
+    @property
+    def why(self) -> str:
+        """One clause for a person."""
+        spent = [counted(self.corrections, "correction")] if self.corrections else []
+        spent += [counted(self.failures, "failed call")] if self.failures else []
+        cost = f", with {' and '.join(spent)}" if spent else f", {counted(self.steps, 'step')} each time"
+        return f"done in {counted(self.sessions, 'session')}{cost}"
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A skill to extend (`action` is extend, `target` its file) or to create (`target` is the project's folder).
 
     `kind` is that of a skill to create, None of one that is there; `work` the kind of work it is for. A `description`
-    and a `title` (its heading) stand in for those that code drafts.
+    and a `title` (its heading) stand in for those that code drafts. `recurrence` is that of a task that came again.
     """
 
     name: str
@@ -65,6 +113,8 @@ class Candidate:
     work: str = ""
     description: str = ""
     title: str = ""
+    recurrence: Recurrence | None = None
+    saved: Saved = Saved()
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -73,8 +123,13 @@ class Candidate:
 
     @property
     def evidence(self) -> tuple[Proof, ...]:
-        """All of its evidence, once each."""
-        return tuple(dict.fromkeys(proof for part in self.parts for proof in part.proofs))
+        """All that was said for it, once each."""
+        return tuple(dict.fromkeys(proof for part in self.parts for proof in part.proofs if not proof.observed))
+
+    @property
+    def observed(self) -> tuple[Proof, ...]:
+        """All that was done, as the log shows, once each."""
+        return tuple(dict.fromkeys(proof for part in self.parts for proof in part.proofs if proof.observed))
 
     @property
     def creates(self) -> bool:

@@ -91,20 +91,6 @@ def test_said_in_two_sessions_without_a_kind_of_work_belongs_into_the_projects_d
     ]
 
 
-def test_the_same_request_in_several_sessions_is_a_skill_to_create() -> None:
-    rows = [_row("s1", SHIP), _row("s2", "commit, push it and open a draft pull request"), _row("s3", "paint the shed")]
-    judged = _judge(*rows)
-    assert _candidates(judged) == [("create", "commit-push-open-draft", (judged.candidates[0].changes[0],))]
-    assert {proof.session for proof in judged.candidates[0].evidence} == {"s1", "s2"}
-    assert _judge(rows[0], rows[2]).candidates == ()
-
-
-def test_a_request_that_a_skill_serves_already_makes_none() -> None:
-    judged = _judge(*(_row(name, "write the release notes of the new version") for name in ("s1", "s2")))
-    assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["release-notes is already a skill for this"]
-
-
 def test_what_was_said_long_ago_is_not_sure_enough() -> None:
     old = _row(
         "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
@@ -112,14 +98,15 @@ def test_what_was_said_long_ago_is_not_sure_enough() -> None:
     assert [one.missed for one in _judge(old).rejected] == ["it was not said clearly or recently enough"]
 
 
-def test_rules_for_one_kind_of_work_are_a_skill_and_corrections_its_pitfalls() -> None:
+def test_rules_belong_into_the_projects_documents_and_are_a_skill_only_where_that_kind_is_asked_for() -> None:
     rows = [
         replace(_row("s1", "add tests for the basket", "Always run the suite with --fast."), topics=("testing",)),
         replace(
             _row("s2", "add tests for vouchers", "Never mock the gateway.", kind="correction"), topics=("testing",)
         ),
     ]
-    (found,) = _judge(*rows).candidates
+    assert [doc.text for doc in _judge(*rows).docs] == ["Always run the suite with --fast.", "Never mock the gateway."]
+    (found,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
     assert (found.name, found.kind, found.work) == ("shop-testing", SkillKind.KNOWLEDGE, "testing")
     assert [(part.sort, part.text) for part in found.parts] == [
         (Sort.RULE, "Always run the suite with --fast."),
@@ -131,7 +118,7 @@ def test_one_rule_said_once_makes_no_skill() -> None:
     rows = [
         replace(_row(f"s{n}", "add tests", *said), topics=("testing",)) for n, said in ((1, ["Run --fast."]), (2, []))
     ]
-    judged = _judge(*rows)
+    judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE)
     assert judged.candidates == ()
     assert [one.missed for one in judged.rejected] == ["it is only one rule, said once"]
 
@@ -140,7 +127,9 @@ def test_two_facts_of_a_project_are_a_skill_and_one_belongs_into_its_documents()
     facts = ["Fixtures live in tests/data.", "The staging database is shop_stage."]
     one = _judge(_row("s1", "paint the shed", facts[0], kind="fact"), _row("s2", "oil the door"))
     assert [doc.text for doc in one.docs] == facts[:1]
-    (both,) = _judge(_row("s1", "paint the shed", *facts, kind="fact"), _row("s2", "oil the door")).candidates
+    rows = [_row("s1", "paint the shed", *facts, kind="fact"), _row("s2", "oil the door")]
+    assert sorted(doc.text for doc in _judge(*rows).docs) == facts
+    (both,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
     assert (both.name, both.kind) == ("shop-knowledge", SkillKind.KNOWLEDGE)
     assert {part.sort for part in both.parts} == {Sort.FACT}
 
@@ -157,19 +146,6 @@ def test_what_was_contradicted_later_is_left_out() -> None:
     assert "it was contradicted later" in [one.missed for one in judged.rejected]
 
 
-def test_requests_that_follow_each_other_in_several_sessions_are_a_workflow() -> None:
-    steps = ("update the changelog", "bump the version", "tag the release")
-    rows = [
-        _tasks("s1", *steps),
-        _tasks("s2", "update the changelog", "paint the shed", "bump the version now", "tag the release"),
-        _tasks("s3", "tag the release", "update the changelog"),
-    ]
-    (found,) = _judge(*rows).candidates
-    assert (found.kind, found.dimensions) == (SkillKind.WORKFLOW, ("repeatable", "repeated request"))
-    assert [part.text for part in found.parts] == [*steps]
-    assert {proof.session for proof in found.evidence} == {"s1", "s2"}
-
-
 def _testing(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
     said = Front(name, "Writing and running the tests of the voucher form with the fast suite.")
     text = f"---\nname: {name}\ndescription: {said.description}\n---\n\n# Tests\n\nRun the voucher suite with --fast.\n"
@@ -183,10 +159,11 @@ def test_a_new_skill_that_one_is_for_already_extends_that_one() -> None:
     ]
     skill, text = _testing("voucher-suite")
     texts = {NOTES.path: "# Notes", skill.path: text}
+    kind = SkillKind.KNOWLEDGE
     (found,) = judge(rows, [NOTES, skill], texts, now=NOW).candidates
     assert (found.name, found.action, found.target) == ("voucher-suite", "extend", str(skill.path))
     assert len(found.parts) == 2
-    (new,) = judge(rows, [NOTES, skill], texts, now=NOW, create_new=True).candidates
+    (new,) = judge(rows, [NOTES, skill], texts, now=NOW, create_new=True, kind=kind).candidates
     assert (new.action, new.target) == ("create", "/shop")
 
 
@@ -196,23 +173,6 @@ def test_a_plugins_skill_is_not_edited() -> None:
     judged = judge(rows, [skill], {skill.path: text}, now=NOW)
     assert judged.candidates == ()
     assert "voucher-suite belongs to a plugin, so it cannot be edited" in judged.rejected[0].missed
-
-
-def test_a_request_in_which_something_changes_is_a_template_and_else_a_workflow_of_one_step() -> None:
-    (same,) = _judge(_row("s1", SHIP), _row("s2", SHIP)).candidates
-    (other,) = _judge(
-        _row("s1", "review pull request 10 of the shop"), _row("s2", "review pull request 7 of the shop")
-    ).candidates
-    assert (same.kind, other.kind) == (SkillKind.WORKFLOW, SkillKind.PROMPT)
-
-
-def test_only_skills_of_the_kind_asked_for_are_created() -> None:
-    rows = [_row("s1", SHIP), _row("s2", SHIP)]
-    judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE)
-    assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["it is not the kind you asked for: domain-knowledge"]
-    (tool,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.TOOL).candidates
-    assert (tool.name, tool.kind) == ("commit-push-open-draft", SkillKind.TOOL)
 
 
 @pytest.mark.parametrize(
@@ -229,23 +189,6 @@ def test_what_no_skill_should_say_is_left_out(text: str, missed: str) -> None:
     judged = judge(rows, [NOTES], {NOTES.path: "# Notes"}, now=NOW)
     assert judged.candidates == ()
     assert re.search(missed, judged.rejected[0].missed)
-
-
-def test_work_that_is_done_once_makes_no_skill() -> None:
-    judged = _judge(*(_row(name, "install the linters and formatters") for name in ("s1", "s2")))
-    assert [one.missed for one in judged.rejected] == ["this is set up only once"]
-
-
-def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
-    tasks = [f"{verb} polished {noun} {place}" for verb, noun, place in (
-        ("boil", "kettles", "upstairs"), ("water", "gardens", "gently"), ("oil", "bicycles", "monthly"),
-        ("shut", "windows", "nightly"), ("climb", "ladders", "barefoot"), ("roll", "carpets", "outdoors"),
-        ("fill", "bottles", "halfway"),
-    )]  # fmt: skip
-    rows = [_row(f"{task}{n}", task) for task in tasks for n in (1, 2)]
-    judged = _judge(*rows)
-    assert len(judged.candidates) == 5
-    assert sum(one.missed.startswith("left for later") for one in judged.rejected) == 2
 
 
 @pytest.mark.parametrize(

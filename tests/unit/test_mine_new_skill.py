@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.mining.new_skill import name_of, new_skill, short, telling_words, template
-from skilld.mining.values import Candidate, Part, Proof, Sort
+from skilld.mining.new_skill import name_of, new_skill, short, telling_words
+from skilld.mining.values import Candidate, Part, Proof, Recurrence, Sort
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME, faults, front
@@ -69,35 +69,77 @@ For writing, changing or running tests.
     assert made.text == expected.replace("{description}", made.description)
 
 
-def test_what_differs_between_wordings_becomes_a_variable() -> None:
-    part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me, please", "review https://x.org/pr/7 with me")
-    made = new_skill(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=False)
-    assert made.body == "# review some link with me, please\n\nreview {{link}} with me, please"
-    assert made.description.startswith("Does a request that keeps coming up: review some link with me, please. Use")
-    assert front(made.text).metadata["skilld-variables"] == '[{"name": "link", "type": "string"}]'
-    assert "https" not in made.text
-    assert "skilld-sessions" not in made.text
-    own = front(new_skill(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=True).text).metadata
-    assert own["skilld-sessions"] == "s0, s1"
-    assert json.loads(own["skilld-variables"])[0]["description"] == "as in https://x.org/pr/10"
+def _observed(sort: Sort, text: str, *ran: str) -> Part:
+    return Part(sort, text, tuple(Proof(f"s{n}", f"k{n}", one, observed=True) for n, one in enumerate(ran)))
 
 
-@pytest.mark.parametrize("kind", [SkillKind.PROMPT, SkillKind.WORKFLOW, SkillKind.TOOL])
-def test_a_request_is_what_its_kind_says(kind: SkillKind) -> None:
-    part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me", "review https://x.org/pr/7 with me")
-    made = new_skill(_candidate(kind, part), day=DAY, with_sessions=True)
+_TASK = (
+    _part(Sort.REQUEST, "please add an endpoint for orders"),
+    _observed(Sort.COMMAND, "make gen NAME={{name}}", "make gen NAME=orders", "make gen NAME=users"),
+    _observed(Sort.EDIT, "src/{{name}}.py", "src/orders.py", "src/users.py"),
+    _observed(Sort.COMMAND, "make check", "make check", "make check"),
+    _observed(Sort.TRAP, "`make migrate` failed; `make migrate ENV=dev` worked.", "make migrate"),
+    _part(Sort.PITFALL, "Never edit the routes by hand."),
+)
+
+
+def _task(kind: SkillKind = SkillKind.WORKFLOW) -> Candidate:
+    again = Recurrence("please add an endpoint for {{name}}", {"name": ("orders", "users")}, "make check", ("no",))
+    return replace(_candidate(kind, *_TASK, name="add-endpoint"), recurrence=again)
+
+
+def test_a_task_says_what_is_to_be_done_and_marks_what_was_only_observed() -> None:
+    made = new_skill(_task(), day=DAY, with_sessions=True)
+    assert (
+        made.body
+        == """\
+# Add an endpoint for NAME
+
+- `{{name}}`: differs each time, as in `orders`, `users`.
+
+## Rules
+
+- Never edit the routes by hand.
+
+## Steps
+
+Observed in 2 sessions:
+
+1. Run `make gen NAME={{name}}`.
+2. Change `src/{{name}}.py`.
+
+A command of these sessions is left out here: no skill may run what it does.
+
+## Check
+
+Observed as the last step of these sessions:
+
+- Run `make check`. It has to pass.
+
+## Pitfalls
+
+Observed:
+
+- `make migrate` failed; `make migrate ENV=dev` worked."""
+    )
+    assert made.description == (
+        "Add an endpoint for NAME: 3 steps that worked in 2 sessions, the check at the end, and what failed before."
+        " Use when asked for this, in these or other words."
+    )
     assert draft.faults(draft.read(made.text)) == ()
 
 
-def test_a_request_can_be_a_tool_that_takes_its_variables() -> None:
-    part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me", "review https://x.org/pr/7 with me")
-    said = front(new_skill(_candidate(SkillKind.TOOL, part), day=DAY, with_sessions=False).text).metadata
-    assert said["skilld-kind"] == "mcp-tool"
-    assert json.loads(said["skilld-input-schema"]) == {
-        "type": "object",
-        "properties": {"link": {"type": "string"}},
-        "required": ["link"],
-    }
+def test_what_others_see_of_a_task_has_no_example_of_a_session() -> None:
+    made = new_skill(_task(), day=DAY, with_sessions=False)
+    assert "orders" not in made.text
+    assert "skilld-sessions" not in made.text
+
+
+def test_a_task_can_be_a_tool_that_takes_its_variables() -> None:
+    made = new_skill(_task(SkillKind.TOOL), day=DAY, with_sessions=False)
+    schema = json.loads(front(made.text).metadata["skilld-input-schema"])
+    assert (schema["required"], list(schema["properties"])) == (["name"], ["name"])
+    assert draft.faults(draft.read(made.text)) == ()
 
 
 def test_what_is_too_long_is_cut_between_words() -> None:
@@ -116,28 +158,6 @@ def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
     assert made.edited("only a body").body == "only a body"
 
 
-def test_a_template_takes_only_exact_words_for_variables() -> None:
-    newest = "bump app/core.py to 1.4 for #12 and then 1.4 again"
-    text, variables = template(newest, ["bump app/gate.py to 1.5 for #13"])
-    assert text == "bump {{path}} to {{number}} for {{number2}} and then {{number}} again"
-    assert [(one.name, one.description) for one in variables] == [
-        ("path", "as in app/core.py"),
-        ("number", "as in 1.4"),
-        ("number2", "as in #12"),
-    ]
-    assert template("paint the shed", ["paint the door"]) == ("paint the shed", ())
-    assert template(newest, []) == (newest, ())
-
-
-def test_steps_are_numbered_in_their_order() -> None:
-    parts = (_part(Sort.STEP, "update the changelog"), _part(Sort.STEP, "tag the release"))
-    made = new_skill(_candidate(SkillKind.WORKFLOW, *parts), day=DAY, with_sessions=False)
-    assert made.body.endswith("## Steps\n\n1. update the changelog\n2. tag the release")
-    assert made.description.startswith(
-        "Steps that follow each other: update the changelog; then tag the release. Use when"
-    )
-
-
 @given(
     st.lists(st.tuples(st.sampled_from(Sort), ANYTHING), min_size=1, max_size=6), st.sampled_from(SkillKind), ANYTHING
 )
@@ -145,9 +165,11 @@ def test_whatever_was_said_the_file_is_sound(said: list[tuple[Sort, str]], kind:
     parts = [_part(sort, text, text[::-1]) for sort, text in said]
     name = name_of(telling_words(said[0][1]))
     candidate = Candidate(name, "create", f"/{project}", kind, ("repeatable",), tuple(parts), "testing")
-    made = new_skill(candidate, day=DAY, with_sessions=True)
-    assert faults(made.text, name) == ()
-    assert draft.read(made.text).kind is kind
+    again = Recurrence(said[0][1], {project: tuple(text for _, text in said)}, said[-1][1])
+    for one in (candidate, replace(candidate, recurrence=again)):
+        made = new_skill(one, day=DAY, with_sessions=True)
+        assert faults(made.text, name) == ()
+        assert draft.read(made.text).kind is kind
     assert "Use when" in front(made.text).description
 
 

@@ -1,0 +1,446 @@
+"""What several sessions of one task did alike: steps in order, what failed and what worked instead, the check. Pure.
+
+Actions of sessions in, steps out, each with the commands as they ran. A step ran in at least two sessions without
+being marked failed; where the sessions differ in one exact word it is a variable. What `unfit` refuses is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from skilld.mining.actions import Action, is_generic, tokens, unfit
+
+SEVERAL = 2
+_MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
+_EXACT, _LIKE = 3, 2  # what two actions add to an alignment that are equal, and that differ in a variable
+_HALF = 0.5
+_MAX_VARIABLES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What one session did about a task: `actions` by the key of the turn they followed, `asked` all that was typed."""
+
+    session: str
+    turn: str
+    request: str
+    asked: str
+    actions: tuple[tuple[Action, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One time that something was done: the session, the turn it followed, the command as it ran."""
+
+    session: str
+    turn: str
+    text: str
+    edits: bool = field(default=False, kw_only=True)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the command; the path of a file that was changed is one."""
+        return [self.text] if self.edits else tokens(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: `text` with `{{variables}}`, and where it was seen."""
+
+    text: str
+    seen: tuple[Seen, ...]
+    edits: bool = False
+    checks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """What failed and what worked afterwards. `until`: the same worked once `worked` had been done."""
+
+    failed: str
+    worked: str
+    until: bool
+    seen: tuple[Seen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """What sessions have in common. `examples` has of each variable what stood there; `left_out` why steps are not."""
+
+    request: str
+    steps: tuple[Step, ...]
+    traps: tuple[Trap, ...]
+    examples: Mapping[str, tuple[str, ...]]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def check(self) -> Step | None:
+        """The check at the end: what comes behind it is only what any work ends with, such as a commit."""
+        ends = [step for step in self.steps if not is_generic(step.text) or step.checks]
+        return ends[-1] if ends and ends[-1].checks else None
+
+
+def procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
+    """Return what the episodes, the newest first, have in common; `named` is the one whose request is to name it."""
+    columns = _columns(episodes)
+    names = _Names(episodes)
+    left_out = tuple(dict.fromkeys(why for column in columns for one in column.values() if (why := unfit(one.text))))
+    fit = [column for column in columns if not any(unfit(one.text) for one in column.values())]
+    ends = {last for one in episodes if (last := _last(one)) is not None}
+    steps = _tidy([_ending(step, ends) for step in _steps(fit, names)])
+    traps = _traps(episodes, steps, names)
+    request = names.put(episodes[named].request, episodes[named].session)
+    return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
+
+
+def _steps(columns: Sequence[_Column], names: _Names) -> Iterator[Step]:
+    for column in columns:
+        step = _step(column, names)
+        if step is not None:
+            yield step
+
+
+def _last(episode: Episode) -> Seen | None:
+    """Return the last thing that a session did about the task, but for what any work ends with."""
+    done = [
+        Seen(episode.session, turn, one.text, edits=one.edits)
+        for one, turn in episode.actions
+        if one.ran and not one.looks and (not is_generic(one.text) or _CHECKS.search(one.text))
+    ]
+    return done[-1] if done else None
+
+
+def _ending(step: Step, ends: Collection[Seen]) -> Step:
+    """Take the step that several sessions ended with for their check, unless it brings something out."""
+    ended = sum(one in ends for one in step.seen) >= SEVERAL
+    if ended and not step.edits and not step.checks and not _BRINGS_OUT.search(step.text):
+        return replace(step, checks=True)
+    return step
+
+
+# Sessions side by side: a column is one step, with what each session did there.
+
+_Column = dict[str, Seen]
+
+
+def _columns(episodes: Sequence[Episode]) -> list[_Column]:
+    """Return the steps that several sessions have, in an order that each of them keeps."""
+    columns: list[_Column] = []
+    for episode in episodes:
+        done = [
+            Seen(episode.session, turn, one.text, edits=one.edits)
+            for one, turn in episode.actions
+            if one.ran and not one.looks
+        ]
+        columns = [*_merged(columns, _once(done)[:_MAX_ACTIONS])]
+    return [column for column in columns if len(column) >= SEVERAL]
+
+
+def _once(done: Sequence[Seen]) -> list[Seen]:
+    """Leave out that a file was changed again, and that a command was run again at once."""
+    found: list[Seen] = []
+    for one in done:
+        if not (one.edits and one in found) and (not found or found[-1] != one):
+            found.append(one)
+    return found
+
+
+def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Column]:
+    """Yield columns and what one more session did in one order: the alignment that is worth most."""
+    worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
+    fits = [[_fit(column, one) for one in done] for column in columns]
+    for i in reversed(range(len(columns))):
+        for j in reversed(range(len(done))):
+            both = fits[i][j] + worth[i + 1][j + 1] if fits[i][j] else 0
+            worth[i][j] = max(both, worth[i + 1][j], worth[i][j + 1])
+    i = j = 0
+    while i < len(columns) or j < len(done):
+        inside = i < len(columns) and j < len(done)
+        if inside and fits[i][j] and worth[i][j] == fits[i][j] + worth[i + 1][j + 1]:
+            yield columns[i] | {done[j].session: done[j]}
+            i, j = i + 1, j + 1
+        elif i < len(columns) and (not inside or worth[i][j] == worth[i + 1][j]):
+            yield columns[i]
+            i += 1
+        else:
+            yield {done[j].session: done[j]}
+            j += 1
+
+
+def _fit(column: _Column, one: Seen) -> int:
+    """Return what it is worth to take an action for the step of a column, 0 where it is another one."""
+    return max(_likeness(seen, one) for seen in column.values())
+
+
+def alike(one: Seen, other: Seen) -> bool:
+    """Whether two actions are the same, but for what can be a variable."""
+    return _likeness(one, other) > 0
+
+
+def _likeness(one: Seen, other: Seen) -> int:
+    if one.edits is not other.edits:
+        return 0
+    if one.text == other.text:
+        return _EXACT
+    return _LIKE if varying(one, other) is not None else 0
+
+
+# Where two commands differ.
+
+_SEPARATORS = "/_.=:-@,\"'"
+_MESSAGE_FLAGS = frozenset({"-m", "-am", "--message", "--title", "--body", "--notes", "-t", "-b", "--subject"})
+_NUMBER = re.compile(r"[#v]?\d+(?:[.,]\d+)*(?:-[\w.]+)?")
+_LINK = re.compile(r"https?://")
+_VALUE = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Where two words differ: the number of the word, what stands before and behind in it, what is called for."""
+
+    word: int
+    before: str
+    behind: str
+    name: str
+
+
+def varying(one: Seen, other: Seen) -> list[Gap] | None:
+    """Return where two actions differ if that can be variables; None where they are two different things."""
+    mine, theirs = one.words, other.words
+    if len(mine) != len(theirs) or not mine or (not one.edits and mine[0] != theirs[0]):
+        return None
+    gaps = [_gap(number, mine, theirs) for number in range(len(mine)) if mine[number] != theirs[number]]
+    found = [gap for gap in gaps if gap is not None]
+    if len(found) < len(gaps):
+        return None
+    whole = sum(not (gap.before or gap.behind) for gap in found)
+    return found if (len(mine) - whole) / len(mine) >= _HALF else None
+
+
+def _gap(number: int, mine: Sequence[str], theirs: Sequence[str]) -> Gap | None:
+    one, other = mine[number], theirs[number]
+    previous = mine[number - 1] if number else ""
+    if previous in _MESSAGE_FLAGS:
+        return Gap(number, "", "", "message")
+    if (one[0] in "\"'") != (other[0] in "\"'"):
+        return None
+    before, behind = _common_ends(one, other)
+    inner = [word[len(before) : len(word) - len(behind)] for word in (one, other)]
+    if not all(_VALUE.fullmatch(part) for part in inner):
+        return None
+    if all(_NUMBER.fullmatch(part) for part in inner):
+        mark = inner[0][0] if not inner[0][0].isdigit() and inner[0][0] == inner[1][0] else ""
+        before, inner = before + mark, [part.removeprefix(mark) for part in inner]
+        return Gap(number, before, behind, "version" if "." in inner[0] else "number")
+    if before.strip("\"'-") or behind.strip("\"'"):
+        flag = before.partition("=")[0]
+        return Gap(number, before, behind, _flag_name(flag) if before.endswith("=") else "name")
+    if one.startswith("-") or other.startswith("-"):
+        return None
+    if previous.startswith("--"):
+        return Gap(number, before, behind, _flag_name(previous))
+    return Gap(number, before, behind, "name")
+
+
+def _flag_name(flag: str) -> str:
+    name = re.sub(r"\W", "_", flag.strip("-").casefold())
+    return name if re.fullmatch(r"[a-z][a-z_]{1,20}", name) else "name"
+
+
+def _common_ends(one: str, other: str) -> tuple[str, str]:
+    """Return what two words begin and end with alike, cut back to where a name can begin and end."""
+    most = min(len(one), len(other))
+    head = next((n for n in range(most) if one[n] != other[n]), most)
+    while head and not _is_edge(one, head):
+        head -= 1
+    most -= head
+    tail = next((n for n in range(most) if one[-1 - n] != other[-1 - n]), most)
+    while tail and not _is_edge(one, len(one) - tail):
+        tail -= 1
+    return one[:head], one[len(one) - tail :]
+
+
+def _is_edge(word: str, at: int) -> bool:
+    """Whether a name may begin or end at a place: at a separator, or where a capital begins."""
+    return word[at - 1] in _SEPARATORS or word[at] in _SEPARATORS or (word[at].isupper() and not word[at - 1].isupper())
+
+
+# Variables: what differs in the same way is one.
+
+
+@dataclass
+class _Names:
+    """The variables of a procedure by name, each with what it was in each session."""
+
+    episodes: Sequence[Episode]
+    values: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def of(self, wanted: str, vector: Mapping[str, str]) -> str:
+        """Return the variable that was this in each session, a new one where there is none."""
+        for name, known in self.values.items():
+            shared = known.keys() & vector.keys()
+            if len(shared) >= SEVERAL and all(known[one] == vector[one] for one in shared):
+                known.update(vector)
+                return name
+        name, number = wanted, 2
+        while name in self.values:
+            name, number = f"{wanted}{number}", number + 1
+        self.values[name] = dict(vector)
+        return name
+
+    def put(self, text: str, session: str) -> str:
+        """Return a text of a session with its values replaced; only whole words, and what is long enough to be one."""
+        for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
+            value = known.get(session, "")
+            if len(value) >= SEVERAL and name != "message":
+                pattern = rf"(?<![\w{{]){re.escape(value)}(?![\w}}])"
+                text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
+        return text
+
+    def examples(self) -> dict[str, tuple[str, ...]]:
+        """Return what each variable was, the newest first."""
+        order = [episode.session for episode in self.episodes]
+        return {
+            name: tuple(dict.fromkeys(known[one] for one in order if one in known))
+            for name, known in self.values.items()
+        }
+
+    def are_asked(self, seen: Sequence[Seen], words: Sequence[str]) -> bool:
+        """Whether whole words are what each session was asked about, though they begin or end alike."""
+        asked = {episode.session: episode.asked for episode in self.episodes}
+        return all(
+            re.fullmatch(r"[\w-]+", word) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", asked[one.session])
+            for one, word in zip(seen, words, strict=True)
+        )
+
+    def is_named(self, gap: str, vector: Mapping[str, str]) -> bool:
+        """Whether a word that stands alone is a variable: exact, or what each session was asked about."""
+        if gap != "name":
+            return True
+        asked = {episode.session: episode.asked.casefold() for episode in self.episodes}
+        return all(value.casefold() in asked[session] for session, value in vector.items())
+
+
+_CHECKS = re.compile(
+    r"(?:^|[\s/:_-])(?:tests?|pytest|jest|vitest|rspec|checks?|lint|verify|validate|smoke|typecheck|tsc|mypy|ruff"
+    r"|eslint|clippy|vet|tox|nox|e2e|doctor|healthz?|build|compile)(?:$|[\s/:._-])",
+    re.IGNORECASE,
+)
+
+
+_BRINGS_OUT = re.compile(
+    r"(?:^|[\s/:_-])(?:deploy|publish|push|release|upload|apply|send|install|start|up|tag|create|add|open|submit)"
+    r"(?:$|[\s/:._-])",
+    re.IGNORECASE,
+)
+
+
+def _step(column: _Column, names: _Names) -> Step | None:
+    """Return a column as a step; None where what differs between its sessions is no variable."""
+    seen = list(column.values())
+    text = _text(seen, names)
+    if text is None:
+        alike = max(([one for one in seen if one.text == other.text] for other in seen), key=len)
+        if len(alike) < SEVERAL:
+            return None
+        seen, text = alike, alike[0].text
+    return Step(text, tuple(seen), seen[0].edits, bool(_CHECKS.search(text)) and not seen[0].edits)
+
+
+def _text(seen: Sequence[Seen], names: _Names) -> str | None:
+    """Return one command for all of these, with variables; None where they are different ones."""
+    words = [one.words for one in seen]
+    if len({len(one) for one in words}) > 1:
+        return None
+    text = seen[0].text
+    for number, word in enumerate(words[0]):
+        column = [one[number] for one in words]
+        if len(set(column)) > 1:
+            filled = _filled(seen, words, number, names)
+            if filled is None:
+                return None
+            text = _replaced(text, word, filled)
+    return text
+
+
+def _filled(seen: Sequence[Seen], words: Sequence[Sequence[str]], number: int, names: _Names) -> str | None:
+    """Return the word of this number with a variable where the commands differ; None where that can be none."""
+    column = [one[number] for one in words]
+    other = next(index for index, word in enumerate(column) if word != column[0])
+    gap = _gap(number, words[0], words[other])
+    if gap is None:
+        return None
+    before, behind = ("", "") if names.are_asked(seen, column) else (gap.before, gap.behind)
+    if not all(word.startswith(before) and word.endswith(behind) for word in column):
+        return None
+    inner = [word[len(before) : len(word) - len(behind)] for word in column]
+    vector = {one.session: value for one, value in zip(seen, inner, strict=True)}
+    if gap.name == "message":
+        said = {names.put(value, session) for session, value in vector.items()}
+        return said.pop() if len(said) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"'
+    if not (before or behind or names.is_named(gap.name, vector)):
+        return None
+    return f"{before}{{{{{names.of(gap.name, vector)}}}}}{behind}"
+
+
+def _replaced(text: str, word: str, filled: str) -> str:
+    return re.sub(rf"(?<!\S){re.escape(word)}(?!\S)", lambda _: filled, text, count=1)
+
+
+def _tidy(steps: Sequence[Step]) -> list[Step]:
+    """Leave out what stands there twice: of a check the earlier ones, of any other step what follows itself."""
+    last = {step.text: number for number, step in enumerate(steps) if step.checks}
+    kept: list[Step] = []
+    for number, step in enumerate(steps):
+        if last.get(step.text, number) == number and (not kept or kept[-1].text != step.text):
+            kept.append(step)
+    return kept
+
+
+# What failed, and what worked afterwards.
+
+
+def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) -> Iterator[Trap]:
+    by_seen = {one: step for step in steps for one in step.seen if not step.edits}
+    texts = {step.text for step in steps}
+    found: dict[tuple[str, str, bool], list[Seen]] = {}
+    for episode in episodes:
+        for number, (action, turn) in enumerate(episode.actions):
+            if not action.failed or not action.alone or action.looks or action.edits or unfit(action.text):
+                continue
+            after = _after(episode, number, by_seen)
+            failed = names.put(action.text, episode.session)
+            if after is None or (failed in texts) is not after[1] or failed == after[0]:
+                continue
+            found.setdefault((failed, *after), []).append(Seen(episode.session, turn, action.text))
+    return (Trap(failed, worked, until, tuple(seen)) for (failed, worked, until), seen in found.items())
+
+
+def _after(episode: Episode, failed: int, by_seen: Mapping[Seen, Step]) -> tuple[str, bool] | None:
+    """Return the step that worked after a failure, and whether the failed command then worked, too."""
+    action = episode.actions[failed][0]
+    done = [(one, _step_of(episode, one, turn, by_seen)) for one, turn in episode.actions]
+    later = [(one, step) for one, step in done[failed + 1 :] if one.ran and not one.looks]
+    again = next((number for number, (one, _) in enumerate(later) if one.text == action.text), None)
+    if again is not None:
+        before = {one.text for one, _ in done[:failed] if one.ran}
+        between = later[:again]
+        if any(one.edits for one, _ in between):
+            return None  # it was the code that failed
+        new = [step for one, step in between if step is not None and one.text not in before]
+        return (new[-1].text, True) if new else None
+    near = [(_shared(action.text, one.text), step) for one, step in later if not one.edits]
+    likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
+    return (best.text, False) if best is not None and likeness >= _HALF else None
+
+
+def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[Seen, Step]) -> Step | None:
+    return by_seen.get(Seen(episode.session, turn, action.text))
+
+
+def _shared(failed: str, worked: str) -> float:
+    """Return the share of the words of a command that failed which another has, too: more than the program's name."""
+    one, other = tokens(failed), set(tokens(worked))
+    return sum(word in other for word in one) / len(one)

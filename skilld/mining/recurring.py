@@ -1,0 +1,289 @@
+"""Tasks that were done in several sessions: which requests are one task, and what a skill for it would say. Pure.
+
+Rows enter, candidates leave. Requests are one task by their words and by what was done after them, so that other names
+and other words do not hide it. What the person said in those sessions goes into the first draft, whatever else became
+of it; where it turns down what was done, that is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, zip_longest
+
+from skilld.classify.contradiction import contradicts
+from skilld.classify.offline.choices import turned_down
+from skilld.library.clusters import Ask, Mention, asks
+from skilld.mining.actions import is_generic
+from skilld.mining.evidence import piece
+from skilld.mining.new_skill import name_of, plain_request, project_name, telling_words
+from skilld.mining.procedure import Episode, Procedure, Seen, Trap, alike, procedure
+from skilld.mining.session_summary import Feedback, Row, Task
+from skilld.mining.values import Candidate, Part, Proof, Recurrence, Saved, Sort
+from skilld.skills.draft import SkillKind
+from skilld.text import counted
+from skilld.types import Kind
+from skilld.words import content_stems
+
+SEVERAL, ENOUGH = 2, 3  # sessions: two only with effort
+MIN_STEPS = 2
+_MANY_STEPS = 6
+_SAME_WORDS, _LIKE_WORDS = 0.6, 0.3
+_MANY_ALIKE = 3
+_MOSTLY = 0.6
+_MAX_REQUESTS = 400  # that are held against each other, the newest: the work is their square
+_MAX_CORRECTIONS = 12
+_SORTS = {Kind.FACT: Sort.FACT, Kind.CORRECTION: Sort.PITFALL}
+
+_DO_NOT = re.compile(
+    r"\b(?:do not|don['\u2019]?t|never|stop)\s+(?:run(?:ning)?|us(?:e|ing)|call(?:ing)?|execut(?:e|ing))\s+"
+    r"`?([^`.,;:()\n]{2,60}?)"
+    r"(?=`|[.,;:()\n]|\s+(?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b|\Z)",
+    re.IGNORECASE,
+)
+
+_TELLING_WHY = re.compile(
+    r"(?:i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when|is|are|next|one|another|also|and)\b",
+    re.IGNORECASE,
+)
+
+Denied = Callable[[Row, Feedback], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request that something was done for, with what was done next."""
+
+    row: Row
+    task: Task
+    stems: frozenset[str]
+    done: tuple[Seen, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A task that came again: the draft of it, or why there is none; the sessions' rows and its requests as one ask."""
+
+    ask: Ask
+    rows: tuple[Row, ...]
+    candidate: Candidate | None
+    missed: str = ""
+
+
+def recurring(rows: Sequence[Row], denied: Denied) -> list[Found]:
+    """Return the tasks that came in several sessions, those first that a skill would have saved most for.
+
+    `denied` says of what was heard that it does not hold, or was decided against.
+    """
+    requests = [*_requests(rows)][:_MAX_REQUESTS]
+    groups = [group for group in _groups(requests) if len({one.row.session_id for one in group}) >= SEVERAL]
+    groups = [group for group in groups if not any(_continues(group, other) for other in groups if other is not group)]
+    heads = [{(one.row.session_id, one.task.turn) for one in group} for group in groups]
+    found = []
+    for number, group in enumerate(groups):
+        others = frozenset().union(*(head for index, head in enumerate(heads) if index != number))
+        found.append(_found(group, others, denied))
+    return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
+
+
+def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
+    """Yield the requests that the agent did something for, the newest session first."""
+    for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
+        starts = [task for task in row.tasks if task.turn not in {one.turn for one in row.user_feedback}]
+        for task, behind in zip_longest(starts, starts[1:]):
+            turns = _turns(row, task.turn, behind.turn if behind else "")
+            done = tuple(
+                Seen(row.session_id, turn, one.text, edits=one.edits)
+                for one, turn in row.actions
+                if turn in turns and not one.looks
+            )
+            if done:
+                yield _Request(row, task, content_stems(task.text), done)
+
+
+def _turns(row: Row, first: str, behind: str) -> list[str]:
+    """Return the keys of the turns from `first` on, up to `behind`."""
+    if first not in row.turns:
+        return []
+    turns = list(row.turns[row.turns.index(first) :])
+    return turns[: turns.index(behind)] if behind in turns else turns
+
+
+def _groups(requests: Sequence[_Request]) -> list[list[_Request]]:
+    """Return requests that are one task, each group the newest first."""
+    group = list(range(len(requests)))
+    for one, other in combinations(range(len(requests)), 2):
+        if group[one] != group[other] and _one_task(requests[one], requests[other]):
+            group = [group[one] if number == group[other] else number for number in group]
+    found: dict[int, list[_Request]] = {}
+    for number, request in zip(group, requests, strict=True):
+        found.setdefault(number, []).append(request)
+    return list(found.values())
+
+
+def _continues(group: Sequence[_Request], other: Sequence[_Request]) -> bool:
+    """Whether a task was only ever asked for after another one in the same session, so that it is a part of that."""
+    before = {one.row.session_id: one.row.turns.index(one.task.turn) for one in other}
+    return all(before.get(one.row.session_id, len(one.row.turns)) < one.row.turns.index(one.task.turn) for one in group)
+
+
+def _one_task(one: _Request, other: _Request) -> bool:
+    """Whether two requests are for the same task: by their words, or by less of them and what was done."""
+    if one.row.session_id == other.row.session_id or one.row.project != other.row.project:
+        return False
+    together = len(one.stems | other.stems)
+    words = len(one.stems & other.stems) / together if together else 0.0
+    if words >= _SAME_WORDS:
+        return True
+    own = [seen for seen in one.done if not is_generic(seen.text)]
+    others = [seen for seen in other.done if not is_generic(seen.text)]
+    shared = sum(any(alike(seen, known) for known in others) for seen in own)
+    mostly = shared >= _MANY_ALIKE and shared / max(len(own), len(others)) >= _MOSTLY
+    return mostly or (shared >= 1 and words >= _LIKE_WORDS) or (shared >= SEVERAL and words > 0)
+
+
+def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied: Denied) -> Found:
+    first = list({one.row.session_id: one for one in reversed(group)}.values())  # a session's own first request for it
+    first.sort(key=lambda one: one.row.datetime, reverse=True)
+    rows = tuple(one.row for one in first)
+    ask = _ask(group)
+    plainest = _plainest(first)
+    spans = [_span(one, others) for one in first]
+    episodes = [_episode(one, turns) for one, turns in zip(first, spans, strict=True)]
+    said = [
+        (row, one)
+        for row, turns in zip(rows, spans, strict=True)
+        for one in row.user_feedback
+        if one.turn in turns and not denied(row, one)
+    ]
+    corrections = _corrections(said)
+    did = _allowed(procedure(episodes, first.index(plainest)), [part.text for part in corrections])
+    saved = _saved(rows, episodes, corrections, did)
+    if missed := _missed(len(rows), did, corrections):
+        return Found(ask, rows, None, missed)
+    return Found(ask, rows, _candidate(ask, rows, did, corrections, saved))
+
+
+def _plainest(requests: Sequence[_Request]) -> _Request:
+    """Return the request that says best what all of them are: no "we need", much of what the others say, short."""
+
+    def rank(one: _Request) -> tuple[bool, float, int]:
+        bare = plain_request(one.task.text)
+        shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
+        return bool(_TELLING_WHY.match(bare)), -round(shared, 1), len(bare)
+
+    return min(requests, key=rank)
+
+
+def _ask(group: Sequence[_Request]) -> Ask:
+    said = [
+        Mention("task", one.task.turn, one.task.text, one.task.text, "", "", one.row.project, piece(one.row, 0.5))
+        for one in group
+    ]
+    return Ask(tuple(sorted(said, key=lambda each: -each.piece.at)))
+
+
+def _span(one: _Request, others: frozenset[tuple[str, str]]) -> list[str]:
+    """Return the turns of a session that belong to a task: up to the request that begins another one."""
+    turns = _turns(one.row, one.task.turn, "")
+    end = next((n for n, turn in enumerate(turns) if n and (one.row.session_id, turn) in others), len(turns))
+    return turns[:end]
+
+
+def _episode(one: _Request, turns: Sequence[str]) -> Episode:
+    actions = tuple((action, turn) for action, turn in one.row.actions if turn in turns)
+    return Episode(one.row.session_id, one.task.turn, one.task.text, one.row.asked, actions)
+
+
+def heard_as(row: Row, said: Feedback) -> Mention:
+    """Return a lasting thing that was heard in a session as one that was said."""
+    return Mention(said.kind, said.turn, said.change, said.quote, "", "", row.project, piece(row, said.confidence))
+
+
+def _corrections(said: Sequence[tuple[Row, Feedback]]) -> list[Part]:
+    """Return all that the person said in these sessions, each thing once, without what they said otherwise later."""
+    parts: list[Part] = []
+    for ask in asks(heard_as(row, one) for row, one in said):
+        if any(contradicts(part.text, ask.text) for part in parts):
+            continue
+        kind = Kind(ask.said[0].kind)
+        proofs = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
+        sure = max(one.piece.confidence for one in ask.said)
+        parts.append(Part(_SORTS.get(kind, Sort.RULE), ask.text, proofs, kind, sure))
+    return parts[:_MAX_CORRECTIONS]
+
+
+def _allowed(did: Procedure, corrections: Sequence[str]) -> Procedure:
+    """Leave out steps that the person turned down: what was done is no reason to do it again."""
+    against = [stems for text in corrections for said in _against(text) if (stems := content_stems(said))]
+    steps = tuple(step for step in did.steps if not _turned_down(step.text, against))
+    traps = tuple(trap for trap in did.traps if not _turned_down(trap.worked, against))
+    return Procedure(did.request, steps, traps, did.examples, did.left_out)
+
+
+def _against(text: str) -> Iterator[str]:
+    """Yield what an instruction turns down, as commands and their words: "npm" of "use pnpm, not npm"."""
+    yield turned_down(text)
+    yield from (match[1] for match in _DO_NOT.finditer(text))
+
+
+def _turned_down(text: str, against: Iterable[frozenset[str]]) -> bool:
+    words = content_stems(text)
+    return any(stems <= words for stems in against)
+
+
+def _missed(sessions: int, did: Procedure, corrections: Sequence[Part]) -> str:
+    """Return what a recurring task lacks to be worth a skill; "" where it lacks nothing."""
+    effort = len(did.traps) + len(corrections)
+    own = sum(not is_generic(step.text) for step in did.steps)  # a commit and a push are no task of their own
+    if not did.steps and not effort:
+        return "you asked for it again, but nothing was done alike that a skill could hold"
+    if not own or (len(did.steps) < MIN_STEPS and not effort):
+        return "too little was done alike in these sessions for a skill"
+    if sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:
+        return f"it came in only {counted(sessions, 'session')}, without failures or corrections"
+    if not effort and own <= MIN_STEPS:
+        return "it went well without a skill: nothing failed and you corrected nothing"
+    return ""
+
+
+def _saved(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Part], did: Procedure) -> Saved:
+    """Return what a skill would have saved in these sessions: corrections, calls that failed, and what they cost."""
+    turns = len({proof.turn for part in said for proof in part.proofs})
+    failed = sum(action.failed for one in episodes for action, _ in one.actions)
+    calls = sum(len(one.actions) for one in episodes)
+    tokens = sum(row.tokens for row in rows)
+    lost = min(1.0, (failed + turns) / calls) if calls else 0.0
+    return Saved(len(rows), turns, failed, round(tokens * lost), len(did.steps))
+
+
+def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Part], saved: Saved) -> Candidate:
+    requests = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
+    parts = [Part(Sort.REQUEST, ask.text, requests)]
+    parts += [_observed(Sort.EDIT if step.edits else Sort.COMMAND, step.text, step.seen) for step in did.steps]
+    parts += [_observed(Sort.TRAP, _sentence(trap), trap.seen) for trap in did.traps]
+    words = telling_words(did.request.replace("{{", " ").replace("}}", " "))
+    named = [word for word in words if word not in did.examples]
+    recurrence = Recurrence(did.request, did.examples, did.check.text if did.check else "", did.left_out)
+    return Candidate(
+        name_of(named or [project_name(rows[0].project), "task"]),
+        "create",
+        rows[0].project,
+        SkillKind.WORKFLOW,
+        (saved.why,),
+        (*parts, *said),
+        rows[0].work,
+        recurrence=recurrence,
+        saved=saved,
+    )
+
+
+def _observed(sort: Sort, text: str, seen: Iterable[Seen]) -> Part:
+    return Part(sort, text, tuple(Proof(one.session, one.turn, one.text, observed=True) for one in seen))
+
+
+def _sentence(trap: Trap) -> str:
+    if trap.until:
+        return f"`{trap.failed}` failed until `{trap.worked}` had run."
+    return f"`{trap.failed}` failed; `{trap.worked}` worked."

@@ -1,0 +1,252 @@
+"""Past sessions of tasks, as agents record them: each command really ran, in a project that the data describes.
+
+A task of `tests/data/tasks/*.json` has the files of a project and sessions as scripts: what was typed, what the agent
+ran, changed and wrote. The commands run in a copy of the project, and the transcript gets how they came out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilld.clock import seconds
+from skilld.mining.evidence import Transcripts
+from skilld.mining.new_skill import new_skill
+from skilld.mining.selection import judge
+from skilld.mining.session_summary import Feedback, heard, row_of
+from skilld.mining.sessions import Session, SessionFilter, below, read
+from skilld.mining.values import Candidate, Judgement
+from support.waiting import LIMIT
+
+DAY = "2026-11-20"
+NOW = seconds("2026-11-20T09:00:00Z") or 0.0
+
+DATA = Path(__file__).parents[1] / "data" / "tasks"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One item of the data: `expected` says what a draft has to hold, empty where there is to be none.
+
+    `answers` are what a model would say of what was said: quote, change and kind.
+    """
+
+    name: str
+    agent: str
+    files: Mapping[str, str]
+    sessions: Sequence[Sequence[str]]
+    expected: Mapping[str, Any]
+    answers: Sequence[Mapping[str, str]]
+
+
+def load(name: str) -> list[Task]:
+    """Return the tasks of a file of the data."""
+    items = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    return [Task(**{"agent": "claude-code", "expected": {}, "answers": ()} | one) for one in items]
+
+
+def project(task: Task, root: Path, *, versioned: bool = True) -> Path:
+    """Write a project as it is before the task, in a repository if it is `versioned`, and return its folder."""
+    for path, text in task.files.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    if versioned:
+        shell(root, "git init -q -b main && git add -A && git commit -q -m Start")
+    return root
+
+
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as an agent does."""
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.org",
+        "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.org",
+    }  # fmt: skip
+    return subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT
+    )
+
+
+def record(task: Task, home: Path, root: Path, work: Path) -> None:
+    """Write the transcripts of a task's sessions, each run in a fresh copy below `work`, as if it were `root`."""
+    for number, script in enumerate(task.sessions, 1):
+        versioned = any(line.startswith("$ git") for line in script)
+        copy = project(task, work / f"{task.name}-{number}", versioned=versioned)
+        writer = (_Codex if task.agent == "codex" else _Claude)(home, root, f"2026-11-{10 + number:02}T09:00:00.000Z")
+        for line in script:
+            _do(line, writer, copy)
+        writer.write()
+
+
+def judged(task: Task, home: Path, *, model: bool) -> Judgement:
+    """Return what the recorded sessions come to: heard by a model's stored answers, or by rules alone."""
+    reading = read([*below(home, 0)], SessionFilter(), lambda text: text, lambda _: None)
+    rows = [row_of(session, _told(task, session) if model else heard(session)) for session in reading.sessions]
+    assert Transcripts(reading.where, lambda text: text)
+    return judge(rows, [], {}, now=NOW)
+
+
+def _told(task: Task, session: Session) -> list[Feedback]:
+    return [
+        Feedback(turn.turn_key or "", one["quote"], one["change"], one["kind"], 0.9)
+        for turn in session.turns
+        for one in task.answers
+        if one["quote"] in turn.text
+    ]
+
+
+def text_of(candidate: Candidate) -> str:
+    """Return the SKILL.md that a candidate would be."""
+    return new_skill(candidate, day=DAY, with_sessions=True).text
+
+
+def lacks(expected: Mapping[str, Any], text: str) -> list[str]:
+    """Return what a draft lacks of what a reader would keep, by the guide in docs/mining.md."""
+    steps = [line for line in text.splitlines() if re.match(r"\d+\. ", line)]
+    where = [next((n for n, line in enumerate(steps) if one in line), -1) for one in expected["steps"]]
+    pitfalls = [line for line in text.splitlines() if line.startswith("- `") and " failed" in line]
+    tried, worked = expected["pitfall"]
+    faults = {
+        "a step": -1 in where,
+        "the order": where != sorted(where),
+        "no other step": len(steps) != len(where),
+        "the check": f"- Run `{expected['check']}`." not in text,
+        "the pitfall": not any(tried in line and worked in line for line in pitfalls),
+        "no other pitfall": len(pitfalls) > 1,
+        "the correction": expected["correction"] not in text.partition("## Rules")[2].partition("##")[0],
+    }
+    return [what for what, is_so in faults.items() if is_so]
+
+
+def commands_of(text: str, values: Mapping[str, str]) -> list[str]:
+    """Return the commands of a draft in their order, the check last, with values for its variables."""
+    found = re.findall(r"^(?:\d+\.|-) Run `(.+)`\.", text, re.MULTILINE)
+    return [re.sub(r"\{\{(\w+)\}\}", lambda hole: values[hole[1]], command) for command in found]
+
+
+def _do(line: str, writer: _Writer, copy: Path) -> None:
+    mark, _, text = line.partition(" ")
+    if mark == ">":
+        writer.typed(text)
+    elif mark == "$":
+        done = shell(copy, text)
+        writer.ran(text, done.returncode, done.stdout + done.stderr)
+    elif mark == "~":
+        path, _, content = text.partition(" = ")
+        file = copy / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content + "\n", encoding="utf-8")
+        writer.changed(path)
+    else:
+        writer.wrote(text)
+
+
+class _Writer:
+    def __init__(self, home: Path, root: Path, at: str) -> None:
+        self.home, self.root, self.at = home, root, at
+        self.session = str(uuid.uuid4())
+        self.records: list[dict[str, Any]] = []
+
+    def typed(self, text: str) -> None:
+        raise NotImplementedError
+
+    def ran(self, command: str, code: int, output: str) -> None:
+        raise NotImplementedError
+
+    def changed(self, path: str) -> None:
+        raise NotImplementedError
+
+    def wrote(self, text: str) -> None:
+        raise NotImplementedError
+
+    @property
+    def file(self) -> Path:
+        raise NotImplementedError
+
+    def write(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text("".join(f"{json.dumps(one)}\n" for one in self.records), encoding="utf-8")
+
+
+class _Claude(_Writer):
+    @property
+    def file(self) -> Path:
+        return self.home / ".claude/projects/-x-project" / f"{self.session}.jsonl"
+
+    def typed(self, text: str) -> None:
+        human = {"origin": {"kind": "human"}, "promptSource": "typed", "permissionMode": "default"}
+        self._add("user", {"role": "user", "content": text}, **human)
+
+    def wrote(self, text: str) -> None:
+        self._answer({"type": "text", "text": text})
+
+    def ran(self, command: str, code: int, output: str) -> None:
+        said = f"Exit code {code}\n{output}" if code else output
+        self._call("Bash", {"command": command}, said, failed=bool(code))
+
+    def changed(self, path: str) -> None:
+        self._call("Write", {"file_path": f"{self.root}/{path}", "content": "x"}, "File written", failed=False)
+
+    def _call(self, name: str, given: Mapping[str, str], said: str, *, failed: bool) -> None:
+        call = f"toolu_{uuid.uuid4().hex[:24]}"
+        self._answer({"type": "tool_use", "id": call, "name": name, "input": given})
+        result = {"type": "tool_result", "tool_use_id": call, "content": said} | ({"is_error": True} if failed else {})
+        self._add("user", {"role": "user", "content": [result]}, toolUseResult=f"Error: {said}" if failed else {})
+
+    def _answer(self, block: Mapping[str, Any]) -> None:
+        usage = {"input_tokens": 1200, "output_tokens": 150, "cache_read_input_tokens": 9000}
+        more = {"id": f"msg_{len(self.records)}", "stop_reason": "end_turn", "usage": usage}
+        self._add("assistant", {"role": "assistant", "model": "scripted", "content": [block], **more})
+
+    def _add(self, kind: str, message: Mapping[str, Any], **more: Any) -> None:
+        self.records.append(
+            {
+                "parentUuid": None, "isSidechain": False, "type": kind, "message": message, "uuid": str(uuid.uuid4()),
+                "timestamp": self.at, "userType": "external", "entrypoint": "cli", "cwd": str(self.root),
+                "sessionId": self.session, "version": "2.1.197", "gitBranch": "main", **more,
+            }
+        )  # fmt: skip
+
+
+class _Codex(_Writer):
+    def __init__(self, home: Path, root: Path, at: str) -> None:
+        super().__init__(home, root, at)
+        meta = {"id": self.session, "cwd": str(root), "originator": "codex-tui", "source": "cli"}
+        self._add("session_meta", meta | {"thread_source": "user", "cli_version": "0.145.0"})
+
+    @property
+    def file(self) -> Path:
+        return self.home / ".codex/sessions/2026/11/10" / f"rollout-2026-11-10T09-00-00-{self.session}.jsonl"
+
+    def typed(self, text: str) -> None:
+        content = [{"type": "input_text", "text": text}]
+        self._add("response_item", {"type": "message", "role": "user", "content": content})
+        self._add("event_msg", {"type": "user_message", "message": text, "images": []})
+
+    def wrote(self, text: str) -> None:
+        self._add("event_msg", {"type": "agent_message", "message": text})
+
+    def ran(self, command: str, code: int, output: str) -> None:
+        said = f"Exit code: {code}\nWall time: 0.1 seconds\nOutput:\n{output}"
+        self._call("shell", {"command": ["bash", "-lc", command], "workdir": str(self.root)}, said)
+
+    def changed(self, path: str) -> None:
+        patch = f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch"
+        self._call("shell", {"command": ["apply_patch", patch], "workdir": str(self.root)}, "Exit code: 0\nOutput:\n")
+
+    def _call(self, name: str, given: Mapping[str, Any], said: str) -> None:
+        call = f"call_{uuid.uuid4().hex[:12]}"
+        made = {"type": "function_call", "name": name, "arguments": json.dumps(given), "call_id": call}
+        self._add("response_item", made)
+        self._add("response_item", {"type": "function_call_output", "call_id": call, "output": said})
+
+    def _add(self, kind: str, payload: Mapping[str, Any]) -> None:
+        self.records.append({"timestamp": self.at, "type": kind, "payload": payload})
