@@ -92,7 +92,7 @@ def _tasks(
         return (said.turn, said.quote) in refuted or is_declined(known(Ask((heard_as(row, said),)), ""))
 
     for one in recurring(standing, denied):
-        if why := one.missed or known(one.ask, "") or _served(one, skills, texts):
+        if why := one.missed or _served(one, skills, texts) or known(one.ask, ""):
             missed.append(Rejected(one.ask.text, why))
         elif one.candidate is not None:
             made.append(_confirmed(one.candidate, refuted))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.inline import Inline
 from support.live_project import Project
-from support.session import Session
+from support.session import SQUASHING, Session
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
@@ -15,7 +15,9 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for text in ("commit this, push it and open a draft pull request", "commit, push it, open a draft pull request"):
         session = Session(home, project)
-        session.type("paint the shed", text, f"the key is {KEY}")
+        session.type("paint the shed")
+        session.work(text, *SQUASHING)
+        session.type(f"the key is {KEY}")
     used = Session(home, project)
     used.use_skill()
     used.type("Write the release notes for 2.4.0", "Always mention breaking changes first.")
@@ -26,7 +28,7 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
     by_action = {one["action"]: one for one in found["candidates"]}
     assert by_action["extend"]["target"] == str(project.skill_path)
     assert [proof["quote"] for proof in by_action["extend"]["evidence"]] == ["Always mention breaking changes first."]
-    assert by_action["create"]["dimensions"] == ["repeatable", "repeated request"]
+    assert by_action["create"]["dimensions"] == ["done in 2 sessions, with 2 failed calls"]
     assert len({proof["session"] for proof in by_action["create"]["evidence"]}) == 2
     assert KEY not in str(found)
     assert project.fingerprint() == before

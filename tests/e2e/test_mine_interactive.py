@@ -15,7 +15,7 @@ from support.inline import Inline
 from support.live_project import Project
 from support.mining_model import answer
 from support.reviewing import Screen, review, sitting
-from support.session import Session
+from support.session import SQUASHING, TAGGING, Session
 from support.stub_model import StubModel
 from support.terminal import Terminal
 from support.waiting import LIMIT, wait_for
@@ -35,8 +35,10 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def program(home: Path, project: Project) -> Inline:
     """Return skilld over past sessions: two requests that came twice, a skill to extend, and hostile bytes."""
-    for text in (*SQUASH, *TAG, HOSTILE):
-        Session(home, project).type(text)
+    for texts, commands in ((SQUASH, SQUASHING), (TAG, TAGGING)):
+        for text in texts:
+            Session(home, project).work(text, *commands)
+    Session(home, project).type(HOSTILE)
     used = Session(home, project)
     used.use_skill()
     used.type("Write the release notes for 2.4.0", NEWEST_FIRST)

@@ -22,7 +22,7 @@ from support.inline import Inline
 from support.live_project import Project
 from support.mining_model import answer
 from support.program import Program
-from support.session import Session
+from support.session import SQUASHING, TAGGING, Session
 from support.stub_model import Body, Reply, StubModel, said
 from support.waiting import LIMIT, NEVER, wait_for
 
@@ -45,13 +45,19 @@ def _talk(home: Path, project: Project, *texts: str, skill: bool = False) -> Ses
     return session
 
 
+def _work(home: Path, project: Project, text: str, commands: tuple[str, ...] = SQUASHING) -> Session:
+    session = Session(home, project)
+    session.work(text, *commands)
+    return session
+
+
 def _two_weeks(home: Path, project: Project) -> None:
     """Write five sessions: a skill to extend, rules for a kind of work, facts, and a request that came twice."""
     _talk(home, project, "Write the release notes for 2.4.0", NEWEST_FIRST, skill=True)
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
     _talk(home, project, "add tests for the voucher form", IN_TESTS[1], *FACTS, f"Always use {KEY} there.")
-    _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "please rebase onto main, then squash the fixup commits")
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
 
 
 def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, project: Project) -> None:
@@ -72,8 +78,6 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
     by_name = {one["name"]: one for one in first["candidates"]}
     assert {name: (one["action"], one["kind"]) for name, one in by_name.items()} == {
         "release-notes": ("extend", None),
-        "project-testing": ("create", "domain-knowledge"),
-        "project-knowledge": ("create", "domain-knowledge"),
         "rebase-main-squash-fixup": ("create", "workflow"),
     }
     assert {one["id"] for one in proposals} == {one["proposal"] for one in first["candidates"]}
@@ -85,7 +89,7 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
             path = f".claude/skills/{one['name']}/SKILL.md"
             assert project.git("show", f"skilld/staging:{path}") == one["text"].rstrip("\n")
     assert f"- {NEWEST_FIRST}" in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")
-    assert sorted(by_name["project-testing"]["changes"]) == sorted(IN_TESTS)
+    assert {one["text"] for one in first["docs"]} == {*IN_TESTS, *FACTS}
     assert (second["candidates"], second["calls"]) == ([], 0)
     assert KEY not in str(model.bodies)
     assert not any(KEY.encode() in path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
@@ -108,8 +112,8 @@ def _naming(body: Body) -> Reply | str:
 def test_a_model_names_new_skills_in_words_that_were_said_once_and_within_the_budget(
     home: Path, project: Project
 ) -> None:
-    _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "please rebase onto main, then squash the fixup commits")
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
     _talk(home, project, "paint the shed", IN_TESTS[0])
     with StubModel(_naming) as model:
         spent = _program(home, model, SKILLD_BUDGET__CALLS="1").json("mine", "--yes", "--dry-run")
@@ -133,7 +137,7 @@ def test_names_that_nobody_said_leave_the_drafted_ones(home: Path, project: Proj
     for rule in IN_TESTS:
         _talk(home, project, "add tests for the basket", rule)
     with StubModel(_naming) as model:
-        found = _program(home, model).json("mine", "--yes", "--dry-run")["candidates"]
+        found = _program(home, model).json("mine", "--yes", "--dry-run", "--kind", "domain")["candidates"]
     (made,) = (one for one in found if set(one["changes"]) == set(IN_TESTS))
     assert made["name"] == "project-testing"
     assert "evil" not in made["text"]
@@ -142,24 +146,26 @@ def test_names_that_nobody_said_leave_the_drafted_ones(home: Path, project: Proj
 
 @pytest.mark.parametrize("decision", ["reject", "accept"])
 def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, project: Project, decision: str) -> None:
-    _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "please rebase onto main, then squash the fixup commits")
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine", "--yes", "--name", "squash")["candidates"]
     assert (made["name"], "skilld-sessions" in made["text"]) == ("squash", True)  # nobody else sees this repository
     assert program.run(decision, made["proposal"]).returncode == 0
-    _talk(home, project, "squash the fixup commits, but rebase onto main before")
+    _work(home, project, "squash the fixup commits, but rebase onto main before")
     again = program.json("mine", "--yes")
     told = {one["missed"] for one in again["rejected"]}
     if decision == "accept":
-        assert (again["candidates"], told) == ([], {"squash is already a skill for this"})
+        (why,) = told
+        assert again["candidates"] == []
+        assert re.fullmatch(r"squash already does this, line \d+: .+make squash.+", why)
     else:  # said anew, in other words, since: then it may come again
         assert [one["action"] for one in again["candidates"]] == ["create"]
 
 
 def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, project: Project) -> None:
-    _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "please rebase onto main, then squash the fixup commits")
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine", "--yes")["candidates"]
     assert program.run("reject", made["proposal"]).returncode == 0
@@ -173,17 +179,18 @@ def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, projec
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for rule in IN_TESTS:
         _talk(home, project, "add tests for the basket", rule)
-    (first,) = (one for one in program.json("mine", "--yes")["candidates"] if one["name"] == "project-testing")
+    run = "mine", "--yes", "--kind", "domain"
+    (first,) = (one for one in program.json(*run)["candidates"] if one["name"] == "project-testing")
     for rule in ("Always start the emulator before the browser tests.", "Never use the live mail server in tests."):
         _talk(home, project, "add tests for the basket", rule)
-    (second,) = (one for one in program.json("mine", "--yes")["candidates"] if one["name"] == "project-testing")
+    (second,) = (one for one in program.json(*run)["candidates"] if one["name"] == "project-testing")
     assert second["proposal"] is None
     assert f"{first['proposal']} proposes a skill with that name" in second["why_not"]
 
 
 def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
     for text in ("tag the release and push the tag", "tag the release, then push that tag"):
-        _talk(home, project, text)
+        _work(home, project, text, TAGGING)
     shutil.rmtree(project.root)
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine", "--yes")["candidates"]
@@ -196,12 +203,12 @@ def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(h
 def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Path, project: Project) -> None:
     project.git("remote", "add", "origin", "https://example.org/shop.git")
     sessions = [
-        _talk(home, project, text)
+        _work(home, project, text, TAGGING)
         for text in ("tag the release and push the tag", "tag the release, then push that tag")
     ]
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine", "--yes")["candidates"]
-    sessions.append(_talk(home, project, "tag that release and push the tag, please"))
+    sessions.append(_work(home, project, "tag that release and push the tag, please", TAGGING))
     assert program.json("mine", "--yes")["candidates"] == []
     (proposal,) = program.json("proposals")
     assert len(proposal["evidence"]) == 3  # what was said again counts for the one that is open
@@ -220,9 +227,9 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
         assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (3, 1, 3)
         assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls used"
         assert poor.json("mine", "--yes", "--dry-run")["calls"] == 0
-        assert _program(home, model).json("mine", "--yes", "--dry-run")["calls"] == 2  # the last session, and the name
+        assert _program(home, model).json("mine", "--yes", "--dry-run")["calls"] == 1  # the last session
         (row,) = poor.json("cost")["days"]
-        assert (row["skill"], row["calls"]) == ("(mining)", 5)
+        assert (row["skill"], row["calls"]) == ("(mining)", 4)
 
 
 def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
@@ -250,13 +257,13 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
         started.send_signal(signal.SIGINT)
         assert started.wait(LIMIT) == 130
         model.decide = answer
-        assert program.json("mine", "--yes", "--dry-run")["calls"] == 2  # the one that was under way, and the name
+        assert program.json("mine", "--yes", "--dry-run")["calls"] == 1  # the one that was under way
 
 
 @pytest.mark.parametrize(("text", "kept"), [("# Mine\n\nAlways look twice.\n", True), ("{{bad\u202e", False)])
 def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Project, text: str, kept: bool) -> None:  # noqa: FBT001
-    _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "please rebase onto main, then squash the fixup commits")
+    _work(home, project, "rebase onto main and squash the fixup commits")
+    _work(home, project, "please rebase onto main, then squash the fixup commits")
     (home / "body.md").write_text(text)
     editor = home / "editor.sh"
     editor.write_text(
@@ -277,7 +284,7 @@ def test_the_daemon_mines_in_the_night_where_it_was_switched_on(home: Path, proj
         "rebase onto main and squash the fixup commits",
         "please rebase onto main, then squash the fixup commits",
     ):
-        os.utime(_talk(home, project, text).path, (an_hour_ago, an_hour_ago))
+        os.utime(_work(home, project, text).path, (an_hour_ago, an_hour_ago))
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__NIGHTLY": "true"})
     program.environment["TZ"] = f"THERE{time.gmtime().tm_hour - 12:+d}"  # where it is noon: the night is over
     with program.daemon():

@@ -11,6 +11,9 @@ from support.live_project import SKILL, Project
 
 LASTING = "From now on, always put the ticket number first in each entry."
 LASTING_TOO = "Never mention internal hostnames in the release notes again."
+# What an agent ran for a task: enough of it for a skill where it came in two sessions.
+SQUASHING = ("!make squash", "make squash ONTO=main", "make check")
+TAGGING = ("!make tag", "make tag SIGNED=yes", "make check")
 CHATTER = ("thanks", "ok go on", "looks good", "now run it again", "yes please")
 
 
@@ -32,6 +35,21 @@ class Session:
         for text in texts:
             self._transcript.add({"person": text})
             self._transcript.add({"agent": f"Done ({len(text)})."})
+
+    def work(self, text: str, *commands: str) -> None:
+        """Type a turn for which the agent runs commands; one that begins with "!" fails."""
+        self._transcript.add({"person": text})
+        for number, command in enumerate(commands):
+            call, failed = f"toolu_{uuid.uuid4().hex[:20]}{number:04}", command.startswith("!")
+            run = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command.lstrip("!")}}
+            self._record("assistant", [run])
+            result = {"type": "tool_result", "tool_use_id": call, "content": "no" if failed else "ok"}
+            self._record("user", [result | ({"is_error": True} if failed else {})])
+        self._transcript.add({"agent": f"Done ({len(text)})."})
+
+    def _record(self, kind: str, content: list[object]) -> None:
+        record = {"type": kind, "uuid": str(uuid.uuid4()), "sessionId": self.path.stem, "isSidechain": False}
+        self.raw(json.dumps(record | {"message": {"role": kind, "content": content}}).encode() + b"\n")
 
     def reply(self, text: str) -> None:
         """Have the agent write something."""
