@@ -65,14 +65,16 @@ def fitting(text: str, project: Path) -> list[Recommendation]:
     """Return what is recommended for a piece of work in a project."""
     from skilld.library.clusters import about
     from skilld.library.recommend import recommend
-    from skilld.library.rows import disabled, served
+    from skilld.library.rows import disabled, merged_away, served
 
     store = common.store()
-    off = {str(path) for path in disabled(store)}
+    skills = inventory.all_skills([project])
+    merged = merged_away(skills)
+    off = {str(path) for path in (*disabled(store), *merged)}
     return recommend(
         text,
         [said for said in about(store, text) if said.path not in off],
-        served(store, inventory.all_skills([project])),
+        [skill for skill in served(store, skills) if skill.path not in merged],
         now=time.time(),
         project=str(project),
         feedback=store.records.feedback(),

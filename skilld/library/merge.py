@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from skilld.classify.contradiction import contradicted_block
 from skilld.classify.offline.sections import Block, Lines, body_of, sections
 from skilld.classify.said_already import says_already
+from skilld.classify.support import exact_tokens
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import anchored, apply
 from skilld.errors import RefusedError, SkilldError
+from skilld.library.merge_places import among_steps, over, says_less
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front, front_lines, scalar
@@ -38,12 +40,13 @@ _NO_WORDS = re.compile(r"[\W_]*")
 class Passage:
     """`lines` as they stand, less the indentation and marker of the first; `whole` keeps them together as a block.
 
-    `text` is what is compared: the words on one line.
+    `text` is what is compared: the words on one line. A `step` is numbered.
     """
 
     section: str
     lines: tuple[str, ...]
     whole: bool = False
+    step: bool = False
 
     @property
     def text(self) -> str:
@@ -63,7 +66,7 @@ def _of_section(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Ite
         block = blocks[at]
         if block.kind is Block.ITEM:
             at, lines = _item(blocks, at, body)
-            yield Passage(title, lines)
+            yield Passage(title, lines, step=block.marker[:1].isdigit())
             continue
         at += 1
         lines = tuple(body[block.first : block.last + 1])
@@ -137,13 +140,14 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     ground = own = keep.decode("utf-8-sig")
     parts = [Portion(keep)]
     left: list[Omission] = []
-    for passage in passages(said):
+    told = _under(titled(own), titled(said), passages(said))
+    for number, passage in enumerate(told):
         if _stands_in(passage, ground):
             continue
         why = _omission(passage, own, redact)
         if not why:
             try:
-                parts = _with(passage, parts, keep, said)
+                parts = _with(_Placed(passage, told[:number], told[number + 1 :]), parts, keep, said)
             except TooMuchError:
                 raise
             except SkilldError as error:
@@ -154,6 +158,17 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
             ground += "\n\n" + "\n".join(passage.lines)
     made = tuple(part for part in parts if part.operations)
     return Merge(_marked(made, keep, name), (*left, *_front(keep, away)))
+
+
+def titled(text: str) -> str:
+    """Return the title of a skill's text: its first heading, where that is of the first level; else ""."""
+    first = next((section for section in sections(text) if section.level), None)
+    return first.heading if first and first.level == 1 else ""
+
+
+def _under(own: str, other: str, told: Sequence[Passage]) -> list[Passage]:
+    """Have what stands right below the title of the merged skill stand below that of the one that stays."""
+    return [replace(one, section=own) if own and other and one.section == other else one for one in told]
 
 
 def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Omission]:
@@ -168,20 +183,46 @@ def _stands_in(passage: Passage, ground: str) -> bool:
     stands = {fold(line) for line in ground.splitlines()}
     if all(fold(line) in stands for line in passage.lines if line.strip()):
         return True
-    return not passage.whole and says_already(passage.text, ground)
+    if passage.whole or not all(token.casefold() in ground.casefold() for token in exact_tokens(passage.text)):
+        return False  # the same in nearly all words, but for a flag or a number, says less
+    return says_already(passage.text, ground)
 
 
 def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
     if any(redact(line) != line for line in passage.lines):
         return "it contains a secret"
     block = None if passage.whole else contradicted_block(passage.text, own)
-    return f"the one that is kept says the opposite: {fold(block.text)}" if block is not None else None
+    return f"decide which holds: the one that is kept says the opposite: {fold(block.text)}" if block else None
 
 
-def _with(passage: Passage, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A passage with those that came before and after it in the skill that is merged."""
+
+    passage: Passage
+    before: Sequence[Passage]
+    behind: Sequence[Passage]
+
+
+def _operation(one: _Placed, data: bytes) -> Operation:
+    """Return the operation that brings a passage in: over an item that says less, a step in its order, else added."""
+    passage = one.passage
+    if passage.whole:
+        return _block(passage, data)
+    if (less := says_less(data, passage.text)) is not None:
+        return over(data, less, passage.lines)
+    if passage.step:
+        before = [other.text for other in reversed(one.before) if other.step]
+        behind = [other.text for other in one.behind if other.step]
+        if (placed := among_steps(data, passage.lines, before, behind)) is not None:
+            return placed
+    return insert_bullet(data, passage.section, "\n".join(passage.lines))
+
+
+def _with(one: _Placed, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:
     """Return the parts with the passage in the last one, or in a new one where that is full."""
     try:
-        return [*parts[:-1], _inserted(passage, parts[-1], keep, evidence)]
+        return [*parts[:-1], _inserted(one, parts[-1], keep, evidence)]
     except RefusedError:
         if not parts[-1].operations:
             raise
@@ -189,19 +230,17 @@ def _with(passage: Passage, parts: list[Portion], keep: bytes, evidence: str) ->
             raise TooMuchError(
                 "Merge not proposed", f"it would take more than {MAX_PARTS} proposals, which is too many to review"
             ) from None
-        return [*parts, _inserted(passage, Portion(keep), keep, evidence)]
+        return [*parts, _inserted(one, Portion(keep), keep, evidence)]
 
 
-def _inserted(passage: Passage, part: Portion, keep: bytes, evidence: str) -> Portion:
-    text = "\n".join(passage.lines)
-    operation = _block(passage, part.data) if passage.whole else insert_bullet(part.data, passage.section, text)
-    operations = (*part.operations, operation)
+def _inserted(one: _Placed, part: Portion, keep: bytes, evidence: str) -> Portion:
+    operations = (*part.operations, _operation(one, part.data))
     after = apply(keep, operations)
     findings = lint(part.data, after, evidence)
     if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
         raise SkilldError("Not carried over", refused.sentence)
     flags = (*part.flags, *(found.sentence for found in findings))
-    return Portion(after, operations, (*part.carried, passage.text), tuple(dict.fromkeys(flags)))
+    return Portion(after, operations, (*part.carried, one.passage.text), tuple(dict.fromkeys(flags)))
 
 
 def _marked(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion, ...]:
