@@ -93,9 +93,9 @@ def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:
     return collect(store, all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
-def the_skill(store: Store, given: str) -> LibraryRow:
+def the_skill(store: Store, given: str, session: str = "") -> LibraryRow:
     """Return the skill that a person means, as `perhaps`. Raises SkilldError where there is none, too."""
-    found = perhaps(store, given)
+    found = perhaps(store, given, session)
     if found is None:
         raise SkilldError("No such skill", common.as_text(given), "List them: skilld skills list")
     return found

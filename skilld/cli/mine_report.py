@@ -11,7 +11,7 @@ from skilld.mining.candidates import Report
 from skilld.mining.domains import DomainResult
 from skilld.mining.proposing import CandidateResult
 from skilld.mining.sessions import SessionSet
-from skilld.mining.values import REPEATABLE, Proof
+from skilld.mining.values import REPEATABLE, Candidate, Proof
 from skilld.text import counted
 
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
@@ -94,14 +94,15 @@ def brief(became: Iterable[CandidateResult]) -> None:
 def _show(one: CandidateResult, reading: SessionSet) -> None:
     candidate = one.candidate
     kind = f" ({candidate.kind.value})" if candidate.kind else ""
-    target = f" {console.plain(candidate.target)}" if candidate.target else ""
+    target = f" {console.plain(one.path or candidate.target)}"
     console.line(f"\n{console.paint(f'{candidate.action} {console.plain(candidate.name)}', 'bold')}{kind}{target}")
-    console.line(f"  because it is {', '.join(candidate.dimensions)}")
+    console.line(f"  {console.plain(reason(candidate))}")
     for part in candidate.parts:
         console.line(f"  - {console.plain(part.text)}")
         for proof in part.proofs:
             where = f"{console.plain(proof.session)}{_BY_HAND if reading.is_by_hand(proof.session) else ''}"
-            console.line(f"    you, in {where}: \u201c{console.plain(proof.quote)}\u201d")
+            who = "the agent" if proof.observed else "you"
+            console.line(f"    {who}, in {where}: \u201c{console.plain(proof.quote)}\u201d")
     _outcome(one)
 
 
@@ -124,6 +125,14 @@ def _lacked(missed: str) -> str:
     return "it did not come up again" if missed == REPEATABLE else missed
 
 
+def reason(candidate: Candidate) -> str:
+    """Return the one reason for a candidate, in words."""
+    if candidate.recurrence:
+        return candidate.saved.why
+    sessions = len({proof.session for proof in candidate.evidence})
+    return f"said in {counted(sessions, 'session')}"
+
+
 def _candidate(one: CandidateResult) -> dict[str, Any]:
     candidate = one.candidate
     return {
@@ -132,8 +141,10 @@ def _candidate(one: CandidateResult) -> dict[str, Any]:
         "target": candidate.target,
         "kind": candidate.kind.value if candidate.kind else None,
         "dimensions": list(candidate.dimensions),
+        "path": one.path,
         "changes": list(candidate.changes),
         "evidence": _proofs(candidate.evidence),
+        "observed": _proofs(candidate.observed),
         "proposal": one.proposal or None,
         "why_not": one.why_not,
         "text": one.text,

@@ -123,17 +123,16 @@ def _task(arguments: argparse.Namespace) -> Task:
 
 def feedback(arguments: argparse.Namespace) -> int:
     """Keep whether a skill helped."""
-    from skilld.cli.inventory import perhaps
+    from skilld.cli.inventory import the_skill
     from skilld.clock import rfc3339
 
     note = common.redactor()(common.as_text(arguments.note))
     session, store = common.as_text(arguments.session), common.store()
-    found = perhaps(store, arguments.skill, session)
-    skill, path = (found.name, str(found.path)) if found else (common.as_text(arguments.skill), "")
-    store.records.add_feedback(skill, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)
-    where = path or "skilld has no skill with that name; this will count toward any skill that gets it"
+    found = the_skill(store, arguments.skill, session)
+    path = str(found.path)
+    store.records.add_feedback(found.name, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)
     said = "helped" if arguments.helpful else "did not help"
-    console.line(f"Saved: {console.plain(skill)} {said} ({console.plain(where)}).")
+    console.line(f"Saved: {console.plain(found.name)} {said} ({console.plain(path)}).")
     return 0
 
 

@@ -29,7 +29,7 @@ from skilld.redact import Finding as Secret
 from skilld.skills import Places, Skill
 from skilld.skills.draft import Draft, SkillKind, faults, of_kind, read, write
 from skilld.skills.find import FILE, MAX_BYTES
-from skilld.skills.spec import entries, front_lines
+from skilld.skills.spec import MAX_NAME, NAME, entries, front_lines
 from skilld.skills.write import landing
 from skilld.text import cut
 from skilld.types import Kind, Op, Operation, Proposal, State
@@ -240,7 +240,9 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     """
     wrong = faults(draft)
     if wrong:
-        raise RefusedError(_REFUSED, "; ".join(wrong))
+        valid = "" if NAME.fullmatch(draft.name) else valid_name(draft.name)
+        remedy = f"Import it under a valid name: --name {valid}" if valid else ""
+        raise RefusedError(_REFUSED, "; ".join(wrong), remedy)
     text = write(draft)
     found = secrets(text)
     if found:
@@ -250,6 +252,11 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     if refused:
         raise RefusedError(_REFUSED, " ".join(one.sentence for one in refused))
     return StageableSkill(text, tuple(_flags(findings)))
+
+
+def valid_name(name: str) -> str:
+    """Return the valid name that is nearest to one, "" where nothing of it can stand in a name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:MAX_NAME].strip("-")
 
 
 def _flags(findings: Sequence[Finding]) -> Iterator[str]:

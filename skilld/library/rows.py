@@ -361,11 +361,15 @@ def collect(
     now: float,
     around: Iterable[Path] = (),
 ) -> list[LibraryRow]:
-    """Return every skill of the person, of plugins, and of the projects that sessions worked in or `around` names."""
-    folders = [*around, *map(Path, store.overview.projects())]
+    """Return every skill of the person, of plugins, and of the projects that sessions worked in or `around` names.
+
+    A project with a skill that skilld made is one of them, also where no session of it was ever followed.
+    """
+    proposals = store.proposals.in_states([*State])
+    made = (Path(one.path).parent for one in proposals if one.creates and one.state in {State.OPEN, State.ACCEPTED})
+    folders = [*around, *map(Path, store.overview.projects()), *made]
     projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in _up_to_root(folder))
     skills = find_skills([project for project in projects if project != home])
-    proposals = store.proposals.in_states([*State])
     sessions = sessions_by_path(skills, store.overview.used(), _finder(home, environment))
     tasks, past = store.records.tasks(), store.past.sessions()
     uses = {

@@ -283,8 +283,11 @@ def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionSta
 
     if not hooks.agree(expected, dollars):
         return QuestionStats(stopped="you did not agree to it")
-    asking = QuestionRun(world.store, world.terms, lambda done: hooks.progress("questions", done, len(new)))
-    return asking.about(new)
+
+    def progress(done: int, waits: str) -> None:
+        hooks.progress(waits or "questions", done, len(new))
+
+    return QuestionRun(world.store, world.terms, progress).about(new)
 
 
 def _texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:

@@ -97,7 +97,10 @@ def rows_of(ask: Ask, rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill | None:
-    """Return the skill that an ask belongs to: one in use that has to do with it, else the one most like it."""
+    """Return the skill that an ask belongs to: one in use that has to do with it, else the one most like it.
+
+    Of several copies of one in use it is the one whose file the log names.
+    """
     used = {name for row in rows for name in row.skills_used}
     folders = [Path(row.main_dir) for row in rows if row.main_dir]
     wanted = content_stems(" ".join([ask.text, *(row.tasks[0].text for row in rows if row.tasks)]))
@@ -107,7 +110,8 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
         if skill.project is None or any(folder.is_relative_to(skill.project) for folder in folders)
     ]
     in_use = [(like, skill) for like, skill in likes if skill.name in used and like > 0]
-    best = max(in_use or likes, key=lambda one: one[0], default=None)
+    read = {path for row in rows for path in row.skill_paths}
+    best = max(in_use or likes, key=lambda one: (str(one[1].path) in read, one[0]), default=None)
     return best[1] if best and (best[0] >= _FITS or in_use) else None
 
 

@@ -32,12 +32,16 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One time that something was done: the session, the turn it followed, the command as it ran."""
+    """One time that something was done: the session, the turn it followed, the command as it ran.
+
+    `asked` is all that was typed in the session: a word of it may be a variable.
+    """
 
     session: str
     turn: str
     text: str
     edits: bool = field(default=False, kw_only=True)
+    asked: str = field(default="", kw_only=True, compare=False, repr=False)
 
     @property
     def words(self) -> list[str]:
@@ -130,7 +134,7 @@ def _columns(episodes: Sequence[Episode]) -> list[_Column]:
     columns: list[_Column] = []
     for episode in episodes:
         done = [
-            Seen(episode.session, turn, one.text, edits=one.edits)
+            Seen(episode.session, turn, one.text, edits=one.edits, asked=episode.asked)
             for one, turn in episode.actions
             if one.ran and not one.looks
         ]
@@ -215,8 +219,16 @@ def varying(one: Seen, other: Seen) -> list[Gap] | None:
     found = [gap for gap in gaps if gap is not None]
     if len(found) < len(gaps):
         return None
-    whole = sum(not (gap.before or gap.behind) for gap in found)
+    bare = [gap for gap in found if not (gap.before or gap.behind)]
+    if any(gap.name == "name" and not _both_asked(gap, one, other) for gap in bare):
+        return None  # "make build" and "make test"
+    whole = len(bare)
     return found if (len(mine) - whole) / len(mine) >= _HALF else None
+
+
+def _both_asked(gap: Gap, one: Seen, other: Seen) -> bool:
+    """Whether a word that stands alone is in either session what was asked about."""
+    return all(seen.words[gap.word].casefold() in seen.asked.casefold() for seen in (one, other))
 
 
 def _gap(number: int, mine: Sequence[str], theirs: Sequence[str]) -> Gap | None:

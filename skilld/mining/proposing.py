@@ -64,12 +64,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CandidateResult:
-    """What became of a candidate: the proposal's id, or why there is none; the text of a new skill."""
+    """What became of a candidate: the proposal's id, or why there is none; the text of a new skill and its path."""
 
     candidate: Candidate
     proposal: str = ""
     why_not: str = ""
     text: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +107,14 @@ def _created(candidate: Candidate, run: Run, around: Host, edit: Edit, *, dry_ru
         raise SkilldError("Could not write the new skill", why)
     if dry_run:
         checked(candidate, drafted, run)
-        return CandidateResult(candidate, text=written)
+        return CandidateResult(candidate, text=written, path=str(where.path))
     seen = edit(written)
     if seen == written:
         passed = checked(candidate, drafted, run)
     else:
         passed = checked(candidate, drafted.edited(seen), run, own=seen)
-    return CandidateResult(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.skill.text)
+    made = put(run.store, creation(passed, where.path, run))
+    return CandidateResult(candidate, made.id, text=passed.skill.text, path=made.path)
 
 
 def _said(candidate: Candidate) -> SessionWords:

@@ -110,9 +110,8 @@ def _may_last(message: Message) -> bool:
 
 BOOKED_UNDER = "(mining)"  # in place of a skill, in `skilld cost`
 _AT_ONCE = 40  # windows handed to one worker: its start takes seconds
-_WAITS = 4  # times in a row that a model may ask us to come back later
-_WAIT = 20.0  # seconds, doubled with every time, where it does not say how long
-_MAX_WAIT_SECONDS = 300.0
+_WAIT = 5.0  # seconds, doubled with every time, where it does not say how long
+_PATIENCE = 60.0  # seconds waited in a row for a model that fails; what was answered is kept
 
 
 @dataclass
@@ -138,9 +137,12 @@ class Terms:
 
 
 class QuestionRun:
-    """One run over windows that nobody asked about before. `progress` is told how many are done."""
+    """One run over windows that nobody asked about before.
 
-    def __init__(self, store: Store, terms: Terms, progress: Callable[[int], None]) -> None:
+    `progress` is told how many are done, and what is waited for where the model failed.
+    """
+
+    def __init__(self, store: Store, terms: Terms, progress: Callable[[int, str], None]) -> None:
         self._store = store
         self._terms = terms
         self._progress = progress
@@ -152,7 +154,7 @@ class QuestionRun:
         Raises SkilldError where the model cannot be asked at all. An interruption loses nothing that was answered.
         """
         left = {window.id: window for window in windows}
-        waits = 0
+        waits, waited = 0, 0.0
         while left and not self._spent():
             chunk = list(left.values())[:_AT_ONCE]
             answered = self.asked.windows
@@ -163,12 +165,14 @@ class QuestionRun:
                 continue
             if result.outcome is Outcome.FAILED:
                 raise SkilldError("Could not ask the model", result.detail, result.remedy)
-            waits = 1 if self.asked.windows > answered else waits + 1
-            if waits > _WAITS:
-                self.asked.stopped = f"the model did not answer: {result.detail}"
+            waits, waited = (1, 0.0) if self.asked.windows > answered else (waits + 1, waited)
+            wait = result.retry_after or _WAIT * 2 ** (waits - 1)
+            if waited + wait > _PATIENCE:
+                self.asked.stopped = f"the model did not answer: {result.detail}; the next run continues from here"
                 break
-            asked_to = result.retry_after or _WAIT * 2 ** (waits - 1)
-            self._terms.wait(min(asked_to, _MAX_WAIT_SECONDS))
+            self._progress(self.asked.windows, f"waiting {wait:.0f} s for the model ({result.detail})")
+            self._terms.wait(wait)
+            waited += wait
         return self.asked
 
     def _work(self, chunk: Sequence[Window], left: dict[str, Window]) -> Result:
@@ -178,7 +182,7 @@ class QuestionRun:
         def keep(told: PartialResult) -> None:
             if isinstance(told, WindowResult):
                 self._keep(told, left.pop(told.window))
-                self._progress(self.asked.windows)
+                self._progress(self.asked.windows, "")
                 if left and self._spent():
                     worker.kill()
 

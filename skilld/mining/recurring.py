@@ -94,7 +94,7 @@ def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
         for task, behind in zip_longest(starts, starts[1:]):
             turns = _turns(row, task.turn, behind.turn if behind else "")
             done = tuple(
-                Seen(row.session_id, turn, one.text, edits=one.edits)
+                Seen(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
                 for one, turn in row.actions
                 if turn in turns and not one.looks
             )

@@ -56,7 +56,7 @@ class Row:
     """What one session is worth knowing for.
 
     `turns` are the keys of what was typed, in order, and `asked` all of it; `actions` what the agent did, each behind
-    the turn of that key.
+    the turn of that key. `skill_paths` are the files of the skills in use, as far as the log names them.
     """
 
     agent: str
@@ -74,6 +74,7 @@ class Row:
     asked: str = ""
     actions: tuple[tuple[Action, str], ...] = ()
     tokens: int = 0
+    skill_paths: tuple[str, ...] = ()
 
     @property
     def work(self) -> str:
@@ -116,6 +117,7 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         asked="\n".join(text for _, text in said),
         actions=session.actions,
         tokens=session.log.tokens,
+        skill_paths=tuple(dict.fromkeys(use.path for use in session.uses if use.path)),
     )
 
 

@@ -91,7 +91,7 @@ class PlainGenerate:
     def _kept(self, number: int, one: CandidateResult) -> Keep | None:
         candidate, text = one.candidate, one.text
         self._say("")
-        self._say(f"{number}. {candidate.action} {candidate.name}: it is {', '.join(candidate.dimensions)}")
+        self._say(f"{number}. {candidate.action} {candidate.name}: {', '.join(candidate.dimensions)}")
         for said, words in quotes(candidate):
             self._say(f"  it would say: {said}")
             for line in words:

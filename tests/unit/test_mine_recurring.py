@@ -1,0 +1,153 @@
+"""Tasks that came again: which sessions are one, what a skill keeps of them, and which are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.clock import seconds
+from skilld.mining.actions import Action, is_look
+from skilld.mining.selection import judge
+from skilld.mining.session_summary import Feedback, Row, Task
+from skilld.mining.values import Candidate, Judgement, Sort
+from skilld.skills import Skill, Source
+from skilld.skills.spec import Front
+from skilld.types import ToolOutcome
+
+NOW = seconds("2026-01-06T10:00:00Z") or 0.0
+
+
+def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) -> Row:
+    """Return a session: "!" before a command says that it failed, "~" that it is a file that was changed."""
+    key = f"t{number}"
+    actions = [
+        Action(
+            one.lstrip("!~"), ToolOutcome.FAILED if one[0] == "!" else ToolOutcome.OK, at,
+            edits=one[0] == "~", looks=one[0] != "~" and is_look(one.lstrip("!")),
+        )
+        for at, one in enumerate(commands)
+    ]  # fmt: skip
+    feedback = tuple(Feedback(f"{key}:{n}", text, text, "correction", 0.9) for n, text in enumerate(said))
+    return Row(
+        "claude-code", f"s{number}", "/t", "/shop", f"2026-01-0{number}T10:00:00Z", ("other",), (Task(key, request),),
+        (), (), feedback, "/shop", (key, *(one.turn for one in feedback)), request,
+        tuple((one, key) for one in actions),
+    )  # fmt: skip
+
+
+def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = ()) -> Judgement:
+    return judge(rows, [skill for skill, _ in skills], {skill.path: text for skill, text in skills}, now=NOW)
+
+
+def _lines(one: Candidate, *sorts: Sort) -> list[str]:
+    return [part.text for part in one.parts if part.sort in sorts]
+
+
+GEN = ("!make gen", "make gen NAME={0}", "~src/{0}.py", "make verify")
+
+
+def _gen(number: int, name: str, *more: str, said: tuple[str, ...] = ()) -> Row:
+    commands = [one.format(name) for one in (*GEN, *more)]
+    return _row(number, f"add the report {name}", *commands, said=said)
+
+
+def test_steps_pitfalls_and_corrections_come_from_the_sessions_each_with_where_it_was_seen() -> None:
+    (made,) = _judge(_gen(1, "sales"), _gen(2, "stock", said=("Never round the totals.",)), _gen(3, "tax")).candidates
+    assert _lines(made, Sort.COMMAND, Sort.EDIT) == ["make gen NAME={{name}}", "src/{{name}}.py", "make verify"]
+    assert _lines(made, Sort.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
+    assert _lines(made, Sort.PITFALL) == ["Never round the totals."]
+    assert {proof.session for part in made.parts[1:] for proof in part.proofs if proof.observed} == {"s1", "s2", "s3"}
+    assert {(one.session, one.quote) for one in made.evidence} == {
+        ("s1", "add the report sales"), ("s2", "add the report stock"), ("s3", "add the report tax"),
+        ("s2", "Never round the totals."),
+    }  # fmt: skip
+    assert made.saved.why == "done in 3 sessions, with 1 correction and 3 failed calls"
+
+
+def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:
+    rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
+    (made,) = _judge(*rows).candidates
+    assert not {"make once", "make flaky", "git status"} & set(_lines(made, Sort.COMMAND))
+
+
+def test_no_step_is_what_no_skill_may_do_and_the_draft_says_that_one_is_missing() -> None:
+    rows = [_gen(number, name, "sudo make install") for number, name in ((1, "sales"), (2, "stock"), (3, "tax"))]
+    (made,) = _judge(*rows).candidates
+    assert all("sudo" not in text for text in made.changes)
+    assert made.recurrence is not None
+    assert len(made.recurrence.left_out) == 1
+
+
+def test_what_the_person_turned_down_is_no_step_though_it_ran_each_time() -> None:
+    rows = [_gen(number, name, "npm install") for number, name in ((1, "sales"), (2, "stock"))]
+    rows.append(_gen(3, "tax", "npm install", "pnpm install", said=("Use pnpm, not npm.",)))
+    (made,) = _judge(*rows).candidates
+    assert "npm install" not in _lines(made, Sort.COMMAND)
+    assert "Use pnpm, not npm." in made.changes
+
+
+def test_the_same_work_in_other_words_is_one_task() -> None:
+    done = ("make clean-cache", "make warm REGION=eu", "!make probe", "make probe RETRY=3")
+    rows = [_row(1, "the eu cache is stale", *done), _row(2, "warm up europe again", *done)]
+    rows.append(_row(3, "slow start in europe, fix the cache", *done))
+    assert len(_judge(*rows).candidates) == 1
+
+
+def test_other_work_with_the_same_tests_and_commits_is_not_one_task() -> None:
+    usual = ("!npm test", "npm test", "git add -A", "git commit -m x", "git push")
+    rows = [_row(1, "rename the cart module", *usual), _row(2, "fix the rounding of totals", *usual)]
+    rows.append(_row(3, "make the footer darker", *usual))
+    assert _judge(*rows).candidates == ()
+
+
+def test_two_sessions_need_a_failure_or_a_correction() -> None:
+    smooth = [_row(number, "refresh the price list", "make pull", "make load") for number in (1, 2)]
+    judged = _judge(*smooth)
+    assert judged.candidates == ()
+    assert [one.missed for one in judged.rejected] == ["it came in only 2 sessions, without failures or corrections"]
+    rough = [
+        _row(number, "refresh the price list", "make pull", "!make load", "make load FORCE=1") for number in (1, 2)
+    ]
+    assert len(_judge(*rough).candidates) == 1
+
+
+def test_a_skill_that_does_it_is_named_with_its_line() -> None:
+    path = Path("/shop/.claude/skills/reports/SKILL.md")
+    skill = Skill("reports", path, Source.PROJECT, Path("/shop"), ("claude-code",), Front("reports", "Adds reports."))
+    text = "---\nname: reports\n---\n\n# Reports\n\n1. Run `make gen NAME=...`.\n2. Run `make verify`.\n"
+    judged = _judge(_gen(1, "sales"), _gen(2, "stock"), _gen(3, "tax"), skills=((skill, text),))
+    assert judged.candidates == ()
+    assert [one.missed for one in judged.rejected] == ["reports already does this, line 7: 1. Run `make gen NAME=...`."]
+
+
+def test_those_come_first_that_a_skill_would_have_saved_most_for() -> None:
+    cheap = [
+        _row(number, f"refresh the price list {number}", "make pull", "make load", "make tidy") for number in (1, 2, 3)
+    ]
+    dear = [
+        replace(_gen(number, name), session_id=f"d{number}")
+        for number, name in ((1, "sales"), (2, "stock"), (3, "tax"))
+    ]
+    dear = [
+        replace(row, tasks=(Task(f"d{row.tasks[0].turn}", row.tasks[0].text),), turns=(f"d{row.turns[0]}",),
+                actions=tuple((one, f"d{turn}") for one, turn in row.actions))
+        for row in dear
+    ]  # fmt: skip
+    judged = _judge(*cheap, *dear)
+    assert [one.parts[0].text.split()[0] for one in judged.candidates] == ["add", "refresh"]
+
+
+def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
+    words = ["kettles", "gardens", "bicycles", "windows", "ladders", "carpets", "bottles"]
+    rows = []
+    for word in words:
+        for number in (1, 2, 3):
+            row = _row(number, f"polish {word} {word}-{number}", f"!do-{word}", f"do-{word} --slow", f"see-{word}")
+            key = f"{word}{number}"
+            rows.append(
+                replace(row, session_id=key, tasks=(Task(key, row.tasks[0].text),), turns=(key,),
+                        actions=tuple((one, key) for one, _ in row.actions))
+            )  # fmt: skip
+    judged = _judge(*rows)
+    assert len(judged.candidates) == 5
+    assert sum(one.missed.startswith("left for later") for one in judged.rejected) == 2
