@@ -71,9 +71,10 @@ def leads(
     standing = asks(one for one in _all(rows) if (one.id, one.quote) not in refuted)
     for number, ask in enumerate(standing):
         lead = _lead(ask, rows, skills)
-        if why := _rejection(lead, standing[:number], texts, now) or known(
-            ask, str(lead.skill.path if lead.skill else "")
-        ):
+        why, before = _rejection(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
+        if why in {None, REPEATABLE} and (proposed := known(ask, before)):
+            why = proposed  # it need not come again: it is there
+        if why:
             rejected.append(Rejected(ask.text, why))
         else:
             found.append(lead)

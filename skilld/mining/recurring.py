@@ -251,7 +251,7 @@ def _missed(sessions: int, did: Procedure, corrections: Sequence[Part]) -> str:
 def _saved(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Part], did: Procedure) -> Saved:
     """Return what a skill would have saved in these sessions: corrections, calls that failed, and what they cost."""
     turns = len({proof.turn for part in said for proof in part.proofs})
-    failed = sum(action.failed for one in episodes for action, _ in one.actions)
+    failed = sum(action.failed and not action.looks for one in episodes for action, _ in one.actions)
     calls = sum(len(one.actions) for one in episodes)
     tokens = sum(row.tokens for row in rows)
     lost = min(1.0, (failed + turns) / calls) if calls else 0.0

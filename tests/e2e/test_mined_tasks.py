@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.inline import Inline
+from support.live_project import Project
 from support.past_tasks import Task, commands_of, judged, lacks, load, project, record, shell, text_of
+from support.session import SQUASHING, Session
 
 TASKS, NOTHING = load("tasks"), load("nothing")
 
@@ -37,3 +40,27 @@ def test_a_task_that_came_again_becomes_a_skill_that_works_in_a_fresh_copy(task:
 def test_chatter_and_what_is_done_once_become_nothing(task: Task, tmp_path: Path) -> None:
     home, _ = _recorded(task, tmp_path)
     assert judged(task, home, model=False).candidates == ()
+
+
+def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -> None:
+    Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
+    second = Session(home, project)
+    second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
+    second.type("Always keep the first commit's message.")
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine")["candidates"]
+    assert made["path"] == str(project.root / ".claude/skills" / made["name"] / "SKILL.md")
+    assert program.run("accept", made["proposal"]).returncode == 0
+    lines = Path(made["path"]).read_text(encoding="utf-8").splitlines()
+
+    def why(text: str) -> str:
+        return program.run("why", f"{made['path']}:{next(n for n, line in enumerate(lines, 1) if text in line)}").stdout
+
+    step, rule = why("Run `make squash"), why("first commit's message")
+    assert "observed in 2 sessions" in step
+    assert "the agent ran: make squash ONTO=main\n" in step
+    assert "you: " not in step
+    assert "you: \u201cAlways keep the first commit's message.\u201d" in rule
+    assert "the agent ran" not in rule
+    again = program.json("mine")
+    assert (again["candidates"], [one for one in again["rejected"] if "already" not in one["missed"]]) == ([], [])
