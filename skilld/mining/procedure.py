@@ -92,8 +92,7 @@ def procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
     names = _Names(episodes)
     left_out = tuple(dict.fromkeys(why for column in columns for one in column.values() if (why := unfit(one.text))))
     fit = [column for column in columns if not any(unfit(one.text) for one in column.values())]
-    ends = {last for one in episodes if (last := _last(one)) is not None}
-    steps = _tidy([_ending(step, ends) for step in _steps(fit, names)])
+    steps = _ended(_tidy([*_steps(fit, names)]), {last for one in episodes for last in _last(one)})
     traps = _traps(episodes, steps, names)
     request = names.put(episodes[named].request, episodes[named].session)
     return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
@@ -106,22 +105,23 @@ def _steps(columns: Sequence[_Column], names: _Names) -> Iterator[Step]:
             yield step
 
 
-def _last(episode: Episode) -> Seen | None:
-    """Return the last thing that a session did about the task, but for what any work ends with."""
+def _last(episode: Episode) -> Collection[Seen]:
+    """Return what a session did last before each thing that was typed, but for what any work ends with."""
     done = [
         Seen(episode.session, turn, one.text, edits=one.edits)
         for one, turn in episode.actions
         if one.ran and not one.looks and (not is_generic(one.text) or _CHECKS.search(one.text))
     ]
-    return done[-1] if done else None
+    return {one.turn: one for one in done}.values()
 
 
-def _ending(step: Step, ends: Collection[Seen]) -> Step:
-    """Take the step that several sessions ended with for their check, unless it brings something out."""
-    ended = sum(one in ends for one in step.seen) >= SEVERAL
-    if ended and not step.edits and not step.checks and not _BRINGS_OUT.search(step.text):
-        return replace(step, checks=True)
-    return step
+def _ended(steps: list[Step], ends: Collection[Seen]) -> list[Step]:
+    """Take the last step for the check where several sessions stopped there, unless it brings something out."""
+    last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
+    if last is not None and not steps[last].edits and not _BRINGS_OUT.search(steps[last].text):
+        stopped = sum(one in ends for one in steps[last].seen) >= SEVERAL
+        steps[last] = replace(steps[last], checks=steps[last].checks or stopped)
+    return steps
 
 
 # Sessions side by side: a column is one step, with what each session did there.

@@ -11,7 +11,7 @@ from support.live_project import Project
 from support.past_tasks import Task, commands_of, judged, lacks, load, project, record, shell, text_of
 from support.session import SQUASHING, Session
 
-TASKS, NOTHING = load("tasks"), load("nothing")
+TASKS, NOTHING = [*load("tasks"), *load("fresh")], load("nothing")
 
 
 def _recorded(task: Task, folder: Path) -> tuple[Path, Path]:

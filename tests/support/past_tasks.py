@@ -114,6 +114,7 @@ def lacks(expected: Mapping[str, Any], text: str) -> list[str]:
     where = [next((n for n, line in enumerate(steps) if one in line), -1) for one in expected["steps"]]
     pitfalls = [line for line in text.splitlines() if line.startswith("- `") and " failed" in line]
     tried, worked = expected["pitfall"]
+    said = re.split(r"^## (?:Steps|Check)$", text, maxsplit=1, flags=re.MULTILINE)[0].splitlines()[10:]
     faults = {
         "a step": -1 in where,
         "the order": where != sorted(where),
@@ -121,7 +122,7 @@ def lacks(expected: Mapping[str, Any], text: str) -> list[str]:
         "the check": f"- Run `{expected['check']}`." not in text,
         "the pitfall": not any(tried in line and worked in line for line in pitfalls),
         "no other pitfall": len(pitfalls) > 1,
-        "the correction": expected["correction"] not in text.partition("## Rules")[2].partition("##")[0],
+        "the correction": not any(expected["correction"] in line for line in said),
     }
     return [what for what, is_so in faults.items() if is_so]
 
