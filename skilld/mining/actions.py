@@ -175,10 +175,12 @@ def is_look(text: str) -> bool:
 
 
 _GENERIC = re.compile(
-    r"(?:git|hg|jj)\s+(?:-\S+\s+)*(?:add|commit|push|pull|fetch|checkout|switch|stash|rebase|merge|restore|reset)\b"
-    r"|(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install|(?:run\s+)?(?:tests?|lint|build|check))\s*\Z|mkdir\b|(?:pip3?|uv|poetry)\s+\S*"
-    r"(?:install|sync)\b|(?:uv\s+run\s+|poetry\s+run\s+|python3?\s+-m\s+)?pytest\b|(?:cargo|go)\s+(?:test|build|vet|fmt)\b"
-    r"|make(?:\s+(?:all|test|check|lint|build))?\s*\Z"
+    r"(?:git|hg|jj)\s+(?:-\S+\s+)*(?:add|commit|push|pull|fetch|checkout|switch|stash|rebase|merge|restore|reset|tag)\b"
+    r"|(?:npm|pnpm|yarn|bun|mise|just|task|make|tox|nox|cargo|go|uv|poetry|gradle|\./gradlew|mvn|deno|rake)"
+    r"(?:\s+(?:run|exec))?(?:\s+(?:all|tests?|lint|fmt|format|build|check|vet|typecheck|ci|clippy)\S*(?:\s+\S*)?)?\s*\Z"
+    r"|(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install)\b|mkdir\b|(?:pip3?|uv|poetry)\s+\S*(?:install|sync)\b"
+    r"|(?:(?:uv|poetry)\s+run\s+|python3?\s+-m\s+|npx\s+)?(?:pytest|mypy|ruff|black|tsc|eslint|prettier|jest|vitest)\b"
+    r"|(?:gofmt|goimports|rustfmt|clang-format)\b"
 )
 
 

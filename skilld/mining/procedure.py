@@ -139,7 +139,7 @@ def _columns(episodes: Sequence[Episode]) -> list[_Column]:
             if one.ran and not one.looks
         ]
         columns = [*_merged(columns, _once(done)[:_MAX_ACTIONS])]
-    return [column for column in columns if len(column) >= SEVERAL]
+    return [column for column in columns if len(column) >= max(SEVERAL, len(episodes) * _HALF)]
 
 
 def _once(done: Sequence[Seen]) -> list[Seen]:
@@ -265,17 +265,19 @@ def _common_ends(one: str, other: str) -> tuple[str, str]:
     """Return what two words begin and end with alike, cut back to where a name can begin and end."""
     most = min(len(one), len(other))
     head = next((n for n in range(most) if one[n] != other[n]), most)
-    while head and not _is_edge(one, head):
+    while head and not (_is_edge(one, head) and _is_edge(other, head)):
         head -= 1
     most -= head
     tail = next((n for n in range(most) if one[-1 - n] != other[-1 - n]), most)
-    while tail and not _is_edge(one, len(one) - tail):
+    while tail and not (_is_edge(one, len(one) - tail) and _is_edge(other, len(other) - tail)):
         tail -= 1
     return one[:head], one[len(one) - tail :]
 
 
 def _is_edge(word: str, at: int) -> bool:
     """Whether a name may begin or end at a place: at a separator, or where a capital begins."""
+    if at in {0, len(word)}:
+        return True
     return word[at - 1] in _SEPARATORS or word[at] in _SEPARATORS or (word[at].isupper() and not word[at - 1].isupper())
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, zip_longest
+from itertools import zip_longest
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
@@ -31,8 +31,10 @@ MIN_STEPS = 2
 _MANY_STEPS = 6
 _SAME_WORDS, _LIKE_WORDS = 0.6, 0.3
 _MANY_ALIKE = 3
+_HALF = 0.5
 _MOSTLY = 0.6
 _MAX_REQUESTS = 400  # that are held against each other, the newest: the work is their square
+_MAX_DONE = 40  # actions of a request that tell whether it is the task of another one
 _MAX_CORRECTIONS = 12
 _SORTS = {Kind.FACT: Sort.FACT, Kind.CORRECTION: Sort.PITFALL}
 
@@ -112,14 +114,15 @@ def _turns(row: Row, first: str, behind: str) -> list[str]:
 
 def _groups(requests: Sequence[_Request]) -> list[list[_Request]]:
     """Return requests that are one task, each group the newest first."""
-    group = list(range(len(requests)))
-    for one, other in combinations(range(len(requests)), 2):
-        if group[one] != group[other] and _one_task(requests[one], requests[other]):
-            group = [group[one] if number == group[other] else number for number in group]
-    found: dict[int, list[_Request]] = {}
-    for number, request in zip(group, requests, strict=True):
-        found.setdefault(number, []).append(request)
-    return list(found.values())
+    groups: list[list[_Request]] = []
+    for request in requests:
+        alike = ((sum(_one_task(request, one) for one in group) / len(group), group) for group in groups)
+        share, group = max(alike, key=lambda one: one[0], default=(0.0, []))
+        if share >= _HALF:  # not only like one of them: long work is like itself from one session to the next
+            group.append(request)
+        else:
+            groups.append([request])
+    return groups
 
 
 def _continues(group: Sequence[_Request], other: Sequence[_Request]) -> bool:
@@ -136,11 +139,18 @@ def _one_task(one: _Request, other: _Request) -> bool:
     words = len(one.stems & other.stems) / together if together else 0.0
     if words >= _SAME_WORDS:
         return True
-    own = [seen for seen in one.done if not is_generic(seen.text)]
-    others = [seen for seen in other.done if not is_generic(seen.text)]
+    own, others = (
+        [seen for seen in each.done if not seen.edits and not is_generic(seen.text)][:_MAX_DONE]
+        for each in (one, other)
+    )
     shared = sum(any(alike(seen, known) for known in others) for seen in own)
     mostly = shared >= _MANY_ALIKE and shared / max(len(own), len(others)) >= _MOSTLY
     return mostly or (shared >= 1 and words >= _LIKE_WORDS) or (shared >= SEVERAL and words > 0)
+
+
+def _telling(request: _Request) -> list[Seen]:
+    """Return what was done for a request that tells its task: all work in a project changes the same files."""
+    return [seen for seen in request.done if not seen.edits and not is_generic(seen.text)][:_MAX_DONE]
 
 
 def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied: Denied) -> Found:
@@ -236,7 +246,7 @@ def _turned_down(text: str, against: Iterable[frozenset[str]]) -> bool:
 def _missed(sessions: int, did: Procedure, corrections: Sequence[Part]) -> str:
     """Return what a recurring task lacks to be worth a skill; "" where it lacks nothing."""
     effort = len(did.traps) + len(corrections)
-    own = sum(not is_generic(step.text) for step in did.steps)  # a commit and a push are no task of their own
+    own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push are no task
     if not did.steps and not effort:
         return "you asked for it again, but nothing was done alike that a skill could hold"
     if not own or (len(did.steps) < MIN_STEPS and not effort):

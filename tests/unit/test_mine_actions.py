@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.mining.actions import Doings, commands, is_generic, is_look, unfit
+from skilld.mining.actions import Action, Doings, commands, is_generic, is_look, unfit
+from skilld.mining.procedure import Episode, Seen, alike, procedure
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 
 
@@ -26,6 +27,24 @@ from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 )
 def test_a_command_line_is_taken_apart_where_a_shell_runs_one_after_the_other(line: str, parts: list[str]) -> None:
     assert commands(line) == parts
+
+
+_WORDS = st.text(st.sampled_from("ab -_/.=\"'1vO{}"), min_size=1, max_size=30).filter(str.strip)
+
+
+@given(st.lists(st.lists(_WORDS, max_size=6), min_size=2, max_size=3))
+def test_any_sessions_side_by_side_come_to_something(sessions: list[list[str]]) -> None:
+    episodes = [
+        Episode(f"s{n}", "t", "do it", "do it", tuple((Action(one, ToolOutcome.OK, 0), "t") for one in ran))
+        for n, ran in enumerate(sessions)
+    ]
+    for step in procedure(episodes).steps:
+        assert len({seen.session for seen in step.seen}) >= 2
+
+
+def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
+    assert alike(Seen("a", "t", "make src/order.py x"), Seen("b", "t", "make src/orders.py x"))
+    assert not alike(Seen("a", "t", "make build"), Seen("b", "t", "make test"))
 
 
 @given(st.text(max_size=300))
