@@ -138,10 +138,10 @@ DOCUMENTS = (
     ),
     Document(
         ("why",),
-        "`commit` is empty for a line that is not committed.",
+        "`commit` is empty for a line that is not committed; `observed` is null for one that you said.",
         "{file: string, line: integer, text: string, commit: string, proposals: {id: string, state: string, "
-        "skill: string, summary: string, reason: string, evidence: {turn: string, quote: string}[], agent: string, "
-        "session_id: string, model: string, created_at: string, decided_at: string, accepted_at: string | null, "
+        "skill: string, summary: string, reason: string, evidence: {turn: string, quote: string}[], "
+        "observed: {where: string, ran: string} | null, agent: string, session_id: string, model: string, created_at: string, decided_at: string, accepted_at: string | null, "
         "landed: string, decided_by: string}[]}",
     ),
     Document(
@@ -234,9 +234,10 @@ DOCUMENTS = (
     Document(("record --stats",), "What the recorded tasks have in common. Shares are 0 to 1.", of_fields(Patterns)),
     Document(
         ("mine",),
-        "`missed` says why a candidate was not used.",
+        "`missed` says why a candidate was not used; `observed` is what the agent did, and nobody said.",
         "{sessions: integer, by_hand: string[], candidates: {name: string, action: string, target: string, "
-        f"kind: string | null, dimensions: string[], changes: string[], evidence: {_QUOTES}, "
+        "path: string, kind: string | null, dimensions: string[], changes: string[], "
+        f"evidence: {_QUOTES}, observed: {_QUOTES}, "
         "proposal: string | null, why_not: string, text: string}[], rejected: {topic: string, missed: string}[], "
         f"docs: {{project: string, text: string, evidence: {_QUOTES}}}[], gathered: {of_fields(DomainResult)}[], "
         "model: string, calls: integer, tokens: integer, usd: number, stopped: string, unread: integer, "
