@@ -160,6 +160,7 @@ class ToolResult:
 # Only readers of whole transcripts ask for tool events.
 Event = Turn | Reply | SkillUse | SessionStart | SessionEnd | Ignored | Malformed
 ToolEvent = ToolCall | ToolResult
+OBSERVED_TURN = 0  # the `turn` of an `Update` that nobody said: its `quote` was done, and `reason` says where
 
 
 # What is judged and what comes of it: messages, skills as they are shown, updates, what it cost and how it ended.
@@ -246,10 +247,6 @@ class SkillDoc:
     text: str
     used: tuple[int, ...] = ()
     excerpt: bool = False
-
-
-OBSERVED_TURN = 0
-"""The `turn` of an `Update` that nobody said: the log shows that `quote` was done, and `reason` where."""
 
 
 @dataclass(frozen=True, slots=True)
