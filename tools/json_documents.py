@@ -141,7 +141,8 @@ DOCUMENTS = (
         "`commit` is empty for a line that is not committed; `observed` is null for one that you said.",
         "{file: string, line: integer, text: string, commit: string, proposals: {id: string, state: string, "
         "skill: string, summary: string, reason: string, evidence: {turn: string, quote: string}[], "
-        "observed: {where: string, ran: string} | null, agent: string, session_id: string, model: string, created_at: string, decided_at: string, accepted_at: string | null, "
+        "observed: {where: string, ran: string} | null, agent: string, session_id: string, model: string, "
+        "created_at: string, decided_at: string, accepted_at: string | null, "
         "landed: string, decided_by: string}[]}",
     ),
     Document(

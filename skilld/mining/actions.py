@@ -102,10 +102,10 @@ _PIECE = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'|&&|;|\n|\$\(|\(|\)|[^\\"'&
 _PROGRAM = re.compile(r"<<|(?:^|[\s;])(?:for|while|until|if|case|function)\s|\{\s")
 # What only shortens or silences output.
 _QUIET = re.compile(
-    r"(?:\s*(?:2>&1|[12&]?>\s*/dev/null|<\s*/dev/null|\|\s*(?:tail|head)(?:\s+-\S+)*(?:\s+\d+)?|\|\s*cat"
-    r"|\|\|\s*(?:true|:)|;\s*echo\s+\"?\$\?\"?))+\s*\Z"
+    r"(?:2>&1|[12&]?>[ \t]{0,3}/dev/null|< ?/dev/null|\|[ \t]{0,3}(?:tail|head)(?:[ \t]{1,3}-?\w{1,9}){0,3}"
+    r"|\|[ \t]{0,3}cat|\|\|[ \t]{0,3}(?:true|:))\Z"
 )
-_AROUND = re.compile(r"\A(?:time\s+|timeout\s+(?:-\S+\s+)*\d+[smh]?\s+|nice\s+(?:-n\s*\d+\s+)?|command\s+)+")
+_AROUND = re.compile(r"\A(?:time |timeout (?:-\S{1,20} ){0,3}\d{1,6}[smh]? |nice (?:-n ?\d{1,2} )?|command ){1,3}")
 _LOOKS = frozenset(
     re.findall(
         r"\S+",
@@ -151,7 +151,10 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _plain(part: str) -> str:
-    return _AROUND.sub("", _QUIET.sub("", part.strip())).strip()
+    part = part.strip()
+    while quiet := _QUIET.search(part):
+        part = part[: quiet.start()].rstrip()
+    return _AROUND.sub("", part)
 
 
 def _with_folder(parts: list[str]) -> Iterator[str]:
@@ -194,7 +197,7 @@ def _below(text: str, folder: str) -> str:
     base = folder.rstrip("/")
     if not base.startswith("/"):
         return text
-    text = re.sub(rf"(?<![\w./-])cd\s+([\"']?){re.escape(base)}/?\1\s+&&\s+", "", text)
+    text = re.sub(rf"(?<![\w./-])cd {{1,4}}([\"']?){re.escape(base)}/?\1 {{1,4}}&& {{1,4}}", "", text)
     text = re.sub(rf"(?<![\w.-]){re.escape(base)}/(?=[\w.-])", "", text)
     return re.sub(rf"(?<![\w.-]){re.escape(base)}(?![\w./-])", ".", text)
 

@@ -177,12 +177,16 @@ _POLITE = re.compile(
 )
 
 
-_TAIL = re.compile(r"(?:[\s,]+(?:please|too|as well|now|again|for me|thanks|thank you))*[\s?!.]*\Z", re.IGNORECASE)
+_TAIL = re.compile(r"\b(?:please|too|as well|now|again|for me|thanks|thank you)\Z", re.IGNORECASE)
+_ENDS = " \t\n?!.,"
 
 
 def plain_request(text: str) -> str:
     """Return a request without what only makes it polite."""
-    return _TAIL.sub("", _POLITE.sub("", text))
+    plain = _POLITE.sub("", text).rstrip(_ENDS)
+    while tail := _TAIL.search(plain):
+        plain = plain[: tail.start()].rstrip(_ENDS)
+    return plain
 
 
 def title_of(request: str) -> str:

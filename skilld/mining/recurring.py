@@ -22,7 +22,7 @@ from skilld.mining.procedure import Episode, Procedure, Seen, Trap, alike, proce
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.values import Candidate, Part, Proof, Recurrence, Saved, Sort
 from skilld.skills.draft import SkillKind
-from skilld.text import counted
+from skilld.text import counted, fold
 from skilld.types import Kind
 from skilld.words import content_stems
 
@@ -39,12 +39,13 @@ _MAX_CORRECTIONS = 12
 _SORTS = {Kind.FACT: Sort.FACT, Kind.CORRECTION: Sort.PITFALL}
 
 _DO_NOT = re.compile(
-    r"\b(?:do not|don['\u2019]?t|never|stop)\s+(?:run(?:ning)?|us(?:e|ing)|call(?:ing)?|execut(?:e|ing))\s+"
-    r"`?([^`.,;:()\n]{2,60}?)"
-    r"(?=`|[.,;:()\n]|\s+(?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b|\Z)",
+    r"\b(?:do not|don['\u2019]?t|never|stop) (?:run|running|use|using|call|calling|execute|executing)"
+    r" `?([^`.,;:()\n]{2,60})",
     re.IGNORECASE,
 )
-
+_BEHIND = re.compile(
+    r" (?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b", re.IGNORECASE
+)
 _TELLING_WHY = re.compile(
     r"(?:i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when|is|are|next|one|another|also|and)\b",
     re.IGNORECASE,
@@ -235,7 +236,7 @@ def _allowed(did: Procedure, corrections: Sequence[str]) -> Procedure:
 def _against(text: str) -> Iterator[str]:
     """Yield what an instruction turns down, as commands and their words: "npm" of "use pnpm, not npm"."""
     yield turned_down(text)
-    yield from (match[1] for match in _DO_NOT.finditer(text))
+    yield from (_BEHIND.split(match[1])[0] for match in _DO_NOT.finditer(fold(text)))
 
 
 def _turned_down(text: str, against: Iterable[frozenset[str]]) -> bool:
