@@ -97,7 +97,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
         area = screen.app.screen.query_one(TextArea)
         area.text = f"{area.text}\nLook twice.\n"
         await screen.press("ctrl+s")
-        await screen.shows("Look twice.")
+        await screen.until("the editor to be gone", lambda: not screen.app.screen.query(TextArea))
         await screen.press("down", "space", "enter")
         await screen.shows("3 of 3")
         assert "tag-release-push" not in screen.text
