@@ -142,6 +142,19 @@ class Mine(_Section):
         return [_absolute(folder) for folder in folders]
 
 
+class Team(_Section):
+    """Sharing what was taught with the others at a repository."""
+
+    repositories: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
+        default_factory=list, description="repositories whose team you joined; use `skilld team join`"
+    )
+
+    @field_validator("repositories")
+    @classmethod
+    def _absolute_folders(cls, folders: list[Path]) -> list[Path]:
+        return [_absolute(folder) for folder in folders]
+
+
 class Lifecycle(_Section):
     """What becomes of skills that skilld writes itself."""
 
@@ -185,6 +198,7 @@ class Settings(BaseSettings):
     auto: Auto = Auto()
     mine: Mine = Mine()
     lifecycle: Lifecycle = Lifecycle()
+    team: Team = Team()
     roots: dict[str, list[Path]] = Field(
         default_factory=dict, description="folders to read instead of the agent's default folders"
     )
@@ -328,7 +342,8 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
     """Return what a person typed for `key` (one of `keys`) as a value of that key's type; as typed where it is none."""
-    if key.startswith("roots.") or key in {"accept.terminals", "auto.skills", "mine.auto_domain_skill"}:
+    lists = {"accept.terminals", "auto.skills", "mine.auto_domain_skill", "team.repositories"}
+    if key.startswith("roots.") or key in lists:
         return [part.strip() for part in text.split(",")]
     section, _, name = key.rpartition(".")
     inner = Settings.model_fields[section].annotation if section else Settings

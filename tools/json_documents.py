@@ -259,6 +259,13 @@ DOCUMENTS = (
         "shape: any}[]}",
     ),
     Document(("eval",), "Figures by name; which, depends on what is scored.", "{[figure]: any}"),
+    Document(
+        ("team status",),
+        "What the team's people share, as last synced.",
+        "{repository: string, person: string, people: string[], refused: {[person]: string}, synced_at: string, "
+        "rules: {id: string, rule: string, standing: string, why: string, people: integer, sessions: integer, "
+        "since: string, last: string, quotes: string[]}[]}",
+    ),
     Document(("sync", "unsync"), "One entry for each file.", "FileChange[]"),
     Document(
         ("recommend",),
@@ -282,7 +289,10 @@ WITHOUT = (
         "what they print is the result",
     ),
     (("mcp",), "it speaks JSON already; `--config` prints an agent's own settings"),
-    (("config set", "config unset", "config edit", "pause", "resume", "snooze", "retry"), "the exit code says it all"),
+    (
+        ("config set", "config unset", "config edit", "pause", "resume", "snooze", "retry", "team sync"),
+        "the exit code says it all",
+    ),
     (
         (
             "skills enable",
@@ -295,7 +305,7 @@ WITHOUT = (
         ),
         "the exit code says it all; `skills list` shows the result",
     ),
-    (("skills share", "uninstall"), "they ask you first"),
+    (("skills share", "team join", "team leave", "uninstall"), "they ask you first"),
     (
         ("service install", "service uninstall", "service start", "service stop"),
         "the exit code says it all; `service status` shows the result",

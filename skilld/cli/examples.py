@@ -54,6 +54,14 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "skilld restore": (("skilld restore 3f2a", ""),),
     "skilld revert": (("skilld revert 3f2a", ""),),
+    "skilld team": (("skilld team join", ""), ("skilld team status", "")),
+    "skilld team join": (
+        ("skilld team join --dry-run", "see what would be shared"),
+        ("skilld team join --name ada --quotes", ""),
+    ),
+    "skilld team leave": (("skilld team leave", ""),),
+    "skilld team status": (("skilld team status", ""), ("skilld team status --json", "")),
+    "skilld team sync": (("skilld team sync", ""),),
     "skilld git": (("skilld git log --oneline", ""), ("skilld git --root ~/.claude/skills status", "")),
     "skilld skills list": (
         ("skilld skills list", ""),

@@ -43,6 +43,7 @@ GROUPS = {
         "consolidate": "consolidate",
         "feedback": "record",
         "git": "git",
+        "team": "team",
     },
     "Past sessions": {"mine": "mine", "inspect": "inspect", "record": "record", "eval": "eval"},
     "Agents": {

@@ -22,8 +22,8 @@ from skilld.git.run import PERSON_SECONDS, Git, execute
 CLONE_SECONDS = 120.0
 CLONE_BYTES = 128 << 20
 # Git's own defaults, and `ext` not even where a configuration allows it.
-_PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
-_QUIET = ("--no-pager", "--no-optional-locks", "--literal-pathspecs")
+PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+QUIET = ("--no-pager", "--no-optional-locks", "--literal-pathspecs")
 _CLONE_SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -55,9 +55,9 @@ def clone(
     options = ("--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local", "--template=")
     wanted = (f"--branch={branch}",) if branch else ()
     command = ("clone", *options, *wanted, "--", source, str(into))
-    argv = [git_program(), *_QUIET, *settings, "-C", str(into.parent), *command]
-    with _files_limited(most):
-        result = execute(argv, into.parent, person_variables(removed) | _PROTOCOLS, None, seconds)
+    argv = [git_program(), *QUIET, *settings, "-C", str(into.parent), *command]
+    with files_limited(most):
+        result = execute(argv, into.parent, person_variables(removed) | PROTOCOLS, None, seconds)
     if result.status != 0:
         raise GitFailedError("Could not clone the repository", result.status, result.err)
     return Git(into, git_dir=into)
@@ -68,7 +68,7 @@ def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
     settings = ("-c", "push.recurseSubmodules=no", "-c", "push.followTags=false")
     argv = [
         git_program(),
-        *_QUIET,
+        *QUIET,
         *settings,
         "-C",
         str(repo.toplevel),
@@ -79,7 +79,7 @@ def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
         f"{ref}:{ref}",
     ]
     own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
-    result = execute(argv, repo.toplevel, person_variables(removed) | _PROTOCOLS | own, None, PERSON_SECONDS)
+    result = execute(argv, repo.toplevel, person_variables(removed) | PROTOCOLS | own, None, PERSON_SECONDS)
     if result.status != 0:
         raise GitFailedError("Could not push the branch", result.status, result.err)
 
@@ -99,7 +99,7 @@ def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[
 def _person(repo: Repo, removed: Mapping[str, str], *command: str) -> list[str]:
     """Return the lines that a reading command of the person's git prints; none where it fails."""
     own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
-    argv = [git_program(), *_QUIET, "-C", str(repo.toplevel), *command]
+    argv = [git_program(), *QUIET, "-C", str(repo.toplevel), *command]
     result = execute(argv, repo.toplevel, person_variables(removed) | own, None, PERSON_SECONDS)
     return result.out.decode("utf-8", "replace").splitlines() if result.status == 0 else []
 
@@ -129,7 +129,7 @@ def _place(address: str) -> str:
 
 
 @contextmanager
-def _files_limited(most: int) -> Iterator[None]:
+def files_limited(most: int) -> Iterator[None]:
     """Let no program that is started meanwhile write a file of more than `most` bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     bounded = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]

@@ -33,6 +33,7 @@ HEARD = "heard"  # corrections were read since then
 PLACED_ON = "placed_on"  # the day on which learnings of an older skilld were last judged once more
 PINNED = "pinned"  # real paths of SKILL.md files
 DRIFT = "drift"  # by agent and version of its client: which kinds of records stood in its sessions
+TEAM = "team"  # of each repository whose team the person joined: as whom, where, and the keys of the others
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -29,7 +30,7 @@ LAYERS = (
     ("proposals", "library"),
     ("jobs", "exchange", "effect", "trim"),
     ("worker", "evaluate"),
-    ("daemon", "mining", "report"),
+    ("daemon", "mining", "report", "team"),
     ("evals",),
     ("health", "review"),
     ("cli",),
@@ -204,6 +205,26 @@ def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run()
     outside = {module for module, name in edges(modules()) if part(name) == "review"}
     assert outside == {"skilld.cli.mine", "skilld.cli.review"}
     assert "textual" not in loaded_by("import skilld.cli.mine, skilld.cli.review")
+
+
+def test_a_team_costs_nothing_who_did_not_join() -> None:
+    """Issue 20: no room but the verb's knows of it, and the daemon, `status` and `run --once` load nothing of it."""
+    assert {module for module, name in edges(modules()) if part(name) == "team"} == {"skilld.cli.team"}
+    code = """if True:
+        import json, os, sys, tempfile
+        os.environ["HOME"] = tempfile.mkdtemp()
+        from skilld.cli.parser import build_parser
+        for words in (["status"], ["run", "--once"]):
+            parsed = build_parser(words[0]).parse_args(words)
+            parsed.words = words
+            parsed.run(parsed)
+        import skilld.daemon.loop, skilld.worker.__main__
+        json.dump([name for name in sys.modules if name.startswith("skilld.")], open(sys.argv[1], "w"))"""
+    with tempfile.NamedTemporaryFile("r") as out:
+        subprocess.run([sys.executable, "-c", code, out.name], cwd=ROOT, check=True, capture_output=True)
+        loaded = json.load(out)
+    assert "skilld.daemon.loop" in loaded
+    assert [name for name in loaded if name.startswith(("skilld.team", "skilld.cli.team", "skilld.git.borrowed"))] == []
 
 
 def test_one_verb_is_parsed_without_the_others() -> None:

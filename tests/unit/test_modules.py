@@ -25,6 +25,7 @@ PROGRAMS = {
     "skilld.git": "the one door to git",
     "skilld.worker.spawn": "starts workers",
     "skilld.caller": "ps and lsof, where there is no /proc",
+    "skilld.team.programs": "ssh-keygen, gh and glab",
     "skilld.demo": "starts the daemon, and git as a person would",
     "skilld.cli": "a pager, an editor, journalctl",
     "skilld.service": "systemctl, launchctl",
@@ -43,6 +44,7 @@ ENVIRONMENT = {
     "skilld.worker": "what it was given",
     "skilld.classify.backends": "switches that litellm reads when it is imported",
     "skilld.demo": "the throw-away home",
+
     "skilld.ingest.side_files": "where a client keeps its list of typed prompts",
 }
 

@@ -1,0 +1,298 @@
+"""`skilld team join | leave | status | sync | pr`: one library for a team, through the git host that they have."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common, terminal
+from skilld.errors import Exit, SkilldError, UsageError
+from skilld.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from skilld.git.repo import Repo
+    from skilld.store import Store
+    from skilld.team.candidates import Candidate
+    from skilld.team.join import Membership
+    from skilld.team.refs import Found
+    from skilld.team.sharing import Outgoing
+    from skilld.team.sync import Hub
+
+_JOIN = "You did not join"
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "team", status, "share accepted rules with your team through git")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    made = {
+        "join": common.verb(actions, "join", join, "show what you would share, then share it with the team"),
+        "leave": common.verb(actions, "leave", leave, "remove everything you share from the remote"),
+        "status": common.verb(actions, "status", status, "list the team's rules as last synced", listing=True),
+        "sync": common.verb(actions, "sync", sync, "fetch what the others share, and push what you do"),
+    }
+    for one in made.values():
+        one.add_argument(
+            "--repo", metavar="FOLDER", type=Path, default=Path(), help="the repository (default: the current one)"
+        )
+    made["join"].add_argument("--remote", metavar="NAME", default="origin", help="the remote (default: origin)")
+    made["join"].add_argument(
+        "--name", metavar="NAME", default="", help="your name in the team (default: a random one)"
+    )
+    made["join"].add_argument("--quotes", action="store_true", help="also share your own words for each rule")
+    made["join"].add_argument("--open", action="store_true", help="also share rules that you have not decided on")
+    for name in ("join", "leave"):
+        made[name].add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    made["join"].add_argument("--dry-run", action="store_true", help="show what would be shared without sharing it")
+
+
+# Where the person is, and as whom.
+
+
+def _repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
+    from skilld.git.environment import scrub_environment
+    from skilld.git.repo import open_repo
+
+    removed = scrub_environment()
+    return open_repo(common.folder(arguments.repo)), removed
+
+
+def _joined(store: Store, repo: Repo) -> Membership:
+    from skilld.team.join import load
+
+    found = load(store, repo.toplevel, common.settings().team.repositories)
+    if found is None:
+        raise SkilldError("You are not in a team here", str(repo.toplevel), "To join: skilld team join")
+    return found
+
+
+def _hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> Hub:
+    from skilld.team.sync import open_hub
+
+    folder = common.places().state / "team"
+    return open_hub(repo, membership, folder, home=common.home(), removed=removed, env=os.environ)
+
+
+def _outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
+    from skilld.exchange.outgoing import Check
+    from skilld.git.objects import identity
+    from skilld.team.sharing import Guard, gather, sessions_known
+
+    who = identity(repo.git)
+    names = (who["NAME"], who["EMAIL"].partition("@")[0], os.environ.get("USER", ""))
+    folders = (str(common.home()), str(repo.toplevel))
+    guard = Guard(Check(common.secrets(), sessions_known(store)), names, folders)
+    return gather(store, str(repo.address), guard, quotes=membership.quotes, with_open=membership.open)
+
+
+# Joining and leaving.
+
+
+def join(arguments: argparse.Namespace) -> int:
+    """Join the team of a repository."""
+    from skilld.team.join import Membership, checked_name, load, random_name
+
+    repo, removed = _repository(arguments)
+    store = common.store()
+    if known := load(store, repo.toplevel, common.settings().team.repositories):
+        raise SkilldError(_JOIN, f"you are in this team already, as {known.person}", "To leave it: skilld team leave")
+    if "," in str(repo.toplevel):
+        raise SkilldError(_JOIN, "the path of the repository has a comma, which the setting cannot hold")
+    name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
+    remote = common.as_text(arguments.remote)
+    address = _address(repo, remote, removed)
+    membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
+    hub = _hub(repo, membership, removed)
+    leaving = _outgoing(store, repo, membership)
+    _show(membership, leaving)
+    if arguments.dry_run:
+        return Exit.OK
+    if not arguments.yes and not terminal.confirmed("Join, and share this? [y/N] ", _JOIN):
+        console.line(f"{_JOIN}.")
+        return Exit.FAILURE
+    _enter(store, hub, leaving)
+    console.line(f"You are in the team at {console.plain(address)} as {name}.")
+    console.line("  see its rules: skilld team status")
+    console.line("  undo: skilld team leave")
+    return Exit.OK
+
+
+def _enter(store: Store, hub: Hub, leaving: Outgoing) -> None:
+    from skilld.cli.config import write_setting
+    from skilld.team.join import save
+    from skilld.team.sync import sync
+
+    done = sync(hub, leaving.records, first=True)
+    save(store, done.membership)
+    repositories = [*common.settings().team.repositories, Path(hub.membership.repo)]
+    write_setting(common.places().settings_file, "team.repositories", ",".join(dict.fromkeys(map(str, repositories))))
+
+
+def _address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
+    from skilld.git.remote import push_addresses
+    from skilld.team.join import absolute
+
+    if remote.startswith("-"):
+        raise UsageError(_JOIN, f"{remote} is not a remote")
+    found = push_addresses(repo, remote, removed)
+    if not found or (found == [remote] and not (repo.toplevel / remote).exists() and ":" not in remote):
+        raise UsageError(_JOIN, f"{repo.toplevel} has no remote called {remote}", "Name another: --remote NAME")
+    return absolute(found[0], repo.toplevel)
+
+
+def _show(membership: Membership, leaving: Outgoing) -> None:
+    """Show what leaves the machine, as the others see it, and what stays."""
+    from skilld.team.records import encode
+
+    where = console.plain(membership.address)
+    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, you would share with")
+    console.line(f"everybody who can read {where}:")
+    for record in leaving.records:
+        if record.rule:
+            console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
+    if not any(record.rule for record in leaving.records):
+        console.line("  nothing yet: no rule here was accepted")
+    _show_kept(leaving.kept)
+    more = [] if membership.quotes else ["your own words (--quotes)"]
+    more += [] if membership.open else ["rules you have not decided on (--open)"]
+    console.line(
+        f"Rules that you accept later are shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}."
+    )
+
+
+def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
+    for rule, why in kept:
+        console.line(f"  not shared, because {console.plain(why)}: {console.plain(rule)}")
+
+
+def leave(arguments: argparse.Namespace) -> int:
+    """Leave the team of a repository."""
+    import shutil
+
+    from skilld.cli.config import write_setting
+    from skilld.team.join import forget
+    from skilld.team.sync import leave as take_off
+
+    repo, removed = _repository(arguments)
+    store = common.store()
+    membership = _joined(store, repo)
+    question = f"Remove what you share from {console.plain(membership.address)}? [y/N] "
+    if not arguments.yes and not terminal.confirmed(question, "You did not leave"):
+        console.line("You did not leave.")
+        return Exit.FAILURE
+    hub = _hub(repo, membership, removed)
+    take_off(hub)
+    left = [one for one in common.settings().team.repositories if str(one) != membership.repo]
+    file = common.places().settings_file
+    write_setting(file, "team.repositories", ",".join(map(str, left)) if left else None)
+    forget(store, membership.repo)
+    shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
+    console.line("You left the team: what you shared is removed from the remote.")
+    console.line("  What others fetched before, they may still have.")
+    return Exit.OK
+
+
+# Syncing, and what the team says.
+
+
+def sync(arguments: argparse.Namespace) -> int:
+    """Fetch and push."""
+    from skilld.team.join import save
+    from skilld.team.sync import sync as run
+
+    repo, removed = _repository(arguments)
+    store = common.store()
+    membership = _joined(store, repo)
+    hub = _hub(repo, membership, removed)
+    leaving = _outgoing(store, repo, membership)
+    done = run(hub, leaving.records)
+    save(store, done.membership)
+    found = _candidates(replace(hub, membership=done.membership), done.found)
+    _show_kept(leaving.kept)
+    people = counted(len(done.found.members), "person", "people")
+    console.line(f"{people} in the team; {'pushed what you share' if done.pushed else 'nothing of yours to push'}.")
+    _show_refused(done.found)
+    _show_ready(found)
+    return Exit.OK
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """List the candidates."""
+    from skilld.clock import ago
+    from skilld.team.sync import as_synced
+
+    repo, removed = _repository(arguments)
+    membership = _joined(common.store(), repo)
+    hub = _hub(repo, membership, removed)
+    seen = as_synced(hub)
+    found = _candidates(hub, seen)
+    if arguments.json:
+        return common.write_json(_as_json(membership, seen, found))
+    when = ago(membership.at, time.time())
+    people = counted(len(seen.members), "person", "people")
+    console.line(f"{console.plain(membership.address)}: {people}, you as {membership.person}; synced {when}.")
+    _show_refused(seen)
+    for one in found:
+        console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
+        said = f"{counted(one.people, 'person', 'people')}, {counted(one.sessions, 'session')}, since {one.since}"
+        console.line(console.paint(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", "dim"))
+    if not found:
+        console.line("Nobody has shared a rule yet.")
+    _show_ready(found)
+    return Exit.OK
+
+
+def _candidates(hub: Hub, found: Found) -> list[Candidate]:
+    """Return the candidates with where they stand."""
+    from skilld.team.candidates import candidates, settled
+    from skilld.team.project import seen
+
+    one, today = hub.membership, time.strftime("%Y-%m-%d", time.gmtime())
+    shown = seen(hub.borrowed.git, one.base, one.rules, today=today)
+    members = list(found.members.values())
+    return settled(candidates(members), members, shown)
+
+
+def _show_refused(found: Found) -> None:
+    for person, why in sorted(found.refused.items()):
+        console.line(f"  refused what {console.plain(person)} shares: {console.plain(why)}")
+
+
+def _show_ready(found: Sequence[Candidate]) -> None:
+    ready = sum(one.standing.value == "ready" for one in found)
+    if ready:
+        console.line(f"{counted(ready, 'rule')} can go to the team's files: skilld team pr")
+
+
+def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) -> dict[str, Any]:
+    from skilld.clock import rfc3339
+
+    return {
+        "repository": membership.repo,
+        "person": membership.person,
+        "people": sorted(seen.members),
+        "refused": dict(sorted(seen.refused.items())),
+        "synced_at": rfc3339(membership.at),
+        "rules": [_candidate_json(one) for one in found],
+    }
+
+
+def _candidate_json(one: Candidate) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "rule": one.rule,
+        "standing": one.standing.value,
+        "why": one.why,
+        "people": one.people,
+        "sessions": one.sessions,
+        "since": one.since,
+        "last": one.last,
+        "quotes": list(one.quotes),
+    }

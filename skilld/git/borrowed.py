@@ -1,0 +1,134 @@
+"""A bare repository of skilld's own that borrows the objects of a person's, and speaks to one remote.
+
+So the person's repository gets no ref, no object and no setting of it, and none of its settings chooses a program
+here: only the person's own (`~/.gitconfig`) hold. It is a copy of what the remote has: thrown away, it is made again.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.git.environment import git_program, person_variables, pointers
+from skilld.git.errors import GitFailedError
+from skilld.git.remote import PROTOCOLS, QUIET, files_limited
+from skilld.git.run import Git, Result, execute
+
+SECONDS = 60.0
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.bigFileThreshold=1m",  # what is larger is passed through and never held in memory
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "credential.interactive=false",
+    "submodule.recurse=false",
+    "push.recurseSubmodules=no",
+    "push.followTags=false",
+    "push.gpgSign=false",
+    "fetch.writeCommitGraph=false",
+    "transfer.bundleURI=false",
+)
+_ROW = re.compile(r"([0-9a-f]{40,64})\t(\S+)")
+_HEAD = re.compile(r"ref: (refs/heads/\S+)\tHEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a remote has: its refs, and the branch that its HEAD names (empty: none)."""
+
+    refs: Mapping[str, str]
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """One ref to push: to `new` (empty: delete it), if it is still at `old` (empty: there is none)."""
+
+    ref: str
+    new: str
+    old: str
+
+
+class Borrowed:
+    """The repository in `folder`, made where it is not there; `common_dir` is the git directory it borrows from."""
+
+    def __init__(self, folder: Path, common_dir: Path, algorithm: str, removed: Mapping[str, str]) -> None:
+        self.folder = folder
+        self._removed = removed
+        if not (folder / "HEAD").is_file():
+            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            options = ("--quiet", "--template=", "--bare", f"--object-format={algorithm}")
+            Git(folder.parent).run("init", *options, str(folder))
+        info = folder / "objects" / "info"
+        info.mkdir(exist_ok=True)
+        (info / "alternates").write_bytes(bytes(common_dir / "objects") + b"\n")
+        if (common_dir / "shallow").is_file():
+            shutil.copyfile(common_dir / "shallow", folder / "shallow")
+        self.git = Git(folder, git_dir=folder, algorithm=algorithm)
+
+    def listed(self, address: str, patterns: Sequence[str]) -> Listed:
+        """Return what `address` has of these refs. Raises GitFailedError with git's own words."""
+        result = self._remote("ls-remote", "--symref", "--", address, "HEAD", *patterns)
+        if result.status != 0:
+            raise GitFailedError("Could not reach the remote", result.status, result.err)
+        refs, default = {}, ""
+        for line in result.out.decode("utf-8", "replace").splitlines():
+            if row := _ROW.fullmatch(line):
+                refs[row[2]] = row[1]
+            elif head := _HEAD.fullmatch(line):
+                default = head[1]
+        return Listed(refs, default)
+
+    def fetch(self, address: str, refs: Mapping[str, str], *, most: int = 0, seconds: float = SECONDS) -> Result:
+        """Fetch refs of the remote to refs here (theirs -> ours), and return what came of it.
+
+        With `most` no file over so many bytes is taken, and every object is looked through for being well-formed.
+        """
+        specs = [f"+{theirs}:{ours}" for theirs, ours in refs.items()]
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
+        with files_limited(most) if most else nullcontext():
+            strict = ("-c", f"fetch.fsckObjects={'true' if most else 'false'}")
+            return self._remote(
+                "fetch",
+                *options,
+                "--stdin",
+                "--",
+                address,
+                strict=strict,
+                stdin="".join(f"{one}\n" for one in specs).encode(),
+                seconds=seconds,
+            )
+
+    def push(self, address: str, pushes: Sequence[Push]) -> Result:
+        """Push refs, all or none, each only from the value that it was read with; returns what came of it."""
+        leases = [f"--force-with-lease={one.ref}:{one.old}" for one in pushes]
+        atomic = ("--atomic",) if len(pushes) > 1 else ()
+        specs = [f"{one.new}:{one.ref}" for one in pushes]
+        return self._remote("push", "--quiet", "--no-verify", *atomic, *leases, "--", address, *specs)
+
+    def _remote(
+        self,
+        *command: str,
+        strict: Sequence[str] = (),
+        stdin: bytes | None = None,
+        seconds: float = SECONDS,
+    ) -> Result:
+        settings = (part for setting in _SETTINGS for part in ("-c", setting))
+        argv = [git_program(), *QUIET, *settings, *strict, "-C", str(self.folder), *command]
+        return execute(argv, self.folder, self._variables() | pointers(self.folder, self.folder), stdin, seconds)
+
+    def _variables(self) -> dict[str, str]:
+        """Return the person's own variables, with everything that would ask for a password answered by nobody."""
+        ssh = self._removed.get("GIT_SSH_COMMAND") or self._configured_ssh() or "ssh"
+        own = {} if "GIT_SSH" in self._removed else {"GIT_SSH_COMMAND": f"{ssh} -oBatchMode=yes"}
+        silent = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never"}
+        return person_variables(self._removed) | PROTOCOLS | silent | own
+
+    def _configured_ssh(self) -> str:
+        out = self.git.call("config", "--global", "--null", "--get-regexp", r"^core\.sshcommand$").out
+        return out.decode("utf-8", "replace").partition("\n")[2].rstrip("\0")

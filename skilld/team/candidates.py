@@ -1,0 +1,211 @@
+"""From many to one: records of several people that say the same, as one candidate for the team's files. Pure.
+
+People are counted by their keys, not by their names: one person under two names is one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from skilld.classify.offline.choices import chosen_part, same_choice, turned_down
+from skilld.library.clusters import same
+from skilld.team.records import Record, What
+from skilld.team.refs import Member
+from skilld.text import folded
+from skilld.words import content_stems, denies
+
+_SKILL = "SKILL.md"
+ENOUGH = 2  # people who say a rule before it goes to the team unasked
+
+
+class Standing(StrEnum):
+    """Where a candidate stands."""
+
+    READY = "ready"  # enough people said it
+    WAITING = "waiting"  # one person did
+    PROPOSED = "proposed"  # it is in the open pull request
+    ACCEPTED = "accepted"  # the default branch says it
+    REJECTED = "rejected"  # it was taken out, or the pull request was closed
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """One record with whose key it is; `person` is the name they go by."""
+
+    person: str
+    public: str
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What several people say, or one does. The oldest wording comes first: its key is the candidate's `id`."""
+
+    voices: tuple[Voice, ...]
+    standing: Standing = Standing.WAITING
+    why: str = ""
+
+    @property
+    def id(self) -> str:
+        """The key of the oldest wording."""
+        return self.voices[0].record.key
+
+    @property
+    def rule(self) -> str:
+        """The wording that most people use, the oldest of several."""
+        counts = Counter(voice.record.rule for voice in self.voices)
+        return max(counts, key=lambda text: counts[text])
+
+    @property
+    def people(self) -> int:
+        """How many people say it."""
+        return len({voice.public for voice in self.voices})
+
+    @property
+    def sessions(self) -> int:
+        """In how many sessions it was said: of each person the most that one of their names tells of."""
+        by_key: dict[str, dict[str, int]] = {}
+        for voice in self.voices:
+            own = by_key.setdefault(voice.public, {})
+            own[voice.person] = own.get(voice.person, 0) + voice.record.sessions
+        return sum(max(own.values()) for own in by_key.values())
+
+    @property
+    def since(self) -> str:
+        """The day on which it was first said."""
+        return min(voice.record.first for voice in self.voices)
+
+    @property
+    def last(self) -> str:
+        """The day on which it was last said."""
+        return max(voice.record.day for voice in self.voices)
+
+    @property
+    def kind(self) -> str:
+        """What sort of rule it is, as the oldest record has it."""
+        return self.voices[0].record.kind
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents that it was said to."""
+        return tuple(sorted({agent for voice in self.voices for agent in voice.record.agents}))
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The files that it went to, the one that most people have first."""
+        counts = Counter(voice.record.place for voice in self.voices if voice.record.place)
+        return tuple(place for place, _ in counts.most_common())
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """What people gave away of their own words, each once."""
+        return tuple(dict.fromkeys(voice.record.quote for voice in self.voices if voice.record.quote))
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two rules are one: as learnings are matched, and neither chooses what the other turns down."""
+    from skilld.jobs.placing import is_same as matched
+
+    if folded(one) == folded(other):
+        return True
+    return matched(one, other) and same_choice(one, other) and not _turned_round(one, other)
+
+
+def _turned_round(one: str, other: str) -> bool:
+    """Whether "X, not Y" meets "Y, not X", be they of a choice that is known or not."""
+    mine, theirs = content_stems(turned_down(one)), content_stems(turned_down(other))
+    return bool(mine & content_stems(chosen_part(other)) and theirs & content_stems(chosen_part(one)))
+
+
+def candidates(members: Iterable[Member]) -> list[Candidate]:
+    """Return what people say as candidates, the same in every home: by how many say it, then by the rule."""
+    voices = [
+        Voice(member.person, member.public, record)
+        for member in members
+        for record in member.records
+        if record.what is What.RULE
+    ]
+    voices.sort(key=lambda voice: (voice.record.first, voice.record.key, voice.person))
+    found = [Candidate(tuple(group)) for group in _grouped(voices)]
+    return sorted(found, key=lambda one: (-one.people, -one.sessions, one.rule))
+
+
+def _grouped(voices: Sequence[Voice]) -> list[list[Voice]]:
+    """Return the voices in groups that say the same, those of one skill apart from those of another."""
+    groups: list[list[Voice]] = []
+    stems_of: list[frozenset[str]] = []
+    by_text: dict[tuple[str, str], int] = {}
+    by_stem: dict[str, list[int]] = {}
+    for voice in voices:
+        text, place = voice.record.rule, _scope(voice.record.place)
+        known = by_text.get((folded(text), place))
+        if known is None:
+            stems = content_stems(text)
+            near = Counter(number for stem in stems for number in by_stem.get(stem, ()))
+            known = next((at for at in sorted(near) if _joins(voice, groups[at][0], stems, stems_of[at])), None)
+            if known is None:
+                known = len(groups)
+                groups.append([])
+                stems_of.append(stems)
+                for stem in stems:
+                    by_stem.setdefault(stem, []).append(known)
+            by_text[folded(text), place] = known
+        groups[known].append(voice)
+    return groups
+
+
+def _joins(voice: Voice, first: Voice, stems: frozenset[str], others: frozenset[str]) -> bool:
+    if _scope(voice.record.place) != _scope(first.record.place) or not same(stems, others):
+        return False
+    one, other = voice.record.rule, first.record.rule
+    return denies(one) == denies(other) and is_same(one, other)
+
+
+def _scope(place: str) -> str:
+    """Return what a rule holds for: one skill, or whatever a project's files of instructions do."""
+    return place if place.rpartition("/")[2] == _SKILL else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the default branch and the pull request show.
+
+    `says` tells whether a file of the default branch says a rule; `landed` and `proposed` have the rules of commits on
+    the default branch and on the pull request's, by id; `day` is that of the default branch's newest commit, `today`
+    today: nobody rejects for a day to come.
+    """
+
+    says: Callable[[Candidate], bool]
+    landed: Mapping[str, str]
+    proposed: Mapping[str, str]
+    day: str
+    today: str
+
+
+def settled(found: Iterable[Candidate], members: Iterable[Member], seen: Seen) -> list[Candidate]:
+    """Return the candidates with where they stand, by what git shows and what members remember of rejections."""
+    rejected = [(member.person, one) for member in members for one in member.records if one.what is What.REJECTED]
+    return [_settled(one, rejected, seen) for one in found]
+
+
+def _settled(one: Candidate, rejected: Sequence[tuple[str, Record]], seen: Seen) -> Candidate:
+    if seen.says(one):
+        return replace(one, standing=Standing.ACCEPTED)
+    if any(_about(one, key, rule) for key, rule in seen.proposed.items()):
+        return replace(one, standing=Standing.PROPOSED)
+    said = [(who, record) for who, record in rejected if _about(one, record.key, record.rule)]
+    taken_out = any(_about(one, key, rule) for key, rule in seen.landed.items())
+    if said or taken_out:
+        who, last = max(said, key=lambda item: item[1].day, default=("", None))
+        day = min(last.day, seen.today) if last else seen.day
+        why = f"{last.note or 'rejected'}, recorded by {who}" if last else "taken out of the default branch"
+        if one.last <= day:
+            return replace(one, standing=Standing.REJECTED, why=why)
+    return replace(one, standing=Standing.READY if one.people >= ENOUGH else Standing.WAITING)
+
+
+def _about(one: Candidate, key: str, rule: str) -> bool:
+    return any(voice.record.key == key for voice in one.voices) or bool(rule and is_same(one.rule, rule))

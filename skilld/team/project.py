@@ -1,0 +1,108 @@
+"""What the remote's default branch, and the branch of the team's pull request, say of the team's rules.
+
+Commits of the pull request name their rule in trailers; the files say whether it is still in force. Reads only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from skilld.classify.said_already import said_in
+from skilld.git import objects, refs
+from skilld.git.run import Git
+from skilld.library.clusters import same
+from skilld.team.candidates import Candidate, Seen, is_same
+from skilld.words import content_stems
+
+TEAM, RULE, FILE = "Skilld-Team", "Skilld-Rule", "Skilld-File"
+_TRAILER = re.compile(rf"^[ \t>*-]*({TEAM}|{RULE}|{FILE}): (.{{1,600}})$", re.MULTILINE)
+_KEY = re.compile(r"[0-9a-f]{16}")
+_MOST = 500  # commits of the team's that are read
+_MAX_FILE = 1 << 20
+# Files of instructions at the top of a project, whichever agent they are for.
+INSTRUCTIONS = (
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".claude/CLAUDE.md",
+    "GEMINI.md",
+    "QWEN.md",
+    ".github/copilot-instructions.md",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A rule as the trailers of a commit name it."""
+
+    key: str
+    rule: str
+    place: str
+    commit: str
+
+
+def rules_of(git: Git, tip: str, behind: str = "") -> list[Named]:
+    """Return the rules that commits up to `tip`, without those that `behind` has, name; the newest first.
+
+    A squash puts the messages of several commits into one: each key there is one rule.
+    """
+    without = [f"^{behind}"] if behind else []
+    out = git.run("rev-list", f"--grep=^{TEAM}: ", f"--max-count={_MOST}", tip, *without).decode().split()
+    found: list[Named] = []
+    for commit in objects.read_commits(git, out):
+        found += _named(commit.text, commit.oid) if commit else []
+    return found
+
+
+def _named(message: str, commit: str) -> Iterator[Named]:
+    """Yield the rules that a message names: a key, then what stands of it before the next key."""
+    values: dict[str, str] = {}
+    for name, value in [*_TRAILER.findall(message.replace("\r\n", "\n")), (TEAM, "")]:
+        if name == TEAM:
+            if _KEY.fullmatch(values.get(TEAM, "")):
+                yield Named(values[TEAM], values.get(RULE, ""), values.get(FILE, ""), commit)
+            values = {}
+        values[name] = value.strip()
+
+
+def seen(git: Git, base: str, rules: str, *, today: str) -> Seen:
+    """Return what the default branch (its commit `base`) and the pull request's (`rules`, empty: none) show."""
+    if not base or refs.tip(git, base) is None:
+        return Seen(lambda _: False, {}, {}, today, today)
+    landed = rules_of(git, base)
+    proposed = rules_of(git, rules, base) if rules and refs.tip(git, rules) else []
+    places = {one.key: one.place for one in landed if one.place}
+    texts: dict[str, str] = {}
+
+    def says(one: Candidate) -> bool:
+        own = [places[voice.record.key] for voice in one.voices if voice.record.key in places]
+        files = dict.fromkeys((*own, *one.places, *(() if _is_skill(one) else INSTRUCTIONS)))
+        return any(is_said(one.rule, _text(git, base, path, texts)) for path in files)
+
+    head = objects.read_commit(git, base)
+    day = datetime.fromtimestamp(head.committer.seconds, UTC).strftime("%Y-%m-%d") if head else today
+    return Seen(
+        says, {one.key: one.rule for one in landed}, {one.key: one.rule for one in proposed}, min(day, today), today
+    )
+
+
+def _is_skill(one: Candidate) -> bool:
+    return any(place.endswith("SKILL.md") for place in one.places)
+
+
+def is_said(rule: str, text: str) -> bool:
+    """Whether a line of a file says a rule, be it in somewhat other words since."""
+    if said_in(rule, text):
+        return True
+    stems = content_stems(rule)
+    return any(same(stems, content_stems(line)) and is_same(rule, line.lstrip("-*+ ")) for line in text.splitlines())
+
+
+def _text(git: Git, commit: str, path: str, texts: dict[str, str]) -> str:
+    if path not in texts:
+        found = objects.read(git, [f"{commit}:{path}"])[0]
+        fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE
+        texts[path] = found.data.decode("utf-8", "replace") if found is not None and fits else ""
+    return texts[path]

@@ -1,0 +1,244 @@
+"""One thing a person taught, or what became of it, as it goes to others: a small JSON text, and back. Pure.
+
+What is read was written by a stranger: one record that breaks a rule is refused whole, never mended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from skilld.errors import RefusedError
+from skilld.text import folded, safe_text
+from skilld.types import Kind, TargetKind
+
+VERSION = 1
+MAX_BYTES = 4096  # of one record
+MAX_RECORDS = 500  # of one person
+MAX_PEOPLE = 1000
+_MAX_RULE = 400  # characters
+_MAX_QUOTE = 240
+_MAX_WORDS = 160  # of any other text
+_MAX_NUMBER = 1_000_000
+_MAX_AGENTS = 20
+_PERSON = re.compile(r"[a-z0-9][a-z0-9-]{2,38}[a-z0-9]")
+_KEY = re.compile(r"[0-9a-f]{16}")
+_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_KINDS = frozenset({*Kind, ""})
+_TARGETS = frozenset({*TargetKind, ""})
+
+
+class What(StrEnum):
+    """What a record says of its rule."""
+
+    RULE = "rule"  # this person taught it
+    PROPOSED = "proposed"  # it went into a pull request
+    REJECTED = "rejected"  # the team did not want it
+    WITHDRAWN = "withdrawn"  # this person does not share it any longer: nothing of it is left but its key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What one person says of one rule.
+
+    `key` is the same for the same words in the same file. `place` is the file in the repository, `first` and `day` are
+    days (UTC) on which it was first and last said, `decided` is that of what was decided last; what is no rule has
+    `day` alone. `rev` counts the versions of this record: of two the higher holds. `said` is open or accepted. `quote`
+    is empty unless the person gives their words away.
+    """
+
+    what: What
+    key: str
+    rule: str = ""
+    kind: str = ""
+    place: str = ""
+    section: str = ""
+    target: str = ""
+    first: str = ""
+    day: str = ""
+    decided: str = ""
+    sessions: int = 0
+    agents: tuple[str, ...] = ()
+    said: str = ""
+    quote: str = ""
+    note: str = ""
+    rev: int = 0
+
+
+_FIELDS = frozenset(field.name for field in fields(Record))
+_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+_TITLE = "The record was refused"
+
+
+def key_of(rule: str, place: str) -> str:
+    """Return the key of a rule: of its words, case and white space aside, in this file."""
+    return hashlib.sha256(f"{folded(rule)}\n{place}".encode()).hexdigest()[:16]
+
+
+def is_person(name: str) -> bool:
+    """Whether a text can be a person's name here: 4 to 40 small letters, digits and hyphens."""
+    return bool(_PERSON.fullmatch(name)) and "--" not in name
+
+
+def encode(record: Record) -> bytes:
+    """Return a record as the one text that it has: the same record always gives the same bytes."""
+    values: dict[str, object] = {"v": VERSION}
+    for name in _FIELDS:
+        if value := getattr(record, name):
+            values[name] = value
+    return _JSON.encode(values).encode()
+
+
+def name_of(data: bytes) -> str:
+    """Return the file name of a record: it is addressed by its content."""
+    return f"{hashlib.sha256(data).hexdigest()[:32]}.json"
+
+
+def decode(data: bytes) -> Record:
+    """Return what a record says. Raises RefusedError for anything that `encode` does not write."""
+    if len(data) > MAX_BYTES:
+        raise _refused(f"it has {len(data)} bytes; the limit is {MAX_BYTES}")
+    try:
+        values = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise _refused("it is not JSON") from None
+    if not isinstance(values, dict) or values.pop("v", None) != VERSION or not values.keys() <= _FIELDS:
+        raise _refused("it is of a version or form that this skilld does not know")
+    try:
+        record = Record(**_typed(values))
+    except (TypeError, ValueError):
+        raise _refused("one of its values has the wrong type") from None
+    if why := _wrong(record):
+        raise _refused(why)
+    if encode(record) != data:
+        raise _refused("it is not written as skilld writes it")
+    return record
+
+
+def _typed(values: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if name in {"sessions", "rev"}:
+            if type(value) is not int:
+                raise TypeError(name)
+        elif name == "agents":
+            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+                raise TypeError(name)
+            value = tuple(value)  # noqa: PLW2901 - the same value, frozen
+        elif not isinstance(value, str):
+            raise TypeError(name)
+        found[name] = What(value) if name == "what" else value
+    return found
+
+
+def _wrong(record: Record) -> str:
+    """Return what is wrong with a record, else the empty string."""
+    texts = {"rule": _MAX_RULE, "quote": _MAX_QUOTE, "place": _MAX_WORDS, "section": _MAX_WORDS, "note": _MAX_WORDS}
+    for name, most in texts.items():
+        value = getattr(record, name)
+        if len(value) > most:
+            return f"its {name} has {len(value)} characters; the limit is {most}"
+        if value != safe_text(value) or value != value.strip():
+            return f"its {name} has hidden characters, or line breaks"
+    return _wrong_facts(record) or (_wrong_rule(record) if record.what is not What.WITHDRAWN else "")
+
+
+def _wrong_facts(record: Record) -> str:
+    days = (record.first, record.day, record.decided) if record.what is What.RULE else (record.day,)
+    named = [re.fullmatch(r"[a-z0-9-]{1,32}", one) for one in record.agents]
+    bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
+    wrong = {
+        "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
+        "its agents are no names of agents": len(named) > _MAX_AGENTS or None in named,
+        "its key is none": not _KEY.fullmatch(record.key),
+        "its days are none": None in map(_DAY.fullmatch, days) or record.first > record.day,
+        "it says too much": record.what is What.WITHDRAWN and record != bare,
+    }
+    return next((why for why, is_so in wrong.items() if is_so), "")
+
+
+def _wrong_rule(record: Record) -> str:
+    if not record.rule or record.key != key_of(record.rule, record.place):
+        return "its key is that of another rule"
+    if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in {"", "open", "accepted"}:
+        return "its kind is none that there is"
+    return _wrong_place(record.place)
+
+
+def _wrong_place(place: str) -> str:
+    parts = place.split("/") if place else []
+    odd = any(part in {"", ".", ".."} or part.casefold() == ".git" for part in parts)
+    return "its file is no path in a repository" if odd or "\\" in place or ":" in place else ""
+
+
+def _refused(why: str) -> RefusedError:
+    return RefusedError(_TITLE, why)
+
+
+Kept = Mapping[tuple[str, str], Record]
+"""The records of one person by `slot`."""
+
+
+def slot(record: Record) -> tuple[str, str]:
+    """Return what a record is about: of each slot one record holds. A rule and its withdrawal share theirs."""
+    group = What.RULE if record.what is What.WITHDRAWN else record.what
+    return record.key, group.value
+
+
+def merged(*sets: Iterable[Record]) -> dict[tuple[str, str], Record]:
+    """Return the union of records: of each slot the one with the highest `rev`, then the greatest text.
+
+    The same whatever the order and however often: nothing is locked, and nothing conflicts.
+    """
+    kept: dict[tuple[str, str], Record] = {}
+    for record in (one for records in sets for one in records):
+        at = slot(record)
+        if at not in kept or _rank(record) > _rank(kept[at]):
+            kept[at] = record
+    return kept
+
+
+def _rank(record: Record) -> tuple[int, bytes]:
+    return record.rev, encode(record)
+
+
+def renewed(known: Kept, wanted: Iterable[Record]) -> dict[tuple[str, str], Record]:
+    """Return `known` with what this machine says now: a record that changed gets the next `rev`.
+
+    What another machine of the same person knows more is kept, so that two of them come to rest.
+    """
+    after = dict(known)
+    for record in wanted:
+        at, before = slot(record), known.get(slot(record))
+        if before is None:
+            if record.what is not What.WITHDRAWN:
+                after[at] = replace(record, rev=1)
+        elif (now := replace(_together(before, record), rev=before.rev)) != before:
+            after[at] = replace(now, rev=min(before.rev + 1, _MAX_NUMBER))
+    return after
+
+
+def _together(before: Record, wanted: Record) -> Record:
+    """Return what holds of one slot: a decision of a later day; of two records of one rule all that either knows."""
+    if before.what is wanted.what is What.RULE:
+        return replace(
+            wanted,
+            first=min(before.first, wanted.first),
+            day=max(before.day, wanted.day),
+            decided=max(before.decided, wanted.decided),
+            sessions=max(before.sessions, wanted.sessions),
+            agents=tuple(sorted({*before.agents, *wanted.agents})[:_MAX_AGENTS]),
+            said=min(before.said, wanted.said),  # accepted before open
+            quote=wanted.quote or before.quote,
+            section=wanted.section or before.section,
+        )
+    if wanted.what is What.WITHDRAWN:
+        return wanted if wanted.day >= before.decided and before.what is What.RULE else before
+    if before.what is What.WITHDRAWN:
+        return wanted if wanted.decided > before.day else before
+    return wanted if wanted.day > before.day else before

@@ -1,0 +1,328 @@
+"""The refs of a team's people on the remote: what each of them holds, checked; and this person's own, written.
+
+A person's ref names one commit without a parent, signed with that person's SSH key, whose tree holds their records as
+files named by their content. Everything read here was written by somebody else: what breaks a rule is left out and
+named, with why, and takes nothing of the others with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.git.borrowed import Borrowed, Listed, Push
+from skilld.git.errors import GitFailedError, LostRaceError
+from skilld.git.objects import EMAIL, Ident
+from skilld.git.run import Git, Result
+from skilld.team import sign
+from skilld.team.records import MAX_BYTES, MAX_PEOPLE, MAX_RECORDS, Record, decode, encode, is_person, name_of
+
+REFS = "refs/skilld/team/"
+BRANCHES = "refs/heads/skilld/team/"  # where the host takes no other refs than branches
+_MESSAGE = b"skilld: what this person taught\n\n[skip ci]\n"
+_ABOUT, _FOLDER = "person.json", "records"
+_TREE, _FILE = "40000", "100644"
+_MAX_COMMIT = 16 << 10
+_MAX_ROOT = 256
+_ROW = 7 + 37 + 1 + 32  # bytes of one record in its tree at most: mode, name, id
+_TOGETHER = 32 << 20  # bytes of one fetch
+_ALONE = 2 << 20
+_SPOILT = re.compile(r"fsck|index-pack|unpack|bad object|invalid|file size limit|too large|missing", re.IGNORECASE)
+_HIDDEN = re.compile(r"\[remote rejected\]|hidden ref|denied|prohibited|not allowed|declined", re.IGNORECASE)
+_STALE = re.compile(r"stale info|fetch first|non-fast-forward|cannot lock ref|reference already exists", re.IGNORECASE)
+_DAY = 86400
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What is held against the next version of a person's ref: their key, the newest serial, and the commit."""
+
+    public: str
+    serial: int = 0
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One person's records, their signature checked. `public` is the key that made it."""
+
+    person: str
+    public: str
+    serial: int
+    tip: str
+    records: tuple[Record, ...]
+
+
+@dataclass(slots=True)
+class Found:
+    """What was read: people by name, why others were left out, and what the remote has."""
+
+    members: dict[str, Member] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    listed: Listed = field(default_factory=lambda: Listed({}, ""))
+
+
+def read(
+    hub: Borrowed, address: str, pins: Mapping[str, Pin], environment: Mapping[str, str], extra: Sequence[str] = ()
+) -> Found:
+    """Fetch what changed on the remote and return all of it, each person's records checked.
+
+    `pins` is what is known of people from before: a first version of a ref is taken at its word, a later one must be
+    signed with the same key. `extra` are patterns of further refs to list. Raises GitFailedError where the remote
+    cannot be reached.
+    """
+    found = Found(listed=hub.listed(address, [f"{REFS}*", f"{BRANCHES}*", *extra]))
+    there = _people(found)
+    _fetch(hub, address, there, found)
+    tips = {person: oid for person, (_, oid) in there.items() if person not in found.refused}
+    return check(hub.git, tips, pins, environment, found)
+
+
+def check(
+    git: Git, tips: Mapping[str, str], pins: Mapping[str, Pin], environment: Mapping[str, str], found: Found
+) -> Found:
+    """Put into `found` what these commits, which are here, hold: people's records, or why they were refused."""
+    claimed = _commits(git, tips, found)
+    _verify(claimed, pins, environment, found)
+    trees = {person: one.tree for person, one in claimed.items() if person not in found.refused}
+    for person, (serial, records) in _records(git, trees, found).items():
+        one = claimed[person]
+        if (known := pins.get(person)) and serial < known.serial:
+            found.refused[person] = "it is older than what this person had written before"
+        else:
+            found.members[person] = Member(person, one.public, serial, one.tip, records)
+    return found
+
+
+def pins_after(pins: Mapping[str, Pin], found: Found) -> dict[str, Pin]:
+    """Return the pins with the people who were seen; nobody is forgotten, so that no name can be taken later."""
+    return dict(pins) | {one.person: Pin(one.public, one.serial, one.tip) for one in found.members.values()}
+
+
+def _people(found: Found) -> dict[str, tuple[str, str]]:
+    """Return person -> (ref, commit): of somebody with both, the ref and not the branch."""
+    there: dict[str, tuple[str, str]] = {}
+    for prefix in (BRANCHES, REFS):
+        for ref, oid in found.listed.refs.items():
+            if ref.startswith(prefix):
+                name = ref.removeprefix(prefix)
+                if is_person(name):
+                    there[name] = (ref, oid)
+                else:
+                    found.refused[name[:40]] = "its name is not one that skilld gives"
+    if len(there) > MAX_PEOPLE:
+        raise RefusedError("The team was not read", f"{len(there)} people have a ref; the limit is {MAX_PEOPLE}")
+    return there
+
+
+def _fetch(hub: Borrowed, address: str, there: Mapping[str, tuple[str, str]], found: Found) -> None:
+    known = {item[0] for item in _sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
+    wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
+    if not wanted or not _trouble(hub.fetch(address, {ref: REFS + who for who, ref in wanted.items()}, most=_TOGETHER)):
+        return
+    for person, ref in wanted.items():  # one of them spoils it for all: which?
+        if why := _trouble(hub.fetch(address, {ref: REFS + person}, most=_ALONE)):
+            found.refused[person] = why
+
+
+def _trouble(result: Result) -> str:
+    """Return what is wrong with what was fetched; empty where nothing is. Raises GitFailedError for another reason."""
+    if result.status == 0:
+        return ""
+    if result.status < 0 or _SPOILT.search(result.err):
+        return "it is too large, or damaged"
+    raise GitFailedError("Could not fetch from the remote", result.status, result.err)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A commit with its parts, and the key that its signature says it was made with."""
+
+    tip: str
+    tree: str
+    payload: bytes
+    signature: bytes
+    public: str
+
+
+def _commits(git: Git, tips: Mapping[str, str], found: Found) -> dict[str, _Claim]:
+    data = _read(git, tips, "commit", _MAX_COMMIT, found)
+    claims: dict[str, _Claim] = {}
+    for person, raw in data.items():
+        try:
+            payload, signature = sign.split(raw)
+            head, _, message = payload.partition(b"\n\n")
+            lines = head.split(b"\n")
+            if message != _MESSAGE or len(lines) != 3 or not lines[0].startswith(b"tree "):  # noqa: PLR2004 - tree, author, committer
+                raise RefusedError("Not taken", "it is not a commit as skilld writes it")
+            claims[person] = _Claim(tips[person], lines[0][5:].decode(), payload, signature, sign.key_in(signature))
+        except SkilldError as error:
+            found.refused[person] = error.cause
+    return claims
+
+
+def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Mapping[str, str], found: Found) -> None:
+    """Refuse whoever did not sign with the key that is known of them; a commit that was checked before is not again."""
+    asked = []
+    for person, one in claims.items():
+        known = pins.get(person)
+        if known and known.public != one.public:
+            found.refused[person] = "it is signed with another key than before: somebody may be using this name"
+        elif not known or known.tip != one.tip:
+            asked.append(person)
+    pairs = [(claims[who].payload, claims[who].signature, claims[who].public) for who in asked]
+    for person, holds in zip(asked, sign.hold(pairs, environment), strict=True):
+        if not holds:
+            found.refused[person] = "its signature does not hold"
+
+
+def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tuple[int, tuple[Record, ...]]]:
+    """Return serial and records of each person; of somebody with one that is refused, none."""
+    roots = _entries(git, trees, _MAX_ROOT, found)
+    for person, root in roots.items():
+        if {name: mode for name, (mode, _) in root.items()} != {_ABOUT: _FILE, _FOLDER: _TREE}:
+            found.refused[person] = "it holds other files than records"
+    fine = {person: root for person, root in roots.items() if person not in found.refused}
+    about = _read(git, {person: root[_ABOUT][1] for person, root in fine.items()}, "blob", _MAX_ROOT, found)
+    folders = _entries(git, {who: root[_FOLDER][1] for who, root in fine.items()}, MAX_RECORDS * _ROW, found)
+    files = {
+        f"{person} {name}": oid
+        for person, folder in folders.items()
+        for name, (mode, oid) in folder.items()
+        if _is_fine(person, mode == _FILE and len(folder) <= MAX_RECORDS, found)
+    }
+    texts = _read(git, files, "blob", MAX_BYTES, found, of=lambda name: name.split(" ")[0])
+    kept: dict[str, tuple[int, tuple[Record, ...]]] = {}
+    for person, folder in folders.items():
+        if person in found.refused or person not in about:
+            continue
+        try:
+            own = _decoded({name: texts[f"{person} {name}"] for name in folder})
+            kept[person] = (_serial(about[person], person), own)
+        except SkilldError as error:
+            found.refused[person] = error.cause
+    return kept
+
+
+def _is_fine(person: str, fine: bool, found: Found) -> bool:  # noqa: FBT001 - the question itself
+    if not fine:
+        found.refused[person] = f"it holds something that is no record, or over {MAX_RECORDS}"
+    return fine
+
+
+def _decoded(texts: Mapping[str, bytes]) -> tuple[Record, ...]:
+    records = []
+    for name, data in texts.items():
+        if name != name_of(data):
+            raise RefusedError("Not taken", "a record has the name of another one")
+        records.append(decode(data))
+    return tuple(records)
+
+
+def _serial(data: bytes, person: str) -> int:
+    try:
+        about = json.loads(data)
+    except (ValueError, RecursionError):
+        about = None
+    serial = about.get("serial") if isinstance(about, dict) else None
+    if type(serial) is not int or data != _about(person, serial):
+        raise RefusedError("Not taken", "it is a copy of somebody else's, or not written as skilld writes it")
+    return serial
+
+
+def _about(person: str, serial: int) -> bytes:
+    return json.dumps({"person": person, "serial": serial, "v": 1}, sort_keys=True).encode()
+
+
+def _sizes(git: Git, names: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Return (id, kind, size) of objects in their order, a size of -1 where there is none."""
+    given = list(names)
+    if not given:
+        return []
+    out = git.run("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in given).encode()).decode()
+    rows = [line.split(" ") for line in out.splitlines()]
+    return [(row[0], row[1], int(row[2]) if row[1] != "missing" else -1) for row in rows]
+
+
+def _read(
+    git: Git,
+    names: Mapping[str, str],
+    kind: str,
+    most: int,
+    found: Found,
+    *,
+    of: Callable[[str], str] = str,
+) -> dict[str, bytes]:
+    """Return the objects of these ids by whose they are; sizes are asked first, so that none is held in memory."""
+    for who, (_, is_kind, size) in zip(names, _sizes(git, names.values()), strict=True):
+        if is_kind != kind or size > most:
+            found.refused[of(who)] = f"it has a {is_kind} of {size} bytes; the limit is a {kind} of {most}"
+    wanted = {who: oid for who, oid in names.items() if of(who) not in found.refused}
+    answers = git.objects([oid.encode() for oid in wanted.values()]) if wanted else []
+    return {who: item[2] for who, item in zip(wanted, answers, strict=True) if item is not None}
+
+
+def _entries(git: Git, trees: Mapping[str, str], most: int, found: Found) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return name -> (mode, id) of the entries of each person's tree."""
+    parsed: dict[str, dict[str, tuple[str, str]]] = {}
+    for person, data in _read(git, trees, "tree", most, found).items():
+        size, position, entries = len(trees[person]) // 2, 0, {}
+        while position < len(data):
+            blank = data.index(b" ", position)
+            end = data.index(b"\0", blank)
+            name = data[blank + 1 : end].decode("utf-8", "replace")
+            entries[name] = data[position:blank].decode("utf-8", "replace"), data[end + 1 : end + 1 + size].hex()
+            position = end + 1 + size
+        parsed[person] = entries
+    return parsed
+
+
+# This person's own ref.
+
+
+def write(hub: Borrowed, person: str, serial: int, records: Iterable[Record], seal: Callable[[bytes], bytes]) -> str:
+    """Write these records as a commit that `seal` signs, and return its id; no ref is moved."""
+    git = hub.git
+    files = {name_of(data): data for data in map(encode, records)}
+    if len(files) > MAX_RECORDS:
+        raise RefusedError("Nothing was sent", f"these are {len(files)} rules; the limit is {MAX_RECORDS}")
+    folder = git.add("tree", _tree([(_FILE, name, git.add("blob", files[name])) for name in sorted(files)]))
+    about = git.add("blob", _about(person, serial))
+    root = git.add("tree", _tree([(_FILE, _ABOUT, about), (_TREE, _FOLDER, folder)]))
+    who = Ident(person, EMAIL, int(time.time()) // _DAY * _DAY)  # the day, and no time of it
+    plain = f"tree {root}\nauthor {who}\ncommitter {who}\n\n".encode() + _MESSAGE
+    commit = git.add("commit", seal(plain))
+    git.write()
+    return commit
+
+
+def _tree(entries: Sequence[tuple[str, str, str]]) -> bytes:
+    return b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(oid) for mode, name, oid in entries)
+
+
+def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Listed) -> str:
+    """Push a commit to the person's ref, or to a branch where the host takes no such ref; returns where it went.
+
+    An empty commit takes away what is there. Raises LostRaceError where another machine of this person was quicker,
+    GitFailedError with the host's own words where it takes neither.
+    """
+    there = {ref: listed.refs[ref] for ref in (REFS + person, BRANCHES + person) if ref in listed.refs}
+    if not commit:
+        for ref, old in there.items():
+            if (result := hub.push(address, [Push(ref, "", old)])).status != 0:
+                raise GitFailedError("Could not push", result.status, result.err)
+        return ""
+    known = BRANCHES + person if list(there) == [BRANCHES + person] else REFS + person
+    for ref in dict.fromkeys((known, BRANCHES + person)):
+        result = hub.push(address, [Push(ref, commit, there.get(ref, ""))])
+        if result.status == 0:
+            return ref
+        if _STALE.search(result.err):
+            raise LostRaceError("The ref moved while this was running", result.err)
+        if not _HIDDEN.search(result.err):
+            break
+    raise GitFailedError("Could not push", result.status, result.err)

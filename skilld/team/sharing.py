@@ -1,0 +1,157 @@
+"""What leaves for a team: the rules that the person accepted in a repository, each checked as a share is.
+
+A rule that names a secret, a session, a path of this machine or a person stays, and is named with why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from skilld.clock import day, seconds
+from skilld.errors import SkilldError
+from skilld.exchange.outgoing import Check, SessionWords, names_session
+from skilld.proposals.model import EVALS, REMEDY
+from skilld.store import Store
+from skilld.team.records import Record, What, decode, encode, key_of
+from skilld.text import cut, fold, one_line
+from skilld.types import Kind, Proposal, State, TargetKind, Update
+
+_MAX_QUOTE = 200
+_OUT = (State.REVERTED, State.REJECTED)
+_PATHS = re.compile(r"(?<![\w.])(?:~/|/(?:home|Users|root)/|[A-Za-z]:\\Users\\)")
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+_MIN_NAME = 3  # characters of a name that is looked for: a shorter one is a word
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What must not leave: secrets and sessions as for a share, and the names of these people and folders."""
+
+    check: Check
+    names: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+    def why_kept(self, text: str) -> str:
+        """Return what speaks against letting a text out; empty where nothing does."""
+        if self.check.secrets(text):
+            return "it contains what looks like a secret"
+        if names_session(text, self.check.said):
+            return "it names a session"
+        if _PATHS.search(text) or any(folder in text for folder in self.folders if len(folder) > 1):
+            return "it names a path of your machine"
+        if _MAIL.search(text) or any(_names(name, text) for name in self.names):
+            return "it names a person"
+        return ""
+
+
+def _names(name: str, text: str) -> bool:
+    return len(name) >= _MIN_NAME and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE))
+
+
+def sessions_known(store: Store) -> SessionWords:
+    """Return the ids of all sessions that skilld knows."""
+    proposals = store.proposals.in_states(list(State))
+    return SessionWords(
+        frozenset({one.session_id for one in proposals}) | {one[1] for one in store.overview.all_sessions()}
+    )
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """What leaves, and what stays: the rule with why."""
+
+    records: list[Record] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)
+
+
+def gather(store: Store, repo: str, guard: Guard, *, quotes: bool, with_open: bool) -> Outgoing:
+    """Return what of the proposals of a repository leaves: accepted rules, `with_open` open ones too.
+
+    What was shared and is not accepted any longer becomes a withdrawal; which of them were shared the caller knows.
+    """
+    found = Outgoing()
+    rules: dict[str, Record] = {}
+    gone: dict[str, Record] = {}
+    states = [State.ACCEPTED, *_OUT, *([State.OPEN] if with_open else [])]
+    for proposal in store.proposals.in_states(states, repo):
+        for update in _updates(proposal):
+            rule = one_line(update.change)
+            key = key_of(rule, proposal.relpath)
+            decided = _day(proposal.decided_at or proposal.created_at)
+            if proposal.state in _OUT:
+                gone[key] = Record(what=What.WITHDRAWN, key=key, day=decided)
+                continue
+            if why := guard.why_kept(rule) or _unfit(record := _record(store, proposal, update, rule, decided)):
+                found.kept.append((rule, why))
+                continue
+            if quotes:
+                record = _quoted(record, update.quote or _evidence(proposal), guard)
+            rules[key] = _more(rules[key], record) if key in rules else record
+    found.records = [*rules.values(), *(record for key, record in gone.items() if key not in rules)]
+    return found
+
+
+def _updates(proposal: Proposal) -> Iterable[Update]:
+    """Return what a person taught by a proposal; nothing for one that no words of theirs brought about."""
+    if proposal.target in {TargetKind.EVALS, TargetKind.PERSONAL} or not proposal.evidence or not proposal.relpath:
+        return ()
+    if proposal.batch_id.startswith((REMEDY, EVALS)):
+        return ()
+    plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
+    return [one for one in proposal.updates or (plain,) if one.kind is not Kind.REMOVE_STEP]
+
+
+def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided: str) -> Record:
+    said = store.transcripts.sessions_of([one.turn for one in proposal.evidence])
+    return Record(
+        what=What.RULE,
+        key=key_of(rule, proposal.relpath),
+        rule=rule,
+        kind=update.kind.value,
+        place=proposal.relpath,
+        section=one_line(update.section),
+        target=proposal.target.value,
+        first=_day(proposal.created_at),
+        day=_day(proposal.created_at),
+        decided=decided,
+        sessions=max(1, len(said)),
+        agents=tuple(sorted({proposal.agent, *(one.turn.partition(":")[0] for one in proposal.evidence)} - {""})),
+        said="accepted" if proposal.state is State.ACCEPTED else "open",
+    )
+
+
+def _unfit(record: Record) -> str:
+    """Return why others would refuse a record; empty where they would not."""
+    try:
+        decode(encode(record))
+    except SkilldError as error:
+        return error.cause
+    return ""
+
+
+def _evidence(proposal: Proposal) -> str:
+    return next((one.quote for one in proposal.evidence if one.quote), "")
+
+
+def _quoted(record: Record, quote: str, guard: Guard) -> Record:
+    text = cut(one_line(fold(quote)), _MAX_QUOTE)
+    return record if not text or guard.why_kept(quote) else replace(record, quote=text)
+
+
+def _more(one: Record, other: Record) -> Record:
+    return replace(
+        other,
+        first=min(one.first, other.first),
+        day=max(one.day, other.day),
+        decided=max(one.decided, other.decided),
+        sessions=max(one.sessions, other.sessions),
+        agents=tuple(sorted({*one.agents, *other.agents})),
+        said=min(one.said, other.said),
+        quote=other.quote or one.quote,
+    )
+
+
+def _day(at: str) -> str:
+    return at[:10] if seconds(at) is not None else day(0.0)

@@ -1,0 +1,167 @@
+"""Signing commits with the person's SSH key, and checking whose key signed one: as git does it (`gpg.format = ssh`).
+
+A key is known by the text of its public half, "ssh-ed25519 AAAA...". `git verify-commit` accepts what is made here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.files import in_shell, read_plain
+from skilld.git.run import Git
+from skilld.team.programs import ask, find
+
+_SPACE = "git"  # the namespace of git's own signatures
+_KEYS = "id_ed25519", "id_ecdsa", "id_rsa"
+_TYPES = re.compile(rb"ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d+|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com")
+_FIELDS = (
+    rb"\ngpgsig(?:-sha256)? (-----BEGIN SSH SIGNATURE-----\n(?: [0-9A-Za-z+/=]*\n)+ -----END SSH SIGNATURE-----)\n"
+)
+_SIGNATURE = re.compile(_FIELDS)
+_MAX_KEY = 16 << 10
+_TITLE = "Nothing was signed"
+_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The person's SSH key: the file that ssh-keygen is given, and its public half."""
+
+    path: Path
+    public: str
+
+
+def find_key(git: Git, home: Path) -> Key:
+    """Return the key that git signs with by the person's own settings, else the one that ssh uses.
+
+    Settings of a repository are not asked. Raises SkilldError with one remedy where there is none.
+    """
+    configured = _configured(git)
+    if configured:
+        path = Path(configured.replace("~/", f"{home}/", 1) if configured.startswith("~/") else configured)
+        if not path.is_absolute():
+            remedy = "Set it to the file of the key: git config --global user.signingKey ~/.ssh/id_ed25519.pub"
+            raise SkilldError(_TITLE, "user.signingKey is not the path of a file", remedy)
+        return _read(path)
+    for name in _KEYS:
+        if (home / ".ssh" / f"{name}.pub").is_file():
+            return _read(home / ".ssh" / name)
+    raise SkilldError(
+        _TITLE, f"there is no SSH key in {home / '.ssh'}", "Make one, then try again: ssh-keygen -t ed25519"
+    )
+
+
+def _configured(git: Git) -> str:
+    """Return the key of the person's own git settings, where they sign with ssh; else the empty string."""
+    asked = r"^(gpg\.format|user\.signingkey)$"
+    out = git.call("config", "--global", "--null", "--get-regexp", asked).out.decode("utf-8", "replace")
+    rows = dict(row.split("\n", 1) for row in out.split("\0") if "\n" in row)
+    return rows.get("user.signingkey", "") if rows.get("gpg.format") == "ssh" else ""
+
+
+def _read(path: Path) -> Key:
+    public = path if path.suffix == ".pub" else path.with_name(f"{path.name}.pub")
+    try:
+        words = read_plain(public, _MAX_KEY)[0].decode("utf-8").split()
+        if len(words) > 1 and _blob_type(words[1]) == words[0].encode():
+            return Key(path, " ".join(words[:2]))
+        why = "it is not the public half of an SSH key"
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+    except ValueError:
+        why = "it is not the public half of an SSH key"
+    raise SkilldError(_TITLE, f"{public}: {why}", f"Make it: ssh-keygen -y -f {in_shell(path)} > {in_shell(public)}")
+
+
+def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path, algorithm: str) -> bytes:
+    """Return a commit, as git stores it, with the key's signature.
+
+    Raises SkilldError where ssh-keygen is missing, or the key cannot be used without asking for its passphrase.
+    """
+    program = _keygen(environment)
+    answer = ask(program, ["-Y", "sign", "-n", _SPACE, "-f", str(key.path)], environment, folder, stdin=commit)
+    if answer.status != 0 or b"BEGIN SSH SIGNATURE" not in answer.out:
+        remedy = f"Put it into your ssh agent: ssh-add {in_shell(key.path.with_suffix(''))}"
+        raise SkilldError(_TITLE, f"{key.path} could not be used: {answer.err or 'ssh-keygen failed'}", remedy)
+    lines = answer.out.strip().split(b"\n")
+    head, _, message = commit.partition(b"\n\n")
+    field = b"gpgsig" if algorithm == "sha1" else b"gpgsig-sha256"
+    return head + b"\n" + field + b" " + b"\n ".join(lines) + b"\n\n" + message
+
+
+def split(data: bytes) -> tuple[bytes, bytes]:
+    """Return a commit without its signature, as it was signed, and the signature.
+
+    Raises RefusedError where it has none, or several.
+    """
+    head, _, message = data.partition(b"\n\n")
+    found = _SIGNATURE.findall(head + b"\n")
+    if len(found) != 1:
+        raise RefusedError("Not taken", "it is not signed with an SSH key")
+    return _SIGNATURE.sub(b"\n", head + b"\n")[:-1] + b"\n\n" + message, found[0].replace(b"\n ", b"\n") + b"\n"
+
+
+def key_in(signature: bytes) -> str:
+    """Return the public key that an SSH signature says it was made with; RefusedError where it says none."""
+    try:
+        blob = base64.b64decode(b"".join(signature.strip().split(b"\n")[1:-1]), validate=True)
+        (length,) = struct.unpack(">I", blob[10:14])
+        public = blob[14 : 14 + length]
+        text = base64.b64encode(public).decode() if blob[:10] == b"SSHSIG\0\0\0\1" else ""
+        return f"{_blob_type(text).decode()} {text}"
+    except (ValueError, struct.error):
+        raise RefusedError("Not taken", "its signature cannot be read") from None
+
+
+def _blob_type(text: str) -> bytes:
+    """Return the type of a public key in base64. Raises ValueError where it is none that ssh signs with."""
+    try:
+        public = base64.b64decode(text, validate=True)
+        (length,) = struct.unpack(">I", public[:4])
+    except (binascii.Error, struct.error) as error:
+        raise ValueError(text) from error
+    kind = public[4 : 4 + length]
+    if not _TYPES.fullmatch(kind):
+        raise ValueError(text)
+    return kind
+
+
+def hold(pairs: Sequence[tuple[bytes, bytes, str]], environment: Mapping[str, str]) -> list[bool]:
+    """Return of each (payload, signature, public key) whether that key made that signature of that payload.
+
+    One process each, 4 at a time: 200 take 1 s here.
+    """
+    if not pairs:
+        return []
+    program = _keygen(environment)
+    with tempfile.TemporaryDirectory(prefix="skilld-") as name, ThreadPoolExecutor(_AT_ONCE) as pool:
+        folder = Path(name)
+        found = [
+            pool.submit(_holds, program, folder / str(number), pair, environment) for number, pair in enumerate(pairs)
+        ]
+        return [one.result() for one in found]
+
+
+def _holds(program: str, path: Path, pair: tuple[bytes, bytes, str], environment: Mapping[str, str]) -> bool:
+    payload, signature, public = pair
+    allowed, seal = path.with_suffix(".allowed"), path.with_suffix(".sig")
+    allowed.write_text(f'member namespaces="{_SPACE}" {public}\n', encoding="utf-8")
+    seal.write_bytes(signature)
+    arguments = ["-Y", "verify", "-n", _SPACE, "-f", str(allowed), "-I", "member", "-s", str(seal)]
+    return ask(program, arguments, environment, path.parent, stdin=payload).status == 0
+
+
+def _keygen(environment: Mapping[str, str]) -> str:
+    program = find("ssh-keygen", environment)
+    if not program:
+        raise SkilldError(_TITLE, "ssh-keygen is not on PATH", "Install OpenSSH, 8.2 or newer.")
+    return program

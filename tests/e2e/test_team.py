@@ -1,0 +1,170 @@
+"""A team through its git host: two homes, one bare remote, real git and real keys (issue 20)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.types import State
+from support.teams import Team
+
+PNPM = "Use pnpm, not npm, to install packages."
+PNPM_TOO = "Use pnpm and not npm to install packages."
+DATES = "Write dates as YYYY-MM-DD in the changelog."
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    return Team(tmp_path)
+
+
+def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
+    ada, ben, carl = team.colleague("ada"), team.colleague("ben"), team.colleague("carl")
+    ada.teach(PNPM)
+    ada.teach(DATES)
+    ben.teach(PNPM_TOO, created_at="2026-03-04T09:00:00Z")
+    carl.teach(PNPM)
+    shown = ada.done("join", "--yes", "--name", "team-ada")
+    assert PNPM in shown
+    assert "from now on" not in shown
+    ben.done("join", "--yes", "--name", "team-ben")
+    ada.done("sync")
+    assert ada.rules() == {PNPM: "ready", DATES: "waiting"}
+    assert ben.rules() == ada.rules()
+    document = ben.document()
+    assert (document["people"], document["refused"]) == (["team-ada", "team-ben"], {})
+    (pnpm,) = [one for one in document["rules"] if one["standing"] == "ready"]
+    assert (pnpm["people"], pnpm["sessions"], pnpm["since"]) == (2, 2, "2026-03-02")
+    # Who did not join sends nothing and sees nothing.
+    assert team.refs() == ["refs/skilld/team/team-ada", "refs/skilld/team/team-ben"]
+    refused = carl.team("status")
+    assert refused.returncode == 1
+    assert "skilld team join" in refused.stderr
+    # Nothing of it stands in anybody's repository.
+    assert "skilld" not in ada.clone.git("for-each-ref") + (ada.clone.root / ".git/config").read_text()
+
+
+def test_nothing_is_sent_before_the_person_said_yes(team: Team) -> None:
+    ada = team.colleague("ada")
+    ada.teach(PNPM)
+    assert PNPM in ada.done("join", "--dry-run")
+    done = ada.program.run("team", "join", "--repo", str(ada.clone.root), typed="n\n")
+    assert done.returncode == 5, "there is no terminal to say yes on"
+    assert team.refs() == []
+    assert ada.team("status").returncode == 1
+
+
+def test_leaving_removes_what_is_ours(team: Team) -> None:
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    ada.teach(PNPM)
+    ben.teach(PNPM)
+    for one in (ada, ben):
+        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
+    ada.done("leave", "--yes")
+    assert team.refs() == ["refs/skilld/team/team-ben"]
+    assert not [*(ada.home / ".local/state/skilld/team").iterdir()]
+    assert ada.team("sync").returncode == 1
+    ben.done("sync")
+    assert ben.rules() == {PNPM: "waiting"}
+
+
+def test_without_a_key_it_says_how_to_make_one(team: Team) -> None:
+    ada = team.colleague("ada", key=False)
+    done = ada.team("join", "--yes")
+    assert done.returncode == 1
+    assert "ssh-keygen -t ed25519" in done.stderr
+    assert team.refs() == []
+
+
+def test_a_name_that_somebody_has_is_refused(team: Team) -> None:
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    ada.done("join", "--yes", "--name", "the-same")
+    taken = ben.team("join", "--yes", "--name", "the-same")
+    assert taken.returncode == 5
+    assert "--name" in taken.stderr
+    assert ben.team("status").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        ("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.", "looks like a secret"),
+        ("Read /home/ada/notes/style.md before you write.", "a path of your machine"),
+        ("Ask Ada Tester before you merge.", "a person"),
+        ("Write to somebody@example.org about releases.", "a person"),
+        ("Continue as in session-home-0 did.", "a session"),
+    ],
+)
+def test_what_must_not_leave_stays_and_is_named(team: Team, rule: str, why: str) -> None:
+    ada = team.colleague("ada")
+    ada.teach(rule)
+    ada.teach(PNPM)
+    shown = ada.done("join", "--yes")
+    assert "not shared, because it" in shown
+    assert why in shown
+    (ref,) = team.refs()
+    assert team.hub.git("ls-tree", "-r", "--name-only", ref).count("records/") == 1
+    assert ada.rules() == {PNPM: "waiting"}
+
+
+def test_words_leave_only_where_the_person_says_so(team: Team) -> None:
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    for one in (ada, ben):
+        one.teach(PNPM, quote=f"please always pnpm, says {one.home.parent.name[0]}")
+    ada.done("join", "--yes", "--quotes")
+    ben.done("join", "--yes")
+    (pnpm,) = ben.document()["rules"]
+    assert pnpm["quotes"] == ["please always pnpm, says a"]
+
+
+def test_open_rules_leave_on_request_only(team: Team) -> None:
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    for one in (ada, ben):
+        one.teach(DATES, State.OPEN)
+    ada.done("join", "--yes")
+    assert ada.rules() == {}
+    ben.done("join", "--yes", "--open")
+    ada.done("sync")
+    assert ada.rules() == {DATES: "waiting"}
+
+
+def test_what_is_taken_back_is_withdrawn(team: Team) -> None:
+    ada = team.colleague("ada")
+    ada.teach(PNPM)
+    ada.done("join", "--yes")
+    ada.set_state(PNPM, State.REVERTED, "2026-03-05T09:00:00Z")
+    assert "pushed what you share" in ada.done("sync")
+    assert ada.rules() == {}
+    (ref,) = team.refs()
+    (name,) = [row.split("\t")[1] for row in team.hub.git("ls-tree", "-r", ref).splitlines() if "records/" in row]
+    assert "pnpm" not in team.hub.git("show", f"{ref}:{name}")
+    assert "nothing of yours to push" in ada.done("sync")
+
+
+def test_a_host_that_takes_no_such_refs_gets_a_branch(team: Team) -> None:
+    team.hub.git("config", "--add", "receive.hideRefs", "refs/skilld")
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    for one in (ada, ben):
+        one.teach(PNPM)
+        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
+    assert team.refs() == ["refs/heads/skilld/team/team-ada", "refs/heads/skilld/team/team-ben"]
+    assert ben.rules() == {PNPM: "ready"}
+    ada.done("leave", "--yes")
+    assert team.refs() == ["refs/heads/skilld/team/team-ben"]
+
+
+def test_a_hook_or_program_of_the_repository_does_not_run(team: Team) -> None:
+    ada = team.colleague("ada")
+    ada.teach(PNPM)
+    mark = team.folder / "ran"
+    for hook in ("pre-push", "reference-transaction", "post-checkout"):
+        path = ada.clone.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch {mark}\n")
+        path.chmod(0o755)
+    ada.clone.git("config", "core.sshCommand", f"touch {mark};")
+    ada.clone.git("config", "remote.origin.receivepack", f"touch {mark};git-receive-pack")
+    ada.clone.git("config", "remote.origin.uploadpack", f"touch {mark};git-upload-pack")
+    ada.done("join", "--yes")
+    ada.done("sync")
+    assert not mark.exists()
+    assert len(team.refs()) == 1

@@ -1,0 +1,184 @@
+"""A hostile member of a team: what they push is refused and named, and takes nothing of the others with it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.git.borrowed import Borrowed, Push
+from skilld.git.environment import scrub_environment
+from skilld.git.errors import LostRaceError
+from skilld.team import refs, sign
+from skilld.team.records import MAX_RECORDS, encode, name_of
+from skilld.team.refs import REFS, Found, Pin
+from support.repos import isolate
+from support.teams import RULE, Team, a_rule, ssh_key
+
+EVE = "eve-evil"
+
+
+class Bench:
+    """A remote with one honest member, somebody who pushes what they like, and a reader."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.team = Team(folder / "team")
+        self.address = str(self.team.hub.root)
+        self.removed = scrub_environment()
+        self.environment = {name: os.environ[name] for name in ("PATH", "HOME")}
+        self.writer = self.copy("writer")
+        self.keys = {name: self.key(name) for name in ("ada", "eve")}
+        self.put("team-ada", refs.write(self.writer, "team-ada", 5, [a_rule()], self.seal("ada")))
+
+    def copy(self, name: str) -> Borrowed:
+        common = self.team.folder / "first" / ".git"
+        return Borrowed(self.folder / name / "a.git", common, "sha1", self.removed)
+
+    def key(self, name: str) -> sign.Key:
+        home = self.folder / "keys" / name
+        ssh_key(home)
+        return sign.find_key(self.writer.git, home)
+
+    def seal(self, name: str) -> Callable[[bytes], bytes]:
+        return lambda plain: sign.signed(plain, self.keys[name], self.environment, self.folder, "sha1")
+
+    def put(self, person: str, oid: str) -> None:
+        """Point a ref at an object by force, as whoever may push can."""
+        self.writer.git.write()
+        old = self.team.hub.tip(REFS + person)
+        result = self.writer.push(self.address, [Push(REFS + person, oid, old)])
+        assert result.status == 0, result.err
+
+    def commit(self, tree: str, *, who: str = "eve", head: str = "", message: bytes = refs._MESSAGE) -> str:
+        plain = f"tree {tree}\n{head}author x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + message
+        return self.writer.git.add("commit", self.seal(who)(plain))
+
+    def tree(self, person: str, files: Mapping[str, bytes], more: str = "", serial: int = 1) -> str:
+        git = self.writer.git
+        rows = sorted((name, git.add("blob", data)) for name, data in files.items())
+        folder = git.add("tree", refs._tree([("100644", name, oid) for name, oid in rows]))
+        about = git.add("blob", refs._about(person, serial))
+        top = [("100644", "person.json", about), ("40000", "records", folder)]
+        return git.add("tree", refs._tree([*top, *([("100644", more, about)] if more else [])]))
+
+    def read(self, pins: Mapping[str, Pin] | None = None, name: str = "reader") -> Found:
+        return refs.read(self.copy(name), self.address, pins or {}, self.environment)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    isolate(monkeypatch, tmp_path / "home")
+    return Bench(tmp_path)
+
+
+FILES = {name_of(encode(a_rule())): encode(a_rule())}
+
+
+def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
+    """Yield what a hostile member may point their ref at, with what it is refused for."""
+    git, tree = bench.writer.git, bench.tree(EVE, FILES)
+    huge = b'{"v":1,"rule":"' + b"x" * 9000 + b'"}'
+    yield bench.commit(bench.tree(EVE, {name_of(huge): huge})), "the limit is a blob of 4096"
+    yield bench.commit(bench.tree(EVE, {name_of(b"{"): b"{"})), "not JSON"
+    yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "the name of another"
+    many = {name_of(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
+    yield bench.commit(bench.tree(EVE, many)), "that is no record, or over 500"
+    yield bench.commit(bench.tree(EVE, FILES, more="zz.sh")), "other files than records"
+    yield bench.commit(git.add("tree", b"")), "other files than records"
+    yield bench.commit(bench.tree("team-ada", FILES)), "a copy of somebody else's"
+    # A host takes no commit without its parent.
+    yield bench.commit(tree, head=f"parent {bench.commit(tree)}\n"), "not a commit as skilld writes it"
+    yield bench.commit(tree, message=b"Skilld-Proposal: forged\n"), "not a commit as skilld writes it"
+    plain = f"tree {tree}\nauthor x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + refs._MESSAGE
+    yield git.add("commit", plain), "not signed"
+    yield git.add("commit", bench.seal("eve")(plain).replace(b"author x", b"author y")), "does not hold"
+    signed = bench.seal("eve")(plain)
+    at = signed.index(b"gpgsig ") + 40
+    yield git.add("commit", signed[:at] + b"AAAAAAAA" + signed[at + 8 :]), "signature cannot be read"
+    yield git.add("blob", b"no commit at all"), "the limit is a commit"
+
+
+def test_whatever_a_member_pushes_the_others_are_read(bench: Bench) -> None:
+    told = {}
+    for number, (oid, why) in enumerate(forgeries(bench)):
+        told[f"{EVE}-{number}"] = why
+        bench.put(f"{EVE}-{number}", oid)
+    found = bench.read()
+    assert {who: why for who, why in told.items() if why not in found.refused.get(who, "")} == {}
+    assert [*found.members] == ["team-ada"]
+    assert [one.rule for one in found.members["team-ada"].records] == [RULE]
+
+
+def test_nobody_writes_in_the_name_of_another(bench: Bench) -> None:
+    first = bench.read()
+    pins = refs.pins_after({}, first)
+    bench.put("team-ada", refs.write(bench.writer, "team-ada", 6, [], bench.seal("eve")))
+    again = bench.read(pins)
+    assert "another key than before" in again.refused["team-ada"]
+    # A copy of hers under another name, signature and all.
+    bench.put(EVE, first.members["team-ada"].tip)
+    assert "a copy of somebody else's" in bench.read(pins).refused[EVE]
+
+
+def test_an_older_version_of_somebody_is_not_taken(bench: Bench) -> None:
+    old = bench.read().members["team-ada"].tip
+    bench.put("team-ada", refs.write(bench.writer, "team-ada", 6, [], bench.seal("ada")))
+    pins = refs.pins_after({}, bench.read())
+    bench.put("team-ada", old)
+    assert "older than" in bench.read(pins).refused["team-ada"]
+
+
+def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refs, "_TOGETHER", 60_000)
+    monkeypatch.setattr(refs, "_ALONE", 60_000)
+    noise = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(10_000))
+    bench.put(EVE, bench.commit(bench.tree(EVE, {"a.json": noise})))
+    found = bench.read()
+    assert found.refused == {EVE: "it is too large, or damaged"}
+    assert [*found.members] == ["team-ada"]
+
+
+def test_names_that_skilld_does_not_give_are_named(bench: Bench) -> None:
+    oid = bench.read().members["team-ada"].tip
+    for name in ("A", "x--y", "deep/er"):
+        bench.put(name, oid)
+    found = bench.read()
+    assert [*found.refused] == ["A", "deep/er", "x--y"]
+    assert [*found.members] == ["team-ada"]
+
+
+def test_a_push_that_lost_the_race_says_so(bench: Bench) -> None:
+    listed = bench.read().listed
+    later = refs.write(bench.writer, "team-ada", 6, [], bench.seal("ada"))
+    bench.put("team-ada", refs.write(bench.writer, "team-ada", 7, [], bench.seal("ada")))
+    with pytest.raises(LostRaceError):
+        refs.publish(bench.writer, bench.address, "team-ada", later, listed)
+
+
+def test_the_persons_own_git_settings_name_the_key_and_no_repository_does(bench: Bench) -> None:
+    home = Path(os.environ["HOME"])
+    with pytest.raises(SkilldError, match="there is no SSH key") as missing:
+        sign.find_key(bench.writer.git, home)
+    assert missing.value.remedy == "Make one, then try again: ssh-keygen -t ed25519"
+    config = bench.writer.folder / "config"
+    config.write_text(config.read_text() + f"[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {bench.keys['eve'].path}\n")
+    with pytest.raises(SkilldError, match="there is no SSH key"):
+        sign.find_key(bench.writer.git, home)
+    with (home / ".gitconfig").open("a") as mine:
+        mine.write(f"[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {bench.keys['ada'].path}.pub\n")
+    assert sign.find_key(bench.writer.git, home).public == bench.keys["ada"].public
+
+
+def test_a_key_with_a_passphrase_asks_nobody(bench: Bench) -> None:
+    path = bench.keys["ada"].path
+    command = ["ssh-keygen", "-q", "-p", "-N", "secret words", "-P", "", "-f", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    with pytest.raises(SkilldError) as refused:
+        bench.seal("ada")(b"tree x\n\n")
+    assert refused.value.remedy == f"Put it into your ssh agent: ssh-add {path}"

@@ -1,0 +1,98 @@
+"""From many to one: what counts as the same rule, how people are counted, and where a candidate stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from skilld.team.candidates import Seen, Standing, candidates, settled
+from skilld.team.project import is_said
+from skilld.team.records import Record, What, key_of
+from skilld.team.refs import Member
+from support.teams import a_rule
+
+RULE = "Use pnpm, not npm, to install packages."
+TOO = "Use pnpm and not npm to install packages."
+
+
+def member(name: str, *records: Record, key: str = "") -> Member:
+    return Member(name, key or f"ssh-ed25519 {name}", 1, "0" * 40, records)
+
+
+def no(day: str, rule: str = RULE, **changes: Any) -> Record:
+    return Record(what=What.REJECTED, key=key_of(rule, "CLAUDE.md"), rule=rule, place="CLAUDE.md", day=day, **changes)
+
+
+def standing(members: list[Member], says: bool = False, **changes: Mapping[str, str]) -> list[Standing]:  # noqa: FBT001, FBT002 - of a test
+    seen = Seen(lambda _: says, changes.get("landed", {}), changes.get("proposed", {}), "2026-03-10", "2026-03-20")
+    return [one.standing for one in settled(candidates(members), members, seen)]
+
+
+def test_the_same_in_other_words_is_one_and_people_are_counted_by_their_keys() -> None:
+    first, second = a_rule(rule=RULE), a_rule(rule=TOO, place="AGENTS.md", first="2026-03-02", sessions=4)
+    (one,) = candidates([member("ada", first), member("ben", second)])
+    assert (one.people, one.sessions, one.since, one.places) == (2, 6, "2026-03-01", ("CLAUDE.md", "AGENTS.md"))
+    (one,) = candidates([member("ada", first, key="k"), member("ben", second, key="k")])
+    assert (one.people, one.sessions) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Use pnpm to install packages.", "Never use pnpm to install packages."),
+        ("Keep lines under 80 characters.", "Keep lines under 120 characters."),
+        ("Use frobs, not widgets, in views.", "Use widgets, not frobs, in views."),
+        ("Use pnpm, not npm, to install packages.", "Use npm, not pnpm, to install packages."),
+        ("Write dates as YYYY-MM-DD.", "Sign every commit."),
+    ],
+)
+def test_what_is_not_the_same_stays_apart(one: str, other: str) -> None:
+    assert len(candidates([member("ada", a_rule(rule=one)), member("ben", a_rule(rule=other))])) == 2
+
+
+def test_a_rule_of_one_skill_is_not_that_of_another() -> None:
+    skills = [a_rule(rule=RULE, place=f"skills/{name}/SKILL.md") for name in ("a", "b")]
+    assert len(candidates([member("ada", skills[0]), member("ben", skills[1])])) == 2
+
+
+def test_where_a_candidate_stands() -> None:
+    key = key_of(RULE, "CLAUDE.md")
+    both = [member("ada", a_rule(rule=RULE)), member("ben", a_rule(rule=TOO))]
+    assert standing(both[:1]) == [Standing.WAITING]
+    assert standing(both) == [Standing.READY]
+    assert standing(both, proposed={key: ""}) == [Standing.PROPOSED]
+    assert standing(both, says=True, landed={key: RULE}) == [Standing.ACCEPTED]
+    assert standing(both, landed={key: RULE}) == [Standing.REJECTED], "it was on the default branch, and is not"
+    carl = member("carl", no("2026-03-05", note="the pull request was closed"))
+    assert standing([*both, carl]) == [Standing.REJECTED]
+
+
+def test_what_was_rejected_comes_back_only_when_it_is_said_anew() -> None:
+    ada = member("ada", a_rule(rule=RULE, day="2026-03-06"))
+    assert standing([ada, member("carl", no("2026-03-06"))]) == [Standing.REJECTED]
+    assert standing([ada, member("carl", no("2026-03-05"))]) == [Standing.WAITING]
+    # Nobody can reject for all time to come.
+    later = member("ada", a_rule(rule=RULE, day="2026-03-21"))
+    assert standing([later, member("carl", no("9999-12-31"))]) == [Standing.WAITING]
+
+
+def test_who_rejected_it_is_named() -> None:
+    members = [member("ada", a_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
+    (one,) = settled(candidates(members), members, Seen(lambda _: False, {}, {}, "2026-03-10", "2026-03-20"))
+    assert one.why == "not here, recorded by carl"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# A\n\n- Use pnpm, not npm, to install packages.\n", True),
+        ("# A\n\n- Install packages with pnpm, not npm.\n", True),
+        ("# A\n\n- Use npm, not pnpm, to install packages.\n", False),
+        ("# A\n\n- Keep functions short.\n", False),
+        ("", False),
+    ],
+)
+def test_what_a_file_says(text: str, said: bool) -> None:  # noqa: FBT001 - the row says it
+    assert is_said(RULE, text) is said
