@@ -290,7 +290,18 @@ WITHOUT = (
     ),
     (("mcp",), "it speaks JSON already; `--config` prints an agent's own settings"),
     (
-        ("config set", "config unset", "config edit", "pause", "resume", "snooze", "retry", "team sync"),
+        (
+            "config set",
+            "config unset",
+            "config edit",
+            "pause",
+            "resume",
+            "snooze",
+            "retry",
+            "team leave",
+            "team pr",
+            "team sync",
+        ),
         "the exit code says it all",
     ),
     (
@@ -305,7 +316,7 @@ WITHOUT = (
         ),
         "the exit code says it all; `skills list` shows the result",
     ),
-    (("skills share", "team join", "team leave", "uninstall"), "they ask you first"),
+    (("skills share", "team join", "uninstall"), "they ask you first"),
     (
         ("service install", "service uninstall", "service start", "service stop"),
         "the exit code says it all; `service status` shows the result",

@@ -56,10 +56,14 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld revert": (("skilld revert 3f2a", ""),),
     "skilld team": (("skilld team join", ""), ("skilld team status", "")),
     "skilld team join": (
-        ("skilld team join --dry-run", "see what would be shared"),
+        ("skilld team join", "shows what would be shared, and asks"),
         ("skilld team join --name ada --quotes", ""),
     ),
     "skilld team leave": (("skilld team leave", ""),),
+    "skilld team pr": (
+        ("skilld team pr --dry-run", "see the lines that would be proposed"),
+        ("skilld team pr 3f2a9c", "propose a rule that only you said"),
+    ),
     "skilld team status": (("skilld team status", ""), ("skilld team status --json", "")),
     "skilld team sync": (("skilld team sync", ""),),
     "skilld git": (("skilld git log --oneline", ""), ("skilld git --root ~/.claude/skills status", "")),

@@ -92,7 +92,7 @@ READ_ONLY: Mapping[str, When] = {
     "suggest": _always,
     "sync": _dry,
     "team": _always,
-    "team join": _dry,
+    "team pr": _dry,
     "team status": _always,
     "trim": _dry,
     "uninstall": _dry,

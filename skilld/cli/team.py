@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.team.candidates import Candidate
     from skilld.team.join import Membership
+    from skilld.team.records import Record
     from skilld.team.refs import Found
     from skilld.team.sharing import Outgoing
     from skilld.team.sync import Hub
@@ -38,6 +39,8 @@ def add(verbs: common.Verbs) -> None:
         "status": common.verb(actions, "status", status, "list the team's rules as last synced", listing=True),
         "sync": common.verb(actions, "sync", sync, "fetch what the others share, and push what you do"),
     }
+    made["pr"] = common.verb(actions, "pr", _pull_request, "open or update the pull request with the team's rules")
+    made["pr"].add_argument("rules", metavar="RULE", nargs="*", help="also these rules: the team needs no second voice")
     for one in made.values():
         one.add_argument(
             "--repo", metavar="FOLDER", type=Path, default=Path(), help="the repository (default: the current one)"
@@ -48,15 +51,15 @@ def add(verbs: common.Verbs) -> None:
     )
     made["join"].add_argument("--quotes", action="store_true", help="also share your own words for each rule")
     made["join"].add_argument("--open", action="store_true", help="also share rules that you have not decided on")
-    for name in ("join", "leave"):
-        made[name].add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    made["join"].add_argument("--dry-run", action="store_true", help="show what would be shared without sharing it")
+    made["join"].add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    made["pr"].add_argument("--dry-run", action="store_true", help="show the lines without pushing them")
 
 
 # Where the person is, and as whom.
 
 
-def _repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
+def repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
+    """Return the repository that the person means, and the variables taken out of this process."""
     from skilld.git.environment import scrub_environment
     from skilld.git.repo import open_repo
 
@@ -64,7 +67,8 @@ def _repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]
     return open_repo(common.folder(arguments.repo)), removed
 
 
-def _joined(store: Store, repo: Repo) -> Membership:
+def joined(store: Store, repo: Repo) -> Membership:
+    """Return the membership there; SkilldError where the person did not join."""
     from skilld.team.join import load
 
     found = load(store, repo.toplevel, common.settings().team.repositories)
@@ -73,14 +77,16 @@ def _joined(store: Store, repo: Repo) -> Membership:
     return found
 
 
-def _hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> Hub:
+def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> Hub:
+    """Return what speaks to the team's remote."""
     from skilld.team.sync import open_hub
 
     folder = common.places().state / "team"
     return open_hub(repo, membership, folder, home=common.home(), removed=removed, env=os.environ)
 
 
-def _outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
+def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
+    """Return what the person shares, and what stays."""
     from skilld.exchange.outgoing import Check
     from skilld.git.objects import identity
     from skilld.team.sharing import Guard, gather, sessions_known
@@ -99,7 +105,7 @@ def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
     from skilld.team.join import Membership, checked_name, load, random_name
 
-    repo, removed = _repository(arguments)
+    repo, removed = repository(arguments)
     store = common.store()
     if known := load(store, repo.toplevel, common.settings().team.repositories):
         raise SkilldError(_JOIN, f"you are in this team already, as {known.person}", "To leave it: skilld team leave")
@@ -109,11 +115,9 @@ def join(arguments: argparse.Namespace) -> int:
     remote = common.as_text(arguments.remote)
     address = _address(repo, remote, removed)
     membership = Membership(str(repo.toplevel), remote, address, name, arguments.quotes, arguments.open)
-    hub = _hub(repo, membership, removed)
-    leaving = _outgoing(store, repo, membership)
+    hub = team_hub(repo, membership, removed)
+    leaving = outgoing(store, repo, membership)
     _show(membership, leaving)
-    if arguments.dry_run:
-        return Exit.OK
     if not arguments.yes and not terminal.confirmed("Join, and share this? [y/N] ", _JOIN):
         console.line(f"{_JOIN}.")
         return Exit.FAILURE
@@ -180,14 +184,10 @@ def leave(arguments: argparse.Namespace) -> int:
     from skilld.team.join import forget
     from skilld.team.sync import leave as take_off
 
-    repo, removed = _repository(arguments)
+    repo, removed = repository(arguments)
     store = common.store()
-    membership = _joined(store, repo)
-    question = f"Remove what you share from {console.plain(membership.address)}? [y/N] "
-    if not arguments.yes and not terminal.confirmed(question, "You did not leave"):
-        console.line("You did not leave.")
-        return Exit.FAILURE
-    hub = _hub(repo, membership, removed)
+    membership = joined(store, repo)
+    hub = team_hub(repo, membership, removed)
     take_off(hub)
     left = [one for one in common.settings().team.repositories if str(one) != membership.repo]
     file = common.places().settings_file
@@ -195,6 +195,7 @@ def leave(arguments: argparse.Namespace) -> int:
     forget(store, membership.repo)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.line("You left the team: what you shared is removed from the remote.")
+    console.line("  undo: skilld team join")
     console.line("  What others fetched before, they may still have.")
     return Exit.OK
 
@@ -207,18 +208,18 @@ def sync(arguments: argparse.Namespace) -> int:
     from skilld.team.join import save
     from skilld.team.sync import sync as run
 
-    repo, removed = _repository(arguments)
+    repo, removed = repository(arguments)
     store = common.store()
-    membership = _joined(store, repo)
-    hub = _hub(repo, membership, removed)
-    leaving = _outgoing(store, repo, membership)
+    membership = joined(store, repo)
+    hub = team_hub(repo, membership, removed)
+    leaving = outgoing(store, repo, membership)
     done = run(hub, leaving.records)
     save(store, done.membership)
-    found = _candidates(replace(hub, membership=done.membership), done.found)
+    found = rules_of(replace(hub, membership=done.membership), done.found)
     _show_kept(leaving.kept)
     people = counted(len(done.found.members), "person", "people")
     console.line(f"{people} in the team; {'pushed what you share' if done.pushed else 'nothing of yours to push'}.")
-    _show_refused(done.found)
+    show_refused(done.found)
     _show_ready(found)
     return Exit.OK
 
@@ -228,17 +229,17 @@ def status(arguments: argparse.Namespace) -> int:
     from skilld.clock import ago
     from skilld.team.sync import as_synced
 
-    repo, removed = _repository(arguments)
-    membership = _joined(common.store(), repo)
-    hub = _hub(repo, membership, removed)
+    repo, removed = repository(arguments)
+    membership = joined(common.store(), repo)
+    hub = team_hub(repo, membership, removed)
     seen = as_synced(hub)
-    found = _candidates(hub, seen)
+    found = rules_of(hub, seen)
     if arguments.json:
         return common.write_json(_as_json(membership, seen, found))
     when = ago(membership.at, time.time())
     people = counted(len(seen.members), "person", "people")
     console.line(f"{console.plain(membership.address)}: {people}, you as {membership.person}; synced {when}.")
-    _show_refused(seen)
+    show_refused(seen)
     for one in found:
         console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
         said = f"{counted(one.people, 'person', 'people')}, {counted(one.sessions, 'session')}, since {one.since}"
@@ -249,18 +250,34 @@ def status(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-def _candidates(hub: Hub, found: Found) -> list[Candidate]:
+def rules_of(hub: Hub, found: Found) -> list[Candidate]:
     """Return the candidates with where they stand."""
     from skilld.team.candidates import candidates, settled
     from skilld.team.project import seen
 
-    one, today = hub.membership, time.strftime("%Y-%m-%d", time.gmtime())
-    shown = seen(hub.borrowed.git, one.base, one.rules, today=today)
+    one = hub.membership
+    shown = seen(hub.borrowed.git, one.base, one.rules, today=today())
     members = list(found.members.values())
     return settled(candidates(members), members, shown)
 
 
-def _show_refused(found: Found) -> None:
+def today() -> str:
+    """Return the day, in UTC."""
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
+def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Found]:
+    """Sync, keep what came of it, and return both."""
+    from skilld.team.join import save
+    from skilld.team.sync import sync as run
+
+    done = run(hub, records)
+    save(store, done.membership)
+    return replace(hub, membership=done.membership), done.found
+
+
+def show_refused(found: Found) -> None:
+    """Name whose records were refused."""
     for person, why in sorted(found.refused.items()):
         console.line(f"  refused what {console.plain(person)} shares: {console.plain(why)}")
 
@@ -296,3 +313,9 @@ def _candidate_json(one: Candidate) -> dict[str, Any]:
         "last": one.last,
         "quotes": list(one.quotes),
     }
+
+
+def _pull_request(arguments: argparse.Namespace) -> int:
+    from skilld.cli.team_pr import pull_request
+
+    return pull_request(arguments)

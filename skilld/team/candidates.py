@@ -187,23 +187,26 @@ class Seen:
 
 def settled(found: Iterable[Candidate], members: Iterable[Member], seen: Seen) -> list[Candidate]:
     """Return the candidates with where they stand, by what git shows and what members remember of rejections."""
-    rejected = [(member.person, one) for member in members for one in member.records if one.what is What.REJECTED]
-    return [_settled(one, rejected, seen) for one in found]
+    told = [(member.person, one) for member in members for one in member.records]
+    return [_settled(one, [(who, record) for who, record in told if _tells(record, one)], seen) for one in found]
 
 
-def _settled(one: Candidate, rejected: Sequence[tuple[str, Record]], seen: Seen) -> Candidate:
+def _tells(record: Record, one: Candidate) -> bool:
+    return record.what in {What.REJECTED, What.PROPOSED} and _about(one, record.key, record.rule)
+
+
+def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: Seen) -> Candidate:
     if seen.says(one):
         return replace(one, standing=Standing.ACCEPTED)
+    no = [(min(record.day, seen.today), who, record.note) for who, record in told if record.what is What.REJECTED]
+    day, who, note = max(no, default=("", "", ""))
+    again = max((record.day for _, record in told if record.what is What.PROPOSED), default="")
+    if day and one.last <= day and again <= day:
+        return replace(one, standing=Standing.REJECTED, why=f"{note or 'rejected'}, recorded by {who}")
     if any(_about(one, key, rule) for key, rule in seen.proposed.items()):
         return replace(one, standing=Standing.PROPOSED)
-    said = [(who, record) for who, record in rejected if _about(one, record.key, record.rule)]
-    taken_out = any(_about(one, key, rule) for key, rule in seen.landed.items())
-    if said or taken_out:
-        who, last = max(said, key=lambda item: item[1].day, default=("", None))
-        day = min(last.day, seen.today) if last else seen.day
-        why = f"{last.note or 'rejected'}, recorded by {who}" if last else "taken out of the default branch"
-        if one.last <= day:
-            return replace(one, standing=Standing.REJECTED, why=why)
+    if not no and one.last <= seen.day and any(_about(one, key, rule) for key, rule in seen.landed.items()):
+        return replace(one, standing=Standing.REJECTED, why="taken out of the default branch")
     return replace(one, standing=Standing.READY if one.people >= ENOUGH else Standing.WAITING)
 
 

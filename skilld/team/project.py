@@ -100,9 +100,14 @@ def is_said(rule: str, text: str) -> bool:
     return any(same(stems, content_stems(line)) and is_same(rule, line.lstrip("-*+ ")) for line in text.splitlines())
 
 
+def read_text(git: Git, commit: str, path: str) -> str:
+    """Return what a file of a commit says; empty where it has none, or one that is too large."""
+    found = objects.read(git, [f"{commit}:{path}"])[0]
+    fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE
+    return found.data.decode("utf-8", "replace") if found is not None and fits else ""
+
+
 def _text(git: Git, commit: str, path: str, texts: dict[str, str]) -> str:
     if path not in texts:
-        found = objects.read(git, [f"{commit}:{path}"])[0]
-        fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE
-        texts[path] = found.data.decode("utf-8", "replace") if found is not None and fits else ""
+        texts[path] = read_text(git, commit, path)
     return texts[path]

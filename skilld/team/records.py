@@ -154,9 +154,9 @@ def _wrong_facts(record: Record) -> str:
     bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
     wrong = {
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
-        "its agents are no names of agents": len(named) > _MAX_AGENTS or None in named,
-        "its key is none": not _KEY.fullmatch(record.key),
-        "its days are none": None in map(_DAY.fullmatch, days) or record.first > record.day,
+        "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
+        "its key is not valid": not _KEY.fullmatch(record.key),
+        "its days are not valid": None in map(_DAY.fullmatch, days) or record.first > record.day,
         "it says too much": record.what is What.WITHDRAWN and record != bare,
     }
     return next((why for why, is_so in wrong.items() if is_so), "")
@@ -166,14 +166,14 @@ def _wrong_rule(record: Record) -> str:
     if not record.rule or record.key != key_of(record.rule, record.place):
         return "its key is that of another rule"
     if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in {"", "open", "accepted"}:
-        return "its kind is none that there is"
+        return "its kind is unknown"
     return _wrong_place(record.place)
 
 
 def _wrong_place(place: str) -> str:
     parts = place.split("/") if place else []
     odd = any(part in {"", ".", ".."} or part.casefold() == ".git" for part in parts)
-    return "its file is no path in a repository" if odd or "\\" in place or ":" in place else ""
+    return "its file is not a path in a repository" if odd or "\\" in place or ":" in place else ""
 
 
 def _refused(why: str) -> RefusedError:

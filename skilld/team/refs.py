@@ -177,7 +177,7 @@ def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Map
     pairs = [(claims[who].payload, claims[who].signature, claims[who].public) for who in asked]
     for person, holds in zip(asked, sign.hold(pairs, environment), strict=True):
         if not holds:
-            found.refused[person] = "its signature does not hold"
+            found.refused[person] = "its signature is not valid"
 
 
 def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tuple[int, tuple[Record, ...]]]:
@@ -210,7 +210,7 @@ def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tupl
 
 def _is_fine(person: str, fine: bool, found: Found) -> bool:  # noqa: FBT001 - the question itself
     if not fine:
-        found.refused[person] = f"it holds something that is no record, or over {MAX_RECORDS}"
+        found.refused[person] = f"it holds something other than records, or more than {MAX_RECORDS}"
     return fine
 
 

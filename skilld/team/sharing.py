@@ -21,7 +21,8 @@ from skilld.types import Kind, Proposal, State, TargetKind, Update
 _MAX_QUOTE = 200
 _OUT = (State.REVERTED, State.REJECTED)
 _PATHS = re.compile(r"(?<![\w.])(?:~/|/(?:home|Users|root)/|[A-Za-z]:\\Users\\)")
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+_MAIL = re.compile(r"[\w+-]@[\w-]+\.\w")
+_WORDS = re.compile(r"\w+")
 _MIN_NAME = 3  # characters of a name that is looked for: a shorter one is a word
 
 
@@ -47,7 +48,9 @@ class Guard:
 
 
 def _names(name: str, text: str) -> bool:
-    return len(name) >= _MIN_NAME and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE))
+    words = _WORDS.findall(name.casefold())
+    spoken = _WORDS.findall(text.casefold())
+    return len(name) >= _MIN_NAME and any(spoken[at : at + len(words)] == words for at in range(len(spoken)))
 
 
 def sessions_known(store: Store) -> SessionWords:

@@ -162,8 +162,8 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["revert", proposal["id"]],
         ),
         *(["consolidate", "--dry-run", "--project", str(hostile.root)], ["consolidate", IN_A_NAME]),
-        *(["team", verb, "--repo", str(hostile.root)] for verb in ("status", "sync", "leave")),
-        *(["team", "join", *rest, "--repo", str(hostile.root)] for rest in ([], ["--remote", IN_A_NAME, "--dry-run"])),
+        *(["team", verb, "--repo", str(hostile.root)] for verb in ("status", "sync", "pr", "leave")),
+        *(["team", "join", *rest, "--repo", str(hostile.root)] for rest in ([], ["--remote", IN_A_NAME])),
         *(["trim", *rest, "--project", str(hostile.root)] for rest in (["--dry-run"], [], [IN_A_NAME])),
         *(["skills", *rest] for rest in library(hostile, tmp_path)),
     ]

@@ -88,7 +88,7 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     yield bench.commit(bench.tree(EVE, {name_of(b"{"): b"{"})), "not JSON"
     yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "the name of another"
     many = {name_of(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
-    yield bench.commit(bench.tree(EVE, many)), "that is no record, or over 500"
+    yield bench.commit(bench.tree(EVE, many)), "other than records, or more than 500"
     yield bench.commit(bench.tree(EVE, FILES, more="zz.sh")), "other files than records"
     yield bench.commit(git.add("tree", b"")), "other files than records"
     yield bench.commit(bench.tree("team-ada", FILES)), "a copy of somebody else's"
@@ -97,7 +97,7 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     yield bench.commit(tree, message=b"Skilld-Proposal: forged\n"), "not a commit as skilld writes it"
     plain = f"tree {tree}\nauthor x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + refs._MESSAGE
     yield git.add("commit", plain), "not signed"
-    yield git.add("commit", bench.seal("eve")(plain).replace(b"author x", b"author y")), "does not hold"
+    yield git.add("commit", bench.seal("eve")(plain).replace(b"author x", b"author y")), "signature is not valid"
     signed = bench.seal("eve")(plain)
     at = signed.index(b"gpgsig ") + 40
     yield git.add("commit", signed[:at] + b"AAAAAAAA" + signed[at + 8 :]), "signature cannot be read"

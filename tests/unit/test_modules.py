@@ -44,7 +44,6 @@ ENVIRONMENT = {
     "skilld.worker": "what it was given",
     "skilld.classify.backends": "switches that litellm reads when it is imported",
     "skilld.demo": "the throw-away home",
-
     "skilld.ingest.side_files": "where a client keeps its list of typed prompts",
 }
 

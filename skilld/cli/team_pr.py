@@ -1,0 +1,141 @@
+"""`skilld team pr`: the branch with the team's rules, and its one pull request."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common, team
+from skilld.errors import Exit
+from skilld.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skilld.git.objects import Ident
+    from skilld.git.repo import Repo
+    from skilld.store import Store
+    from skilld.team.branch import Built, Loaded
+    from skilld.team.hosts import Host, Pull
+    from skilld.team.pull_request import Before
+    from skilld.team.records import Record
+    from skilld.team.refs import Found
+    from skilld.team.sync import Hub
+
+
+def pull_request(arguments: argparse.Namespace) -> int:
+    """Open the team's pull request, or bring it up to date."""
+    from skilld.team.pull_request import before, chosen, rejections, write
+
+    repo, removed = team.repository(arguments)
+    store = common.store()
+    membership = team.joined(store, repo)
+    leaving = team.outgoing(store, repo, membership)
+    hub, found = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
+    host = _host(repo, hub)
+    pull, away = _newest(host)
+    at = before(hub, pull)
+    if told := rejections(hub, found, at, pull, team.today()):
+        hub, found = team.synced(store, hub, [*leaving.records, *told])
+    team.show_refused(found)
+    on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
+    rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
+    picked = chosen(rules, [common.as_text(name) for name in arguments.rules])
+    built = write(hub, at, picked, _loaded_by(repo), _author(repo))
+    _show_built(built)
+    if not built.commits and not at.rules:
+        console.line("Nothing to propose: no rule is ready that the team's files do not have.")
+        return Exit.OK
+    if arguments.dry_run:
+        return Exit.OK
+    if built.commits:
+        hub, found = _push(store, hub, at, built, leaving.records)
+    return _open(hub, found, host, pull, away)
+
+
+def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found]:
+    """Push the branch, and then tell the others: killed in between, the next run finds it on the branch."""
+    from skilld.team.pull_request import proposed, push
+    from skilld.team.sync import RULES
+
+    push(hub, at, built.tip)
+    console.line(f"Pushed {counted(len(built.commits), 'commit')} to {RULES}.")
+    return team.synced(store, hub, [*records, *proposed(built.commits, team.today())])
+
+
+def _host(repo: Repo, hub: Hub) -> Host:
+    """Return the host that the remote's own address names, before any setting of the person's turns it aside."""
+    import re
+
+    from skilld.team.hosts import Host, place_of
+
+    name = f"^remote\\.{re.escape(hub.membership.remote)}\\.url$"
+    out = repo.git.call("config", "--null", "--get-regexp", name).out.decode("utf-8", "replace")
+    address = out.split("\0")[0].partition("\n")[2] or hub.membership.address
+    return Host(place_of(address), os.environ, hub.borrowed.folder)
+
+
+def _newest(host: Host) -> tuple[Pull | None, str]:
+    """Return the newest pull request of the branch, and why the host cannot be asked, if so."""
+    from skilld.team.hosts import AwayError
+    from skilld.team.sync import RULES
+
+    try:
+        return next(iter(host.pulls(RULES)), None), ""
+    except AwayError as error:
+        return None, error.cause
+
+
+def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> int:
+    from skilld.context.tokenizer import tokenizer
+    from skilld.team.pull_request import TITLE, body
+    from skilld.team.sync import RULES
+
+    one = hub.membership
+    if away:
+        console.line(f"No pull request was opened: {console.plain(away)}.")
+        link = host.place.link(RULES, one.branch)
+        console.line(f"  open it here: {link}" if link else f"  open one at your host, from {RULES} to {one.branch}")
+        return Exit.OK
+    text = body(hub.borrowed.git, one.rules, one.base, team.rules_of(hub, found), tokenizer().count)
+    if pull is not None and pull.state == "open":
+        console.line(f"Updated {console.plain(host.update(pull.number, text).url)}")
+    else:
+        console.line(f"Opened {console.plain(host.open(RULES, one.branch, TITLE, text).url)}")
+    return Exit.OK
+
+
+def _show_built(built: Built) -> None:
+    for one in built.commits:
+        console.line(console.paint(f"+++ {console.plain(one.path)}", "bold"))
+        for line in one.added.splitlines():
+            console.line(console.paint(f"+{console.plain(line)}", "green"))
+    for candidate, why in built.left_out:
+        console.line(f"  left out, because {console.plain(why)}: {console.plain(candidate.rule)}")
+
+
+def _author(repo: Repo) -> Ident:
+    from skilld.git.objects import person_at
+
+    return person_at(repo.git, 0)
+
+
+def _loaded_by(repo: Repo) -> Loaded:
+    """Return what tells which file of the project the agents of a rule load, the nearest of each."""
+    from functools import cache
+
+    from skilld.agents import ADAPTERS
+    from skilld.context.here import contexts
+
+    @cache
+    def of(agents: tuple[str, ...]) -> tuple[str, ...]:
+        known = [name for name in agents if name in ADAPTERS]
+        found = contexts(repo.toplevel, common.home(), os.environ, known) if known else []
+        paths = [Path(one.nearest.real) for one in found if one.nearest is not None]
+        return tuple(path.relative_to(repo.toplevel).as_posix() for path in paths if path.is_relative_to(repo.toplevel))
+
+    return lambda one: of(one.agents)

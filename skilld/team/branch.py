@@ -1,0 +1,123 @@
+"""The branch of the team's pull request: one commit for each rule, in the file that the team's agents load.
+
+Written by plumbing into skilld's own copy; no work tree is touched. The same rules on the same commit give the same
+commits, so a run that was killed is made again without a second branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.lint import Severity, lint
+from skilld.edit.operations import apply
+from skilld.errors import SkilldError
+from skilld.git import objects, tree
+from skilld.git.objects import Ident
+from skilld.git.run import Git
+from skilld.proposals.model import compose
+from skilld.team.candidates import Candidate
+from skilld.team.project import FILE, INSTRUCTIONS, RULE, TEAM
+from skilld.text import counted, one_line
+
+# The only files that a record of somebody else's may name.
+_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "SKILL.md"})
+_FOLDERS = {".claude/rules/": ".md", ".cursor/rules/": ".mdc", ".github/instructions/": ".instructions.md"}
+_COPILOT = ".github/copilot-instructions.md"
+_MAX_FILE = 1 << 20
+_NEW = "# Instructions for agents\n"
+
+Loaded = Callable[[Candidate], Sequence[str]]
+"""The files, by their paths in the repository, that the agents of a candidate load, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One rule's commit: the file, and the lines that it adds."""
+
+    candidate: Candidate
+    oid: str
+    path: str
+    added: str
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The branch: its tip, the commits made, and why others were left out."""
+
+    tip: str
+    commits: tuple[Commit, ...]
+    left_out: tuple[tuple[Candidate, str], ...] = ()
+
+
+def build(git: Git, start: str, wanted: Iterable[Candidate], loaded: Loaded, who: Ident) -> Built:
+    """Put a commit for each rule on `start`, as `who`, and return what came of it; no ref is moved."""
+    tip, commits, left_out = start, [], []
+    for one in wanted:
+        try:
+            made = _commit(git, tip, one, loaded, who)
+        except SkilldError as error:
+            left_out.append((one, error.cause or error.title))
+            continue
+        commits.append(made)
+        tip = made.oid
+    return Built(tip, tuple(commits), tuple(left_out))
+
+
+def _commit(git: Git, tip: str, one: Candidate, loaded: Loaded, who: Ident) -> Commit:
+    path, before = _file(git, tip, one, loaded)
+    section = next((voice.record.section for voice in one.voices if voice.record.section), "")
+    whole = before or _NEW.encode()
+    after = apply(whole, [insert_bullet(whole, section, one.rule)])
+    refused = [finding for finding in lint(whole, after, one.rule) if finding.severity is Severity.REFUSE]
+    if refused:
+        raise SkilldError("The rule was left out", refused[0].sentence)
+    parent = objects.read_commit(git, tip)
+    assert parent is not None  # noqa: S101 - it is the tip that was read
+    seconds = max(_seconds(one.last), parent.committer.seconds)
+    was = tree.entry(git, tip, path)
+    now = tree.Entry(was.mode if was else "100644", git.add("blob", after))
+    oid = objects.write_commit(
+        git,
+        tree=tree.rewrite(git, tip, {path: now}),
+        parents=[tip],
+        message=_message(one, path),
+        author=replace(who, seconds=seconds, zone="+0000"),
+        committer=replace(who, seconds=seconds, zone="+0000"),
+    )
+    old = before.decode("utf-8", "replace").splitlines()
+    added = [line for line in after.decode("utf-8", "replace").splitlines() if line.strip() and line not in old]
+    return Commit(one, oid, path, "\n".join(added))
+
+
+def _message(one: Candidate, path: str) -> bytes:
+    said = f"Said by {counted(one.people, 'person', 'people')} in {counted(one.sessions, 'session')} since {one.since}."
+    message = compose(skill="team", summary=one.rule, reason=said, quote="", trailers={"Kind": one.kind})
+    ours = f"{TEAM}: {one.id}\n{RULE}: {one_line(one.rule)}\n{FILE}: {path}\n"
+    return message.rstrip(b"\n") + (b"\n" if one.kind else b"\n\n") + ours.encode()
+
+
+def _file(git: Git, tip: str, one: Candidate, loaded: Loaded) -> tuple[str, bytes]:
+    """Return the file that a rule goes to, and what it says; empty bytes where it is to be made."""
+    for path in dict.fromkeys((*one.places, *loaded(one), *INSTRUCTIONS)):
+        if not _is_instructions(path):
+            continue
+        tree.check_relpath(path)
+        entry = tree.entry(git, tip, path)
+        if entry is None or entry.mode not in tree.FILE_MODES:  # a link leads to one that is looked at, too
+            continue
+        found = objects.read(git, [entry.oid])[0]
+        if found is not None and len(found.data) <= _MAX_FILE:
+            return path, found.data
+    return ("CLAUDE.md" if one.agents == ("claude-code",) else "AGENTS.md"), b""
+
+
+def _is_instructions(path: str) -> bool:
+    in_folder = any(path.startswith(folder) and path.endswith(end) for folder, end in _FOLDERS.items())
+    return path.rpartition("/")[2] in _NAMES or path == _COPILOT or in_folder
+
+
+def _seconds(day: str) -> int:
+    return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp())

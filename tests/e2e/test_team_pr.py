@@ -1,0 +1,225 @@
+"""The team's pull request: two homes, one bare remote, and the host's API on loopback (issue 20, part 4)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import fake_host
+from support.teams import FILE, TEXT, Colleague, Team
+
+BRANCH = "skilld/team-rules"
+PNPM = "Use pnpm, not npm, to install packages."
+DATES = "Write dates as YYYY-MM-DD in the changelog."
+URL = "https://github.localhost/acme/widgets.git"
+
+
+class Case:
+    """Ada and Ben, who both said to use pnpm; and what the host has."""
+
+    def __init__(self, folder: Path) -> None:
+        self.team = Team(folder)
+        self.state = folder / "host.json"
+        self.ada, self.ben = self.team.colleague("ada"), self.team.colleague("ben")
+        for number, one in enumerate((self.ada, self.ben)):
+            one.teach(PNPM, created_at=f"2026-03-0{number + 2}T09:00:00Z")
+            self.at_a_host(one, URL)
+        self.ada.teach(DATES)
+        for one in (self.ada, self.ben):
+            one.done("join", "--yes", "--name", f"team-{one.home.parent.name}", "--quotes")
+
+    def at_a_host(self, one: Colleague, url: str) -> None:
+        """Give a remote the address of a host; what is fetched and pushed is the bare repository all the same."""
+        with (one.home / ".gitconfig").open("a") as mine:
+            mine.write(f'[url "{self.team.hub.root}"]\n\tinsteadOf = {url}\n')
+        one.clone.git("remote", "set-url", "origin", url)
+
+    def with_stub(self, *names: str, login: bool = True) -> None:
+        folder = self.team.folder / "bin"
+        for name in names:
+            fake_host.stub(folder, name, self.state)
+        for one in (self.ada, self.ben):
+            one.program.environment |= {"PATH": f"{folder}:/usr/bin:/bin", "GH_TOKEN": "x" if login else ""}
+
+    @property
+    def host(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.state.read_text())
+        return found
+
+    def at_host(self, **changes: Any) -> None:
+        """Change the newest pull request, as somebody at the host does."""
+        kept = self.host
+        kept["pulls"][-1] |= changes | {"head": {"sha": self.team.hub.tip(BRANCH)}, "sha": self.team.hub.tip(BRANCH)}
+        self.state.write_text(json.dumps(kept))
+
+    def log(self) -> list[str]:
+        return self.team.hub.git("log", "--format=%s", f"main..{BRANCH}").splitlines()
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    return Case(tmp_path)
+
+
+def test_proposed_merged_and_taken_out_is_seen_by_both(case: Case) -> None:
+    case.with_stub("gh")
+    ada, ben = case.ada, case.ben
+    assert f"+- {PNPM.rstrip('.')}" in ada.done("pr", "--dry-run")
+    assert case.team.hub.tip(BRANCH) == ""
+    assert "Opened https://host.example/pull/1" in ada.done("pr")
+    message = case.team.hub.git("log", "-1", "--format=%B", BRANCH)
+    assert message.startswith(f"skilld(team): {PNPM}\n\nSaid by 2 people in 2 sessions since 2026-03-02.")
+    assert f"Skilld-Rule: {PNPM}\nSkilld-File: {FILE}" in message
+    assert PNPM.rstrip(".") in case.team.hub.git("show", f"{BRANCH}:{FILE}")
+    (pull,) = case.host["pulls"]
+    assert "2 people, 2 sessions, since 2026-03-02" in pull["body"]
+    assert f"`from now on: {PNPM}`" in pull["body"]
+    assert "git revert" in pull["body"]
+    ben.done("sync")
+    assert ben.rules() == ada.rules() == {PNPM: "proposed", DATES: "waiting"}
+    # Another run, by either, makes no second one; a rule that one person asks for is added to it.
+    assert "Updated https://host.example/pull/1" in ben.done("pr")
+    (dates,) = [one["id"] for one in ada.document()["rules"] if one["rule"] == DATES]
+    ada.done("pr", dates[:6])
+    assert len(case.host["pulls"]) == 1
+    assert case.log() == [f"skilld(team): {DATES}", f"skilld(team): {PNPM}"]
+    case.team.merge(BRANCH)
+    case.at_host(merged_at="2026-03-10T00:00:00Z", state="closed")
+    for one in (ada, ben):
+        one.done("sync")
+        assert one.rules() == {PNPM: "accepted", DATES: "accepted"}
+    assert "Nothing to propose" in ada.done("pr")
+    text = case.team.hub.git("show", f"main:{FILE}")
+    case.team.edit("\n".join(line for line in text.splitlines() if "pnpm" not in line) + "\n")
+    for one in (ada, ben):
+        one.done("sync")
+        assert one.rules() == {PNPM: "rejected", DATES: "accepted"}
+    assert "Nothing to propose" in ben.done("pr")
+
+
+def test_a_squash_counts_as_merged(case: Case) -> None:
+    case.with_stub("gh")
+    case.ada.done("pr")
+    case.team.edit(case.team.hub.git("show", f"{BRANCH}:{FILE}") + "\n", "Rules of the team (#1)")
+    case.ben.done("sync")
+    assert case.ben.rules()[PNPM] == "accepted"
+
+
+def test_a_closed_one_is_a_rejection_that_both_remember(case: Case) -> None:
+    case.with_stub("gh")
+    case.ada.done("pr")
+    case.at_host(state="closed")
+    assert "Nothing to propose" in case.ben.done("pr")
+    case.ada.done("sync")
+    for one in (case.ada, case.ben):
+        (pnpm,) = [each for each in one.document()["rules"] if each["rule"] == PNPM]
+        assert (pnpm["standing"], pnpm["why"]) == ("rejected", "its pull request was closed, recorded by team-ben")
+    # Said anew on a later day, it comes back.
+    case.ada.teach(PNPM, created_at="2099-01-01T00:00:00Z", decided_at="2099-01-01T00:00:00Z")
+    assert "Opened https://host.example/pull/2" in case.ada.done("pr")
+    assert case.log() == [f"skilld(team): {PNPM}"]
+
+
+def test_a_commit_that_a_reviewer_took_out_is_a_rejection(case: Case) -> None:
+    case.with_stub("gh")
+    (dates,) = [one["id"] for one in case.ada.document()["rules"] if one["rule"] == DATES]
+    case.ada.done("pr", dates)
+    first = case.team.hub.git("log", "--reverse", "--format=%H", f"main..{BRANCH}").splitlines()[0]
+    kept = case.team.hub.git("log", "-1", "--format=%s", first)
+    case.team.hub.git("update-ref", f"refs/heads/{BRANCH}", first)
+    case.ben.done("pr")
+    case.ada.done("sync")
+    lost = DATES if PNPM in kept else PNPM
+    assert case.ada.rules()[lost] == "rejected"
+    assert case.log() == [kept]
+
+
+def test_killed_between_push_and_opening_it_opens_one(case: Case) -> None:
+    case.with_stub("gh")
+    case.ada.program.environment["GH_TOKEN"] = ""
+    case.ada.done("pr")
+    tip = case.team.hub.tip(BRANCH)
+    case.ada.program.environment["GH_TOKEN"] = "x"
+    assert "Opened" in case.ada.done("pr")
+    assert case.team.hub.tip(BRANCH) == tip
+    assert len(case.host["pulls"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "stubs", "said"),
+    [
+        (URL, (), "gh is not on PATH"),
+        (URL, ("gh",), "gh is not logged in to github.localhost"),
+        ("https://gitlab.example.org/acme/widgets.git", (), "glab is not on PATH"),
+        ("git@git.example.org:acme/widgets.git", (), "skilld knows no program for git.example.org"),
+    ],
+)
+def test_where_the_host_cannot_be_asked_it_says_so_in_a_line(
+    case: Case, url: str, stubs: tuple[str, ...], said: str
+) -> None:
+    (case.team.folder / "bin").mkdir(exist_ok=True)
+    for name in ("git", "ssh-keygen", "sh", "env"):
+        (case.team.folder / "bin" / name).symlink_to(str(shutil.which(name)))
+    case.with_stub(*stubs, login=False)
+    case.ada.program.environment["PATH"] = str(case.team.folder / "bin")
+    if url != URL:
+        case.at_a_host(case.ada, url)
+    shown = case.ada.done("pr")
+    assert f"No pull request was opened: {said}.\n" in shown
+    links = {
+        "github": "https://github.localhost/acme/widgets/compare/main...skilld/team-rules?expand=1",
+        "gitlab": "https://gitlab.example.org/acme/widgets/-/merge_requests/new?merge_request%5Bsource_branch%5D=",
+    }
+    assert next((link for name, link in links.items() if name in url), "from skilld/team-rules to main") in shown
+    assert case.log() == [f"skilld(team): {PNPM}"]
+
+
+def test_a_branch_of_somebody_elses_is_left_alone(case: Case) -> None:
+    case.with_stub("gh")
+    case.team.edit(TEXT + "\n- x\n")
+    case.team.hub.git("branch", BRANCH, "main")
+    case.team.hub.git("update-ref", "refs/heads/main", "main~1")
+    done = case.ada.team("pr")
+    assert done.returncode == 5
+    assert "has commits that skilld did not make" in done.stderr
+
+
+def test_gitlab_is_asked_as_its_pages_say(case: Case) -> None:
+    """The arguments of `glab api`, recorded; that GitLab takes them was not tried."""
+    case.with_stub("glab")
+    case.at_a_host(case.ada, "git@gitlab.example.org:acme/deep/widgets.git")
+    assert "Opened https://host.example/pull/1" in case.ada.done("pr")
+    calls = [json.loads(line) for line in case.state.with_suffix(".calls").read_text().splitlines()]
+    path = "projects/acme%2Fdeep%2Fwidgets/merge_requests"
+    query = "?source_branch=skilld%2Fteam-rules&order_by=created_at&sort=desc"
+    asked = ["glab", "api", "--hostname", "gitlab.example.org", "--method"]
+    assert calls == [
+        [*asked, "GET", path + query],
+        [*asked, "POST", "--header", "Content-Type: application/json", "--input", "-", path],
+    ]
+    assert case.host["pulls"][0]["base"] == "main"
+
+
+@pytest.fixture
+def real_host(case: Case) -> Iterator[Case]:
+    if shutil.which("gh") is None:
+        pytest.skip("gh is not installed")
+    with fake_host.serving(case.state) as port:
+        for one in (case.ada, case.ben):
+            one.program.environment |= {"HTTP_PROXY": f"http://127.0.0.1:{port}", "GH_TOKEN": "x"}
+        yield case
+
+
+def test_the_real_gh_opens_and_updates_one_pull_request(real_host: Case) -> None:
+    assert "Opened https://host.example/pull/1" in real_host.ada.done("pr")
+    assert "Updated https://host.example/pull/1" in real_host.ben.done("pr")
+    (pull,) = real_host.host["pulls"]
+    assert (pull["head"]["ref"], pull["base"]) == (BRANCH, "main")
+    assert "acme%3Askilld%2Fteam-rules&state=all" in real_host.host["asked"][0]
+    real_host.ada.program.environment["GH_TOKEN"] = ""
+    assert "gh is not logged in to github.localhost" in real_host.ada.done("pr")

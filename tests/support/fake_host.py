@@ -1,0 +1,118 @@
+"""A stand-in for a git host's REST API: pull requests in a file, asked on loopback by the real gh, or by a stub.
+
+The stub records its arguments and answers as `gh api` or `glab api` would; what the real programs do with a host that
+is not here is not shown by it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+HEAD = "commit-of-the-branch"  # a stand-in of the tip: the test sets the true one in the file
+
+
+def answer(state: Path, method: str, path: str, body: bytes) -> tuple[int, Any]:
+    """Return the status and what is answered; pull requests are kept in the file `state`."""
+    empty: dict[str, Any] = {"pulls": [], "head": HEAD, "asked": []}
+    kept = json.loads(state.read_text()) if state.exists() else empty
+    asked = urlsplit(path)
+    kept["asked"].append(f"{method} {path}")
+    given = json.loads(body or b"{}")
+    found: Any = list(reversed(kept["pulls"]))
+    status = 200
+    if method == "POST":
+        found = {
+            "number": len(kept["pulls"]) + 1,
+            "html_url": f"https://host.example/pull/{len(kept['pulls']) + 1}",
+            "state": "open",
+            "merged_at": None,
+            "head": {"sha": kept["head"], "ref": given.get("head", given.get("source_branch"))},
+            "body": given.get("body", given.get("description")),
+            "base": given.get("base", given.get("target_branch")),
+        }
+        found |= {"iid": found["number"], "web_url": found["html_url"], "sha": kept["head"]}
+        kept["pulls"].append(found)
+        status = 201
+    elif method in {"PATCH", "PUT"}:
+        found = kept["pulls"][int(asked.path.rpartition("/")[2]) - 1]
+        found["body"] = given.get("body", given.get("description"))
+    elif "/comments" in asked.path:
+        page = int(parse_qs(asked.query).get("page", ["1"])[0])
+        found = kept.get("comments", [])[(page - 1) * 100 : page * 100]
+    state.write_text(json.dumps(kept))
+    return status, found
+
+
+@contextmanager
+def serving(state: Path) -> Iterator[int]:
+    """Answer on a port of loopback while the context lasts, as a proxy: gh asks http://api.github.localhost."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def _do(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if self.headers.get("Transfer-Encoding") == "chunked":  # what gh reads from its standard input
+                while size := int(self.rfile.readline(), 16):
+                    body += self.rfile.read(size)
+                    self.rfile.readline()
+                self.rfile.readline()
+            parts = urlsplit(self.path)
+            path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+            if "authorization" not in {name.lower() for name in self.headers}:
+                status, found = 401, {"message": "Bad credentials"}
+            else:
+                status, found = answer(state, self.command, path, body)
+            data = json.dumps(found).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PATCH = _do  # noqa: N815 - http.server calls them so
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def stub(folder: Path, name: str, state: Path) -> Path:
+    """Put a program called `name` that answers from `state` into a folder, and return that. No token: no login."""
+    folder.mkdir(exist_ok=True)
+    program = folder / name
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        f"from fake_host import main\nmain({str(state)!r})\n"
+    )
+    program.chmod(0o755)
+    return folder
+
+
+def main(state: str) -> None:
+    """Be gh or glab."""
+    import os
+
+    given = sys.argv[1:]
+    file = Path(state)
+    with file.with_suffix(".calls").open("a") as calls:
+        calls.write(json.dumps([Path(sys.argv[0]).name, *given]) + "\n")
+    if not os.environ.get("GH_TOKEN"):
+        sys.stderr.write("To get started with GitHub CLI, please run:  gh auth login\n")
+        sys.exit(4)
+    method = given[given.index("--method") + 1]
+    body = sys.stdin.buffer.read() if "--input" in given else b""
+    sys.stdout.write(json.dumps(answer(file, method, given[-1], body)[1]))
