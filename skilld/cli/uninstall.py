@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
+from skilld.files import in_shell
 from skilld.text import counted
 
 # What there is to remove: the service, managed blocks, refs in repositories, folders.
@@ -51,6 +52,7 @@ def from_store() -> tuple[list[Removal], list[str]]:
         store = common.store()
         blocks, troubles = _blocks(store)
         own_refs, more = _repositories(store)
+        more += _teams(store)
     except SkilldError as error:
         return [], [f"branches and refs in repositories that skilld no longer tracks: {error}"]
     return blocks + own_refs, troubles + more
@@ -67,6 +69,18 @@ def _blocks(store: Store) -> tuple[list[Removal], list[str]]:
         except SkilldError as error:
             troubles.append(str(error))
     return parts, troubles
+
+
+def _teams(store: Store) -> list[str]:
+    """Return what the person shares with teams: on a remote, where only they may remove it, while skilld is here."""
+    from skilld.store.meta import TEAM
+
+    joined = store.meta.get(TEAM, {})
+    return [
+        f"{one['address']}: what you share as {one['person']}; to remove it first: "
+        f"skilld team leave --repo {in_shell(Path(repo))}"
+        for repo, one in joined.items()
+    ]
 
 
 def _repositories(store: Store) -> tuple[list[Removal], list[str]]:

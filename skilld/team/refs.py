@@ -260,6 +260,9 @@ def _read(
     """Return the objects of these ids by whose they are; sizes are asked first, so that none is held in memory."""
     for who, (_, is_kind, size) in zip(names, _sizes(git, names.values()), strict=True):
         if is_kind != kind or size > most:
+            if size < 0:
+                found.refused[of(who)] = "it was not fetched; run skilld team sync"
+                continue
             found.refused[of(who)] = f"it has a {is_kind} of {size} bytes; the limit is a {kind} of {most}"
     wanted = {who: oid for who, oid in names.items() if of(who) not in found.refused}
     answers = git.objects([oid.encode() for oid in wanted.values()]) if wanted else []

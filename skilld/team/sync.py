@@ -71,12 +71,12 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> Synced:
             raise RefusedError(
                 "You did not join", f"{own} is taken: {found.refused[own]}", "Choose another name: --name"
             )
-        mine = found.members.get(own)
+        mine = found.members.get(own) or _as_last_written(hub)
         if first and mine and mine.public != hub.key.public:
             raise RefusedError("You did not join", f"{own} is somebody else's name", "Choose another name: --name")
         known = merged(mine.records if mine else ())
         after = renewed(known, told)
-        if mine and mine.public == hub.key.public and after == known:
+        if own in found.members and mine and mine.public == hub.key.public and after == known:
             return Synced(_known(hub.membership, found), found, pushed=False)
         try:
             return _pushed(hub, found, mine, after)
@@ -84,6 +84,14 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> Synced:
             if not tries_left:
                 raise
     raise AssertionError
+
+
+def _as_last_written(hub: Hub) -> Member | None:
+    """Return what this person's ref was when it was last seen: somebody may have put something else in its place."""
+    own, pins = hub.membership.person, hub.membership.pins
+    if own not in pins or not pins[own].tip:
+        return None
+    return refs.check(hub.borrowed.git, {own: pins[own].tip}, pins, hub.environment, Found()).members.get(own)
 
 
 def _pushed(hub: Hub, found: Found, mine: Member | None, after: Kept) -> Synced:

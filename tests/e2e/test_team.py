@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,47 @@ def test_a_hook_or_program_of_the_repository_does_not_run(team: Team) -> None:
     ada.done("sync")
     assert not mark.exists()
     assert len(team.refs()) == 1
+
+
+def test_what_somebody_put_in_the_place_of_your_records_is_put_right(team: Team) -> None:
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    for one in (ada, ben):
+        one.teach(PNPM)
+        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
+    ref = "refs/skilld/team/team-ada"
+    before = team.hub.git("rev-parse", f"{ref}^{{tree}}:records")
+    team.hub.git("update-ref", ref, "refs/skilld/team/team-ben")
+    assert "refused what team-ada shares" in ben.done("sync")
+    assert "pushed what you share" in ada.done("sync")
+    assert team.hub.git("rev-parse", f"{ref}^{{tree}}:records") == before
+    ben.done("sync")
+    assert ben.rules() == {PNPM: "ready"}
+
+
+def test_a_second_machine_of_one_person_is_no_second_voice(team: Team) -> None:
+    ada, laptop = team.colleague("ada"), team.colleague("laptop", key=False)
+    shutil.copytree(ada.home / ".ssh", laptop.home / ".ssh")
+    ada.teach(PNPM)
+    laptop.teach(PNPM, created_at="2026-03-04T09:00:00Z")
+    laptop.teach(DATES)
+    ada.done("join", "--yes", "--name", "team-ada")
+    laptop.done("join", "--yes", "--name", "team-ada")
+    ada.done("sync")
+    assert team.refs() == ["refs/skilld/team/team-ada"]
+    assert ada.document()["rules"] == laptop.document()["rules"]
+    assert ada.rules() == {PNPM: "waiting", DATES: "waiting"}
+    assert "nothing of yours to push" in laptop.done("sync")
+    # What one of them takes back stays away, though the other has not heard of it.
+    ada.set_state(PNPM, State.REVERTED, "2026-03-05T09:00:00Z")
+    ada.done("sync")
+    laptop.done("sync")
+    assert ada.rules() == laptop.rules() == {DATES: "waiting"}
+
+
+def test_uninstalling_says_what_stays_on_the_remote(team: Team) -> None:
+    ada = team.colleague("ada")
+    ada.teach(PNPM)
+    ada.done("join", "--yes", "--name", "team-ada")
+    shown = ada.program.run("uninstall", "--dry-run")
+    told = shown.stdout + shown.stderr
+    assert f"what you share as team-ada; to remove it first: skilld team leave --repo {ada.clone.root}" in told

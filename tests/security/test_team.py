@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,20 @@ def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: 
     found = bench.read()
     assert found.refused == {EVE: "it is too large, or damaged"}
     assert [*found.members] == ["team-ada"]
+
+
+def test_twenty_who_push_at_once_lose_nothing(bench: Bench) -> None:
+    made = {
+        f"person-{number:02}": refs.write(bench.writer, f"person-{number:02}", 1, [a_rule()], bench.seal("eve"))
+        for number in range(20)
+    }
+    listed = bench.writer.listed(bench.address, [])
+    with ThreadPoolExecutor(20) as pool:
+        pushes = [pool.submit(refs.publish, bench.writer, bench.address, *one, listed) for one in made.items()]
+    assert sorted(one.result() for one in pushes) == [REFS + person for person in sorted(made)]
+    found = bench.read()
+    assert found.refused == {}
+    assert {person: one.tip for person, one in found.members.items() if person in made} == made
 
 
 def test_names_that_skilld_does_not_give_are_named(bench: Bench) -> None:
