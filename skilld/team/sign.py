@@ -76,7 +76,7 @@ def _read(path: Path) -> Key:
             return Key(path, " ".join(words[:2]))
         why = "it is not the public half of an SSH key"
     except OSError as error:
-        why = error.strerror or type(error).__name__
+        why = error.strerror or "it cannot be read"
     except ValueError:
         why = "it is not the public half of an SSH key"
     raise SkilldError(_TITLE, f"{public}: {why}", f"Make it: ssh-keygen -y -f {in_shell(path)} > {in_shell(public)}")
