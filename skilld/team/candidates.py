@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from skilld.classify.offline.choices import chosen_part, same_choice, turned_down
-from skilld.library.clusters import SAME, same
 from skilld.team.records import Record, What
 from skilld.team.refs import Member
 from skilld.text import folded
-from skilld.words import content_stems, denies
+from skilld.words import SAME, content_stems, denies, same
 
 _SKILL = "SKILL.md"
 ENOUGH = 2  # people who say a rule before it goes to the team unasked
@@ -107,7 +106,7 @@ class Candidate:
 
 def is_same(one: str, other: str) -> bool:
     """Whether two rules are one: as learnings are matched, and neither chooses what the other turns down."""
-    from skilld.jobs.placing import is_same as matched
+    from skilld.classify.said_already import is_same as matched
 
     if folded(one) == folded(other):
         return True

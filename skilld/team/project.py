@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 from skilld.classify.said_already import said_in
 from skilld.git import objects, refs
 from skilld.git.run import Git
-from skilld.library.clusters import same
 from skilld.team.candidates import Candidate, Seen, is_same
-from skilld.words import content_stems
+from skilld.words import content_stems, same
 
 TEAM, RULE, FILE = "Skilld-Team", "Skilld-Rule", "Skilld-File"
 _TRAILER = re.compile(rf"^[ \t>*-]*({TEAM}|{RULE}|{FILE}): (.{{1,600}})$", re.MULTILINE)
