@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, contradicts, stems
-from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice
+from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice, turned_round
 from skilld.classify.offline.sections import body_of, sections
 from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
@@ -45,7 +45,8 @@ def line_saying(update: Update, text: str) -> str | None:
 def is_same(one: str, other: str) -> bool:
     """Whether two changes are one ask."""
     alike = same(content_stems(one), content_stems(other))
-    return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not contradicts(one, other)
+    agree = denies(chosen_part(one)) == denies(chosen_part(other)) and same_choice(one, other)
+    return alike and agree and not turned_round(one, other) and not contradicts(one, other)
 
 
 def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> bool:
@@ -78,6 +79,7 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
             and numbers(asked) <= numbers(line)
             and denies(asked) == denies(chosen_part(line) if asked == chosen_part(change) else line)
             and same_choice(asked, line)
+            and not turned_round(change, line)
         ):
             return line
     return None

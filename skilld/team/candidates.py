@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from skilld.classify.offline.choices import chosen_part, same_choice, turned_down
 from skilld.team.records import Record, What
 from skilld.team.refs import Member
 from skilld.text import folded
@@ -105,18 +104,10 @@ class Candidate:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two rules are one: as learnings are matched, and neither chooses what the other turns down."""
+    """Whether two rules are one, as learnings are matched."""
     from skilld.classify.said_already import is_same as matched
 
-    if folded(one) == folded(other):
-        return True
-    return matched(one, other) and same_choice(one, other) and not _turned_round(one, other)
-
-
-def _turned_round(one: str, other: str) -> bool:
-    """Whether "X, not Y" meets "Y, not X", be they of a choice that is known or not."""
-    mine, theirs = content_stems(turned_down(one)), content_stems(turned_down(other))
-    return bool(mine & content_stems(chosen_part(other)) and theirs & content_stems(chosen_part(one)))
+    return folded(one) == folded(other) or matched(one, other)
 
 
 def candidates(members: Iterable[Member]) -> list[Candidate]:

@@ -11,6 +11,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from skilld.words import content_stems
+
 TOPICS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("topics.toml").read_text(encoding="utf-8"))
 
 TELLING = len(TOPICS["choices"])  # the families below this number tell what a rule is about
@@ -24,6 +26,10 @@ _NOT = re.compile(
     r"(?<!\bmust)(?<!\bhave)(?<!\bhas)(?<!\bwe)(?<!\bi)(?<=[\w,]) not (?=\w)|, (?:nicht|non|não|niet|не|nie) (?=\w)",
     re.IGNORECASE,
 )
+_TURNING = [
+    *(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in TOPICS["turning"]),
+    *(re.compile(words) for words in TOPICS["turning_unspaced"]),
+]
 _REFUSED = 4  # words
 WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
 
@@ -54,6 +60,23 @@ def changed_choice(change: str, other: str) -> bool:
 def same_choice(change: str, other: str) -> bool:
     """Whether `other` makes no other choice than `change`."""
     return not changed_choice(change, other)
+
+
+def turned_round(one: str, other: str) -> bool:
+    """Whether two rules of the same words choose the other way round: "rg over grep" and "grep over rg"."""
+    for word in _TURNING:
+        (first, then), (others_first, others_then) = _around(word, one), _around(word, other)
+        if first & others_then and then & others_first:
+            return True
+    return False
+
+
+def _around(word: re.Pattern[str], text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems that stand only before `word`, and those that stand only behind it; none without it."""
+    if (found := word.search(text)) is None:
+        return frozenset(), frozenset()
+    before, behind = content_stems(text[: found.start()]), content_stems(text[found.end() :])
+    return before - behind, behind - before
 
 
 def swapped(change: str, line: str) -> str | None:
