@@ -70,12 +70,13 @@ def _indent(line: str) -> int:
 
 def says_less(data: bytes, text: str) -> Entry | None:
     """Return the item that says a part of what `text` does and nothing else, None where there is none."""
-    return next((entry for entry in entries(data) if _is_fuller(text, entry.text)), None)
+    stems = content_stems(text)
+    return next((entry for entry in entries(data) if _is_fuller(text, stems, entry.text)), None)
 
 
-def _is_fuller(text: str, than: str) -> bool:
-    """Whether a text says what another does, and more: the same words, numbers, choices, and yes or no."""
-    mine, theirs = content_stems(text), content_stems(than)
+def _is_fuller(text: str, mine: frozenset[str], than: str) -> bool:
+    """Whether a text with the stems `mine` says what another does, and more: its words, numbers, choices, yes or no."""
+    theirs = content_stems(than)
     shared = len(mine & theirs)
     if len(theirs) < _FEWEST or len(mine) <= len(theirs) or shared / len(theirs) < _COVERED:
         return False

@@ -15,8 +15,8 @@ from support.program import Program
 from support.session import LASTING, Session
 from tools.json_documents import DOCUMENTS, definition
 
-# Run by other tests: they need a model, labelled cases or a service manager.
-ELSEWHERE = {"eval", "service status", "learnings propose", "restore", "skills test"}
+# Run by other tests: they need a model, labelled cases, a service manager or a team.
+ELSEWHERE = {"eval", "service status", "learnings propose", "restore", "skills test", "team status"}
 
 
 class Checked:
@@ -28,7 +28,7 @@ class Checked:
         self.wrong: list[str] = []
 
     def __call__(self, name: str, *more: str, codes: tuple[int, ...] = (0,)) -> list[dict[str, object]]:
-        done = self._program.run(*name.removesuffix(" --stats").split(), "--json", *more)
+        done = self._program.run(*name.partition(" --")[0].split(), "--json", *more)
         assert done.returncode in codes, (name, done.stderr)
         found = json.loads(done.stdout)
         for error in jsonschema.Draft202012Validator(definition(name)).iter_errors(found):
@@ -61,6 +61,7 @@ def test_every_document_is_as_it_is_promised(home: Path, tmp_path: Path, project
         *(("recommend", "write the release notes", *at), ("suggest", *at), ("skills import", str(document), *at)),
         ("record", "fix the login", "--qa-passed", "--result", "Use a token.", "--seconds", "3"),
         ("record --stats", "--stats"),
+        ("inspect --explain", "--explain", str(session.path)),
     ):
         check(verb, *more)
     check("status", "--check", codes=(0, 1, 4))

@@ -80,7 +80,7 @@ def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(
     assert states(store) == {"p1": "rejected", "p2": "dropped", "p3": "open"}
     assert on_branch(person) == ["p3"]
     assert on_staging(get(store, "p3"))
-    assert decide(store, get(store, "p2"), accepting({})).lines == ("p2 accepted: say p2",)
+    assert decide(store, get(store, "p2"), accepting({})).lines[0] == "p2 accepted: say p2"
     assert states(store) == {"p1": "rejected", "p2": "accepted", "p3": "open"}
     after = snapshot(person.root)
     assert {name for name in before if before[name] != after.get(name)} <= {

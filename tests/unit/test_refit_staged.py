@@ -82,7 +82,7 @@ def test_the_neighbour_was_edited_by_hand(person: Person, store: Store) -> None:
         (Operation(Op.INSERT_AFTER, "- Run all of the tests twice.", "- Dry run first."),),
         "",
     )
-    assert decide(store, p1, accepting({})).lines == ("p1 accepted: say p1",)
+    assert decide(store, p1, accepting({})).lines[0] == "p1 accepted: say p1"
     assert person.skill.read_text() == wanted
     assert person.git("status", "--porcelain") == ""
 
