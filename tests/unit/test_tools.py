@@ -184,8 +184,8 @@ def events(agent: str, records: list[Record]) -> Iterator[ToolEvent]:
         yield from read(json.loads(json.dumps(record)), "s", HERE)
 
 
-# One call of each agent that a table describes, as its client wrote it with the texts cut short; those of Goose and Kiro
-# as their source has it.
+# One call of each agent that a table describes, as its client wrote it with the texts cut short; those of Goose and
+# Kiro as their source has it.
 _TABLES = json.loads((Path(__file__).parents[1] / "fixtures" / "tool_calls.json").read_text(encoding="utf-8"))
 CASES += [(agent, case["records"], ToolOutcome(case["outcome"])) for agent, case in _TABLES.items()]
 
