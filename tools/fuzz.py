@@ -21,7 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MISSING = "atheris is not installed: it has wheels for Linux on x86_64 only"
-_TABLES = ("cline", "droid", "continue", "kimi-code", "grok-build", "mistral-vibe", "letta-code")
+_ASKED_FOR = ("antigravity", "goose", "kiro", "openhands")
+_TABLES = ("cline", "droid", "continue", "kilo", "kimi-code", "grok-build", "mistral-vibe", "letta-code", *_ASKED_FOR)
 _AGENTS = ("claude-code", "codex", "opencode", "gemini-cli", "copilot-cli", "pi", "qwen-code", "cursor", *_TABLES)
 TARGETS = (*(f"adapter-{agent}" for agent in _AGENTS), "replies", "front-matter", "edits", "redactor")
 _START = 600.0  # seconds that a child may need besides, to start and to read its seeds, on a busy machine

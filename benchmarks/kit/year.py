@@ -115,7 +115,9 @@ def sessions(chance: random.Random, known: list[Truth], ears: Ears = WORDS) -> l
 
 def _session(chance: random.Random, known: list[Truth], number: int, ears: Ears) -> PastSession:
     at = START + number * 365 * DAY / SESSIONS
-    work, said, mattered, idle = {"refactor", "module"}, [], [], []
+    work, said = {"refactor", "module"}, []
+    mattered: list[str] = []
+    idle: list[str] = []
     for rule in known:
         word = rule.text.split()[2]
         matters = chance.random() < rule.share

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,10 @@ class Taught:
 
     @property
     def skill(self) -> str:
-        """The skill's text in the work tree."""
-        return self.project.skill_path.read_text()
+        """The skill's text in the work tree; nothing in the moment in which git puts another file in its place."""
+        with suppress(FileNotFoundError):
+            return self.project.skill_path.read_text()
+        return ""
 
     def states(self) -> dict[str, str]:
         return {item["id"]: item["state"] for item in self.program.json("proposals", "--state", "all")}
