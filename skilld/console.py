@@ -37,20 +37,23 @@ def say(text: str, hang: int | None = None) -> None:
 
 def wrapped(text: str, columns: int, hang: int) -> list[str]:
     """Return the lines of a text of so many columns, which may hold colours; 0 columns leave it as it is. Pure."""
+    if not columns:
+        return [text]
     start = _COMMAND.search(text)
     at = start.start() if start and len(_ESCAPE.sub("", text[start.start() :])) + hang <= columns else len(text)
     words = [*_WORD.findall(text[:at]), *([text[at:]] if text[at:] else [])]
-    lines, taken = [""], 0
+    lines: list[list[str]] = [[]]
+    taken, said = 0, False
     for word in words:
         size = len(_ESCAPE.sub("", word))
-        if 0 < columns < taken + size and lines[-1].strip():
+        if columns < taken + size and said:
             first = word.lstrip(" ")
-            lines.append(" " * hang + first)
-            taken = hang + size - (len(word) - len(first))
+            lines.append([" " * hang, first])
+            taken, said = hang + size - (len(word) - len(first)), bool(first)
         else:
-            lines[-1] += word
-            taken += size
-    return lines
+            lines[-1].append(word)
+            taken, said = taken + size, said or not word.isspace()
+    return ["".join(parts) for parts in lines]
 
 
 def _columns() -> int:
