@@ -48,7 +48,8 @@ class _Damage:
     """What is damaged: the lines that the fixtures of each agent hold, and a sound database."""
 
     def __init__(self, folder: Path, part: Part) -> None:
-        self._lines = {name: _lines(FIXTURES / name) for name in ADAPTERS if (FIXTURES / name).is_dir()}
+        known = {name: _lines(FIXTURES / name) for name in ADAPTERS if (FIXTURES / name).is_dir()}
+        self._lines = {name: lines for name, lines in known.items() if lines}
         self._sound = _database(folder / "sound.db")
         self._folder = folder / "damaged"
         self._part = part
