@@ -147,7 +147,6 @@ _IRREGULAR = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=8192)  # a year of what was said again has few words: 1.7 s became 1 s
 def stem(word: str) -> str:
     """Return a word without its commonest English ending (crude on purpose: both sides are treated alike)."""
     word = word.replace("\u2019", "'").removesuffix("'s")

@@ -32,6 +32,7 @@ _ODD, _STEEP = 5.5, 8  # times the cost for four times the text: four would be l
 _FAR_FROM_LINEAR = 3  # times what the shortest text lets expect of the longest
 _TIMES = 3  # that something is measured to be sure
 LEAST = 4000  # characters
+_MANY = 256  # things in a cache
 _LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<")
 _LETTERS = "abcdefghijklmnopqrst"
 
@@ -267,12 +268,22 @@ def grows_too_fast(
     return f"{longest // 4:,} characters take {before:.4f} s, {longest:,} take {after:.4f} s"
 
 
+@functools.cache
+def _caches() -> list[Any]:
+    """Return the caches of what is worked out of texts: those that hold many things, and not all that ever come."""
+    found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+    return [one for one in found if (one.cache_parameters()["maxsize"] or 0) >= _MANY]
+
+
 def _measured(prepare: Callable[[int], Callable[[], object]], length: int, most: float) -> float:
     """Return what a call costs, made anew each time: a second one would find what the first has used up or changed.
 
     What is done once only, such as to import a library or to fill a cache, does not count: where something was
-    imported, or it took too long, it is called again.
+    imported, or it took too long, it is called again. What an earlier call left in a cache would make shorter texts,
+    whose words it holds, cheap beside the longest, whose words it does not hold.
     """
+    for cache in _caches():
+        cache.cache_clear()
     known = len(sys.modules)
     try:
         spent = cost(prepare(length), most)
