@@ -255,7 +255,7 @@ def grows_too_fast(
             return ""
         if last <= _STEEP * shorter:  # not clear yet: what is copied each time costs little until it is long
             longest *= 4
-            most *= 4
+            most *= 8  # twice what is in proportion: on a busy machine one figure may be that much above another
         # Measured again: one figure can be spoilt by whatever else the machine does, all of six are not.
         before = min(_measured(prepare, longest // 4, most) for _ in range(_TIMES))
         after = math.inf
