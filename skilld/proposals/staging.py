@@ -51,7 +51,11 @@ def placed_anew(proposal: Proposal, tracked: Tracked) -> Proposal | None:
     if seen is None or current is None or _fits(edit, current):
         return proposal
     try:
-        after = (objects.read_blob(git, proposal.commit, relpath) if proposal.commit else None) or edit(seen)
+        # The proposal's own text, for the person may have edited it since the commit was made.
+        own = _fits(edit, seen) or not proposal.commit
+        after = edit(seen) if own else objects.read_blob(git, proposal.commit, relpath)
+        if after is None:
+            return proposal
         if line_diff.holds(current, seen, after):
             return None
         if _fits(edit, Path(proposal.path).read_bytes()):

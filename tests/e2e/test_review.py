@@ -114,6 +114,19 @@ def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str
     assert world.states()[world.two] == "open"
 
 
+def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world: Taught) -> None:
+    """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
+    scrub_environment()
+    at = sitting(world.home)
+    proposal = next(one for one in at.proposals() if one.id == world.one)
+    lines = [line for line in at.look(proposal).text.splitlines() if line != ONE]
+    below = lines.index(FIRST) + 1  # a line of the other proposal, which is older
+    told = at.accept_edited(world.one, "\n".join([*lines[:below], "- My own words.", *lines[below:]]) + "\n")
+    assert told.lines[0].startswith(f"{world.one} accepted")
+    assert "- My own words.\n" in world.skill
+    assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
+
+
 def test_reject_with_a_reason_and_undo_it(world: Taught) -> None:
     async def story(screen: Screen) -> None:
         await screen.press("r", *"not here", "enter")
