@@ -82,7 +82,11 @@ def test_f15_a_batch_whose_transcript_is_away_waits_on(
     clock = Clock(program)
     clock.pass_by(HOUR)
     program.run("run", "--once")
-    assert (_learned(program), _quotes(program)) == ([LASTING], [])
+    if kind == "missing_with_its_journal":
+        program.run("resume")  # the copy is from the pause, before the words were judged
+    else:
+        assert _learned(program) == [LASTING]
+    assert _quotes(program) == []
     aside.rename(folder)
     for _ in range(2):
         clock.pass_by(HOUR)
