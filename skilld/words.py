@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -217,13 +218,19 @@ def mistyped(one: str, other: str) -> bool:
     return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
 
 
-def share_held(words: frozenset[str], ground: frozenset[str], *, slips: bool = False) -> float:
-    """Return the share of `words`, stems, that `ground` has in whatever form: 0 to 1, and 0 where there are none.
+def held_in(words: Collection[str], ground: frozenset[str], *, slips: bool = False) -> frozenset[str]:
+    """Return those of `words`, stems, that `ground` has in whatever form.
 
-    With `slips` a word of the ground may be mistyped, or end otherwise in letters that no rule knows.
+    With `slips` a word of the ground may be mistyped, or end otherwise in letters that no rule knows. Ask for all words
+    at once: the forms of equal grounds are kept, and telling that two are equal takes a look at every word of them.
     """
     forms = _forms(ground)
-    return sum(word in ground or forms.hold(word, slips=slips) for word in words) / len(words) if words else 0.0
+    return frozenset(word for word in words if word in ground or forms.hold(word, slips=slips))
+
+
+def share_held(words: frozenset[str], ground: frozenset[str], *, slips: bool = False) -> float:
+    """Return the share of `words` that `held_in` finds: 0 to 1, and 0 where there are none."""
+    return len(held_in(words, ground, slips=slips)) / len(words) if words else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skilld.words import COMMON_STEM, content_stems, denies, same_stem, share_held, stem, stems
+from skilld.words import COMMON_STEM, content_stems, denies, held_in, same_stem, stem, stems
 
 # Whose words a text is made of: each content word of it, and whether its ground has the word too.
 #
@@ -87,19 +87,12 @@ def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Wor
     alike: dict[str, set[str]] = defaultdict(set)  # by what all forms of a word have in common
     for one in said:
         alike[one[:COMMON_STEM]].add(one)
-    words = [
-        Word(
-            match.start(),
-            match.end(),
-            1.0,
-            any(_same(one, other) for other in alike[one[:COMMON_STEM]])
-            if strictly
-            else bool(share_held(frozenset({one}), said, slips=True)),
-            not _is_instructing(match[0]),
-        )
-        for match in _spaced(plain)
-        for one in _stem_of(match[0])
-    ]
+    wanted = [(match, one) for match in _spaced(plain) for one in _stem_of(match[0])]
+    if strictly:
+        own = frozenset(one for _, one in wanted if any(_same(one, other) for other in alike[one[:COMMON_STEM]]))
+    else:
+        own = held_in({one for _, one in wanted}, said, slips=True)
+    words = [Word(match.start(), match.end(), 1.0, one in own, not _is_instructing(match[0])) for match, one in wanted]
     for script in _SCRIPTS:
         words += _unspaced(plain, known, script)
     return sorted(words, key=lambda word: word.start)

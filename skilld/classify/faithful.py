@@ -30,7 +30,7 @@ from skilld.classify.touched import (
 )
 from skilld.text import folded
 from skilld.types import Kind, Update
-from skilld.words import comparable, content_stems, denies, share_held
+from skilld.words import comparable, content_stems, denies, held_in, share_held
 
 # Whether each block that an edit puts in is carried by an update, and says nothing besides.
 #
@@ -54,7 +54,7 @@ def is_extra(change: BlockDiff, updates: Sequence[Update]) -> bool:
         return True
     for block in _added(change):
         words = words_of(block.text)
-        own = _held(pool, words)
+        own = held_in(pool, words)
         if block.level or not words or (block.kind == _CODE and folded(block.text) in said):
             continue
         new_numbers = _numbers(block.text) - _numbers(_removed(change)) - _moved_references(change, block)
@@ -119,10 +119,6 @@ def _added(change: BlockDiff) -> list[Block]:
 
 def _removed(change: BlockDiff) -> str:
     return "\n".join(change.old[place].text for place in change.removed)
-
-
-def _held(words: frozenset[str], ground: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in words if share_held(frozenset({word}), ground))
 
 
 def _numbers(text: str) -> set[str]:

@@ -21,7 +21,7 @@ from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, roles, sections
 from skilld.text import fold
 from skilld.types import Kind, Update
-from skilld.words import content_stems, measures, other_tongue, share_held, stems
+from skilld.words import content_stems, held_in, measures, other_tongue, share_held, stems
 
 _OWN_LINE = re.compile(r"\s*[|>]")  # tables and quotations: a line of theirs continues no other
 _LABEL = re.compile(r".*[:\uff1a][*_]*$|[*_]{2}[^*_]+[*_]{2}$")
@@ -310,7 +310,7 @@ def _names(change: BlockDiff, place: int, part: str, update: Update, written: fr
     the skill may be nearer to what was said. With one word in common what goes must give way to the change on the spot.
     """
     words, said = words_of(part), words_of(_said(update))
-    lost = frozenset(word for word in words if not share_held(frozenset({word}), written))
+    lost = words - held_in(words, written)
     if lost and lost != words and share_held(lost, said) == 1:
         return True
     wanted = words_of(update.change)
