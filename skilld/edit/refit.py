@@ -262,9 +262,10 @@ class _Hunk:
     added: tuple[str, ...]
 
 
-def refit(before: bytes, after: bytes, current: bytes) -> list[Operation]:
+def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> list[Operation]:
     """Return the operations that make the change from `before` to `after` in `current`, to be applied in this order.
 
+    The change is the `newest` where other list items that were added at its place came earlier, and go above its own.
     Raises NoPlaceError where a place is not certain, where a line that goes was edited or is gone, and for a change of
     the front matter; SkilldError where a version cannot be parsed. No operation comes back where all is done already.
     """
@@ -277,6 +278,8 @@ def refit(before: bytes, after: bytes, current: bytes) -> list[Operation]:
     for hunk in reversed(_hunks(old.body, new.body)):  # last first, so that earlier line numbers stay right
         if hunk.start == hunk.end:
             start = end = _gap(old.body, body, alignment, hunk)
+            if newest and _is_item(hunk.added):
+                start = end = _behind_new_items(body, alignment, start)
         else:
             start, end = _range(old.body, body, alignment, hunk)
         start, texts = numbered(new.body, hunk.at, hunk.added, body, start) if start == end else (start, [*hunk.added])
@@ -368,6 +371,14 @@ def _below(old: Sequence[Line], now: Sequence[Line], up: int | None, over: int, 
     if _depth(below) > len(item.indent) and below.strip():
         return at
     while at < len(now) and now[at].key and _depth(now[at].text) > len(item.indent):
+        at += 1
+    return at
+
+
+def _behind_new_items(now: Sequence[Line], alignment: Alignment, at: int) -> int:
+    """Return the line behind the list items at `at` that the old version does not have."""
+    known = {*alignment.found.values()}
+    while at < len(now) and at not in known and now[at].key and (list_item(now[at].text) or _depth(now[at].text)):
         at += 1
     return at
 

@@ -52,12 +52,15 @@ class Edit:
         """Return the edited bytes. Raises SkilldError where an anchor is gone."""
         return _applied(data, self.operations)
 
-    def certain(self, before: bytes, after: bytes, current: bytes) -> bytes:
-        """Return `current` with the change from `before` to `after` made where it certainly goes, else SkilldError."""
+    def certain(self, before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> bytes:
+        """Return `current` with the change from `before` to `after` made where it certainly goes, else SkilldError.
+
+        `newest` is as in `refit`.
+        """
         if not self._refits:
             return self(current)
         try:
-            operations = refit(before, after, current)
+            operations = refit(before, after, current, newest=newest)
         except NoPlaceError:
             if not _brings_a_heading(self.operations):
                 raise

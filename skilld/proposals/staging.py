@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from skilld.context.ceilings import ceilings, passed_by
@@ -186,7 +187,7 @@ def _request(proposal: Proposal, dropped: Collection[str], private: Path) -> Req
         path=Path(proposal.path),
         skill=proposal.skill,
         apply=edit,
-        refit=edit.certain,
+        refit=partial(edit.certain, newest=True),
         summary=proposal.summary,
         reason=proposal.reason,
         quote=proposal.evidence[0].quote if proposal.evidence else "",  # a merge quotes nobody

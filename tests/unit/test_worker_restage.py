@@ -230,7 +230,7 @@ def test_what_waited_below_a_line_of_another_proposal_is_placed_anew(person: Per
     found = look(waiting, closed=("p1",)) if rejected else look(first, waiting)
     (committed,) = found.committed
     assert (decided(found), committed.commit) == ([], person.tip(STAGING))
-    lines = ["- Run the tests.", "- Then wait a minute.", *([] if rejected else ["- Dry run first."])]
+    lines = ["- Run the tests.", *([] if rejected else ["- Dry run first."]), "- Then wait a minute."]
     assert "\n".join([*lines, "- Tag the commit."]) in person.show(ref=STAGING)
     assert person.log(STAGING, "^main") == [f"skilld(release): say {name}" for name in ("p2", "p1")[: 2 - rejected]]
     # What the store keeps now fits again wherever the branch is made anew.
