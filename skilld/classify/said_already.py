@@ -16,8 +16,9 @@ from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
 
 _COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
-# Function words that make a rule another one. Those of an order of steps are members of a choice.
-_WHERE = "up down out off under over above below without except unless only every each all both"
+# Function words that make a rule another one. Those of an order of steps are members of a choice. "Every" is none:
+# a rule holds each time, whether it says so or not.
+_WHERE = "up down out off under over above below without except unless only all both"
 _DIRECTIONS = frozenset(_WHERE.split())
 _FEWEST = 2  # stems: a single one that is no choice stands in many a rule
 

@@ -62,9 +62,44 @@ _POINTS = re.compile(
 )
 
 
+# A part of the work, by what points at it: a rule "for this function only" holds nowhere once that function is done.
+# "This file" is left alone, since a rule of an instruction file may mean that file.
+_PART = re.compile(
+    r"""\b(?:(?:this|these)|(?:for|in|on|to|from|with)\ (?:that|those))\ (?:function|method|class|module|script
+        |component
+        |test|page|query|queries|table|endpoint|handler|loop|branch|commit|pr|pull\ request|ticket|issue|task)(?:s
+        |es)?\b
+      | \bdies(?:e[rsmn]?)?\ (?:funktion|methode|klasse|modul|skript|komponente|test|seite|abfrage|tabelle|branch|commit
+        |pr|ticket|aufgabe)s?\b
+      | \best[ea]s?\ (?:funci[oó]n|m[eé]todo|clase|m[oó]dulo|script|componente|test|prueba|p[aá]gina|consulta|tabla|rama
+        |commit|pr|ticket|tarea)s?\b
+      | \bc(?:e|et|ette|es)\ (?:fonction|m[eé]thode|classe|module|script|composant|test|page|requ[eê]te|table|branche
+        |commit|pr|ticket|t[aâ]che)s?\b
+      | \bquest[oaie]\ (?:funzion|metod|class|modul|script|component|test|pagin|query|tabell|branch|commit|pr|ticket)\w*
+      | \b(?:n?est[ea]|n?ess[ea]|dest[ea]|dess[ea])\ (?:fun[cç][aã]o|m[eé]todo|classe|m[oó]dulo|script|componente|teste
+        |p[aá]gina|consulta|tabela|branch|commit|pr|ticket|tarefa)s?\b
+      | \b(?:deze|dit|die|dat)\ (?:functie|methode|klasse|module|script|component|test|pagina|query|tabel|branch|commit
+        |pr|ticket|taak)s?\b
+      | \bэт(?:а|ой|у|от|ого|ом|ому|о|их|и)\ (?:функци|метод|класс|модул|скрипт|компонент|тест|страниц|запрос|таблиц
+        |ветк|задач)\w*
+      | \bt(?:ej|ym|ą|en|a|ego|ę)\ (?:funkcj|metod|klas|moduł|skrypt|komponen|test|stron|zapytani|tabel|gałę|zadani)\w*
+      | \bt(?:éto|ato|ento|ohoto|omto|uto|oto)\ (?:funkc|metod|tříd|modul|skript|komponent|test|strán|dotaz|tabul|větv
+        |úkol)\w*
+      | \bbu\ (?:fonksiyon|metot|metod|sınıf|modül|bileşen|test|sayfa|sorgu|tablo|dal|görev)\w*
+      | (?:hàm|phương\ thức|lớp|thành\ phần|trang|truy\ vấn|bảng|nhánh|tác\ vụ)\ này\b
+      | (?:这|這)(?:个|個|些)?(?:函数|函數|方法|类(?!型)|類(?!型)|模块|模塊|脚本|腳本|组件|組件|测试|測試|页面|頁面
+        |查询|表|分支|任务|任務)
+      | (?:この|その)(?:関数|メソッド|クラス|モジュール|スクリプト|コンポーネント|テスト|ページ|クエリ|テーブル
+        |ブランチ|タスク)
+      | (?:이|그)\ ?(?:함수|메서드|클래스|모듈|스크립트|컴포넌트|테스트|페이지|쿼리|테이블|브랜치|작업)
+      | इस\ (?:फ़ंक्शन|फंक्शन|क्लास|मेथड|मॉड्यूल|टेस्ट|पेज)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
 def leans(change: str) -> bool:
-    """Whether a change points at something that it does not name: "this kind of test", "format it like that"."""
-    return bool(_POINTS.search(change))
+    """Whether a change points at something that it does not name: "this kind of test", "in this function"."""
+    return bool(_POINTS.search(change) or _PART.search(change))
 
 
 def with_subject(change: str, before: str) -> str | None:

@@ -160,6 +160,19 @@ def test_what_is_heard_stands_in_the_turn_where_it_says() -> None:
     assert [text[one.start : one.start + len(one.quote)] for one in heard] == [one.quote for one in heard]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commit messages: always imperative mood, never past tense",
+        "branch names: always lowercase, never underscores",
+        "Commit messages: never emojis, always the ticket first.",
+    ],
+)
+def test_what_a_colon_says_it_is_about_stays_with_all_that_follows(text: str) -> None:
+    """Without it "never past tense" would hold for everything that is written."""
+    assert [one.quote for one in listen(text)] == [text]
+
+
 def test_the_strongest_way_of_saying_it_counts() -> None:
     (heard,) = listen("from now on, stop adding emojis to commits")
     assert (heard.cue, heard.strength) == (Cue.LASTING, 0.85)

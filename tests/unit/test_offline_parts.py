@@ -22,6 +22,18 @@ def test_measures_name_numbers_by_their_neighbours() -> None:
 
 
 @pytest.mark.parametrize(
+    ("change", "line", "said"),
+    [
+        ("Run make lint before every commit.", "Always run make lint before you commit anything in this repo.", True),
+        ("Add a test for each bug fix.", "Add a test for bug fixes.", True),
+        ("Run only the unit tests.", "Run the unit tests.", False),
+    ],
+)
+def test_a_rule_holds_each_time_whether_it_says_so_or_not(change: str, line: str, *, said: bool) -> None:
+    assert says_already(change, f"- {line}\n") is said
+
+
+@pytest.mark.parametrize(
     "text",
     ["do not", "never", "nunca", "не трогай", "不要", "しないで", "触りませんでした", "時間がないから", "no dates"],
 )

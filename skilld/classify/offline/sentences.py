@@ -80,6 +80,7 @@ _SOME_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
 _ASKED = re.compile(
     r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)[?？][\"”»')\]]*+\s*+$", re.IGNORECASE
 )
+_TOPIC = re.compile(r"\W*(?!\S+ing\b)(?:[\w'/.-]+\s){0,3}[\w'/.-]+\s?[:：]\s")  # what all that follows is about
 _LONGEST_LEAD = 500  # characters
 _RUN_ON, _SHORTEST = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
@@ -143,9 +144,11 @@ def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 
 def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
-    """Whether a rule behind a comma is one of its own: not behind "from now on" or "when you write docs"."""
+    """Whether a rule behind a comma is one of its own: not behind "from now on", "when you write docs" or "titles:"."""
     if not rule["comma"]:
         return True
+    if _TOPIC.match(line, begin, rule.start()):
+        return False
     return bool(_SOME_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
 
 
