@@ -248,12 +248,19 @@ class Entitle(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a file with its number from 1; what is only shown has 0."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Spare(Tagged):
-    """A file that agents load, and parts of it, of which those are wanted that it can do without."""
+    """The parts of a file that agents load, of which those are wanted that it can do without."""
 
     backend: Spec
-    text: str
-    parts: tuple[str, ...]
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,11 +428,19 @@ class ExtensionResult(Result):
     said: tuple[Update, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Spared:
+    """A part that a file can do without, and the one that says the same (0: none), by their numbers from 1."""
+
+    number: int
+    same: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpareResult(Result):
-    """The parts that a file can do without, by their numbers from 1."""
+    """The parts that a file can do without."""
 
-    numbers: tuple[int, ...] = ()
+    parts: tuple[Spared, ...] = ()
 
 
 AnyResult = (

@@ -61,6 +61,11 @@ def sentences_of(text: str) -> list[str]:
     return [part for part in _SENTENCE_END.split(text) if part.strip()]
 
 
+def sentence_starts(text: str) -> list[int]:
+    """Return where each sentence of prose but the first begins, as `sentences_of` parts them."""
+    return [found.end() for found in _SENTENCE_END.finditer(text)]
+
+
 def ended_like(text: str, others: Sequence[str]) -> str:
     """Return `text` without the full stop at its end where most of `others` end without one."""
     closed = sum(other.rstrip().endswith((".", "!", "。", "！")) for other in others)

@@ -23,6 +23,7 @@ from skilld.words import stems
 # In the name of every file of prompts/. Bump it, and rename them, whenever the text of a request changes: verdicts
 # carry it, and answers kept in files (docs/scoring.md) are found by the request's exact text.
 VERSION = "4"
+SPARE_VERSION = "5"  # of the question what a file can do without
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
 EXCERPT_LIMIT = 4000  # characters of a file that is no skill
@@ -128,11 +129,11 @@ def matters(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
     return Prompt(_rules("matter_system"), "\n\n".join([*parts, _rules("matter_question")]))
 
 
-def spare(text: str, parts: Sequence[str]) -> Prompt:
-    """Ask which of some parts of a file it can do without; text and parts come redacted, the parts numbered from 1."""
-    lines = "\n".join(_json({"number": number, "text": part}) for number, part in enumerate(parts, 1))
-    shown = (f"<file>\n{_raw(text)}\n</file>", f"<parts>\n{lines}\n</parts>", _rules("spare_question"))
-    return Prompt(_rules("spare_system"), "\n\n".join(shown))
+def spare(parts: Sequence[tuple[int, str]]) -> Prompt:
+    """Ask which parts of a file it can do without; they come redacted, numbered from 1, and 0 is only shown."""
+    lines = "\n".join(_json({"number": number, "text": text} if number else {"text": text}) for number, text in parts)
+    shown = (f"<file>\n{lines}\n</file>", _rules("spare_question", SPARE_VERSION))
+    return Prompt(_rules("spare_system", SPARE_VERSION), "\n\n".join(shown))
 
 
 def _skill(skill: SkillDoc, text: str) -> str:
@@ -209,5 +210,5 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).translate(_BRACKETS)
 
 
-def _rules(name: str) -> str:
-    return resources.files("skilld.classify").joinpath("prompts", f"{name}.v{VERSION}.txt").read_text("utf-8").strip()
+def _rules(name: str, version: str = VERSION) -> str:
+    return resources.files("skilld.classify").joinpath("prompts", f"{name}.v{version}.txt").read_text("utf-8").strip()

@@ -95,9 +95,20 @@ def parse_repeats(reply: str, *, said: int, rules: int) -> list[tuple[int, int]]
     return [*found]
 
 
-def parse_spare(reply: str, parts: int) -> list[int]:
-    """Return which parts of a file are spare, by their numbers from 1. Raises BadReplyError for other replies."""
-    return _numbers(reply, "spare", "number", parts, "part")
+def parse_spare(reply: str, parts: int) -> list[tuple[int, int]]:
+    """Return which parts of a file are spare and which says the same (0: none), by their numbers from 1.
+
+    Raises BadReplyError for other replies.
+    """
+    found: dict[int, int] = {}
+    for item in array(reply, "spare", "number"):
+        if not isinstance(item, dict) or not {"number"} <= set(item) <= {"number", "same"}:
+            raise BadReplyError("a part is not of the asked form")
+        number, same = json_answer.whole(item["number"]), json_answer.whole(item.get("same", 0))
+        if number is None or same is None or not (1 <= number <= parts and 0 <= same <= parts) or number == same:
+            raise BadReplyError("it names a part that is not there")
+        found.setdefault(number, same)
+    return sorted(found.items())
 
 
 def parse_matters(reply: str, rules: int) -> list[int]:
@@ -222,7 +233,7 @@ VERDICTS = _format("verdicts", {"type": "string", "enum": list(_VERDICTS)})
 TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
 REPEATS = _format("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
 MATTERS = _format("matters", _object({"rule": {"type": "integer"}}))
-SPARE = _format("spare", _object({"number": {"type": "integer"}}))
+SPARE = _format("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}}))
 OPERATIONS = _format(
     "operations",
     _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT}),

@@ -49,7 +49,8 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--project", metavar="DIR", type=Path, default=Path(), help="the project to look at (default: the current one)"
     )
-    parser.add_argument("--ask", action="store_true", help="also ask the model which lines any model already knows")
+    asks = "also ask the model which lines any model already knows, or the file says twice"
+    parser.add_argument("--ask", action="store_true", help=asks)
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
 
 
@@ -194,28 +195,27 @@ class _Asking:
         """Return the cuts that the model named and code let pass, or why it was not asked."""
         from skilld.clock import day
         from skilld.ingest.discover import Host
-        from skilld.protocol import Job, Spare, SpareResult
+        from skilld.protocol import Job, Part, Spare, SpareResult
         from skilld.store.budget import spent_limit
-        from skilld.trim.find import candidates, named
+        from skilld.trim.named import Answer, named, shown
         from skilld.types import Outcome
         from skilld.worker.spawn import Worker
 
-        numbers = candidates(sheet, known)
         text = sheet.file.data.decode("utf-8", "replace")
         today = day(time.time())
         if why := spent_limit(self._store.usage.on(today), self._settings.budget):
             return [], f"not asked about: today's budget is spent ({why})"
-        if not numbers or counter.count(text) > _MOST_SENT:
-            return [], "not asked about: it is too long" if numbers else ""
-        work = Spare(self._spec, text, tuple(sheet.units[at].text for at in numbers))
+        if not sheet.units or counter.count(text) > _MOST_SENT:
+            return [], "not asked about: it is too long" if sheet.units else ""
+        work = Spare(self._spec, tuple(Part(number, part) for number, part in shown(sheet)))
         with Worker(dict(os.environ)) as worker:
             result = worker.do(Job(work, Host(common.home(), os.environ).umask), self._settings.worker.seconds * 2)
         with self._store.transaction():
             self._store.usage.add(today, self.model, "trim", result.usage)
         if not isinstance(result, SpareResult) or result.outcome is not Outcome.NOTHING:
             return [], f"not asked about: {result.detail}"
-        chosen = [numbers[number - 1] for number in result.numbers]
-        return named(sheet, known, chosen, counter.count, besides), ""
+        answers = [Answer(one.number - 1, one.same - 1 if one.same else None) for one in result.parts]
+        return named(sheet, known, answers, counter.count, besides), ""
 
 
 def _proposed(store: Store, one: Planned, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
@@ -225,13 +225,13 @@ def _proposed(store: Store, one: Planned, model: str, counter: Tokenizer, *, dry
     from skilld.classify.backends import OFFLINE
     from skilld.clock import rfc3339
     from skilld.proposals.amend import put
-    from skilld.trim.cuts import Why
+    from skilld.trim.cuts import NAMED
     from skilld.trim.propose import Fate, proposal
 
     if dry or one.fate is not Fate.PROPOSE:
         return one.proposal, ""
     lost = common.redactor()(one.cut.lost)
-    named = model if one.cut.why is Why.KNOWN else OFFLINE
+    named = model if one.cut.why in NAMED else OFFLINE
     made = proposal(replace(one, cut=replace(one.cut, lost=lost)), named, counter.name, rfc3339(time.time()))
     try:
         return put(store, made).id, ""

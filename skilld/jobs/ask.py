@@ -7,7 +7,7 @@ from collections.abc import Callable
 from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import Ask, Entitle, Result, SkillTitle, Spare, SpareResult, TitleResult
+from skilld.protocol import Ask, Entitle, Result, SkillTitle, Spare, Spared, SpareResult, TitleResult
 from skilld.types import Message, Outcome
 
 # A real question to the back-end, to learn whether it answers: the shortest of the kind that batches ask.
@@ -53,12 +53,13 @@ def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResul
 
 
 def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
-    """Ask which parts of the job's file any model knows untold; offline has no opinion."""
+    """Ask which parts of the job's file are known untold or said twice; offline has no opinion."""
     backend = make(job.backend)
     if not isinstance(backend, Model):
         return SpareResult(outcome=Outcome.NOTHING, model=backend.name)
     try:
-        numbers = backend.spare(redact(job.text), [redact(part) for part in job.parts])
+        numbers = backend.spare([(part.number, redact(part.text)) for part in job.parts])
     except SkilldError as error:
         return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))
+    named = tuple(Spared(number, same) for number, same in numbers)
+    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, parts=named)

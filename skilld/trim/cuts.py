@@ -20,7 +20,7 @@ from skilld.trim.units import Sheet, closed, head, leads, whole
 from skilld.types import Operation
 from skilld.words import content_stems
 
-_SHOWN = 120  # characters of what goes that are shown
+SHOWN = 120  # characters of what goes that are shown
 
 
 class Why(StrEnum):
@@ -37,6 +37,7 @@ class Why(StrEnum):
     )
     UNUSED = "it never applied in any session that loaded it"
     KNOWN = "a model says that any model already knows this"
+    SAID = "a model says that the file says this elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ class Kept:
 
 
 _Reason = tuple[Why, str]
-_JUDGED = {Why.KNOWN, Why.UNUSED, Why.DEAD}
+NAMED = {Why.KNOWN, Why.SAID}  # by a model
+_JUDGED = {*NAMED, Why.UNUSED, Why.DEAD}
 _NUMBERED = re.compile(r"(?:(?:step|phase|part|stage)\s*)?\d+\b", re.IGNORECASE)
 _WAYS = re.compile(r"\b(?:strategies|ways|options|approaches|alternatives|variants|modes|choices)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -228,7 +230,7 @@ def one_cut(sheet: Sheet, first: int, stop: int, reason: _Reason, count: Callabl
         apply(sheet.file.data, [operation])
     except SkilldError:
         return None
-    lost = "nothing" if why in {Why.TWICE, Why.EMPTY, Why.CONTENTS, Why.BADGE} else cut(fold(text), _SHOWN)
+    lost = "nothing" if why in {Why.TWICE, Why.EMPTY, Why.CONTENTS, Why.BADGE} else cut(fold(text), SHOWN)
     return Cut(sheet.line(first), sheet.line(stop - 1), why, lost, count(text + "\n"), (operation,), where)
 
 
@@ -245,7 +247,7 @@ def ordered(sheet: Sheet, made: Iterable[Cut], besides: Iterable[Cut] = ()) -> l
         together = next((one for one in parts if not set(left).isdisjoint(one)), [])
         if not together:
             return sorted(left, key=lambda one: (-one.tokens, one.line))
-        last = min(set(left) & set(together), key=lambda one: (one.why is not Why.KNOWN, one.tokens, -one.line))
+        last = min(set(left) & set(together), key=lambda one: (one.why not in NAMED, one.tokens, -one.line))
         left.remove(last)
         if len(together) > 1:
             left.append(replace(last, after=tuple(one.key for one in together if one != last)))

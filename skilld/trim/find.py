@@ -1,4 +1,4 @@
-"""Finds cuts in one file: those code is sure of, those a model named and code approved, and doubtful ones. Pure.
+"""Finds cuts in one file that code alone is sure of, and doubtful lines. Pure.
 
 Sure is what an agent cannot miss: the same words below the same heading again, a list of the file's own headings, a
 badge, a heading with nothing below it, a pointer to a file that is gone, when to choose a skill in the part that is
@@ -8,10 +8,9 @@ read once it was chosen, and a rule that never mattered. docs/trim.md has how ri
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from skilld.classify.offline.choices import TELLING, choices
 from skilld.classify.offline.sections import Block
 from skilld.markdown import structure
 from skilld.text import fold, folded
@@ -19,7 +18,6 @@ from skilld.trim.cuts import Cut, Kept, Why, cuts, one_cut, ordered, speaks_of
 from skilld.trim.units import Sheet, head
 
 _MIN_TWICE = 40  # characters: what is shorter may well stand twice
-_MOST = 0.5  # share of a file's units that a model may name
 _SHOWN = 120  # characters of what goes that are shown
 
 
@@ -65,20 +63,11 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 # What tells a choice of the person or the project from what everybody knows.
-_CHOICE = re.compile(
+CHOICE = re.compile(
     r"\b(?:never|must|always|mandatory|required?|do(?:es)? not|don['’]?t|avoid|forbid\w*|important|critical|warning"
     r"|careful|prefer\w*|instead of|rather than|only (?:if|when|after|use|the)|our|we|us|my|team"
     r"|this (?:project|repo\w*|codebase|skill)"
     r"|use (?:it |this )?when|best for|ask|confirm|approv\w+|default)\b|\]\((?!https?:)|(?:^|\s)@\w",
-    re.IGNORECASE,
-)
-# A value that somebody set: a measure in a command or a setting, and the form that a name or a message has.
-_VALUE = re.compile(
-    r"(?:^|\s)--?[a-z][\w-]*[= ][\"']?\d"
-    r"|(?:delay|timeout|interval|period|limit|max|min|retr|threshold|replicas|ttl|attempts|workers|seconds|size)"
-    r"[\w-]{0,20}[\"']?\s?[:=]\s?[\"']?\d"
-    r"|\b\d+\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?|px|[kmg]i?b)\b|\b\d+\s?%"
-    r"|\b(?:[vx]\d+\.\d+\.\d+|x\.y\.z|yyyy\W?mm)\b|(?<![\w<])<[a-z]+(?:[-_ ][a-z]+)+>",
     re.IGNORECASE,
 )
 _RECOMMENDS = re.compile(r"\brecommend", re.IGNORECASE)
@@ -92,13 +81,14 @@ _ADVICE = re.compile(
 )
 
 
-def _names_a_choice(title: str) -> bool:
-    return bool(_CHOICE.search(title) or _RECOMMENDS.search(title))
+def names_a_choice(title: str) -> bool:
+    """Whether a heading says a choice."""
+    return bool(CHOICE.search(title) or _RECOMMENDS.search(title))
 
 
 def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
     """Return the cuts that code alone is sure of, the largest saving first."""
-    free = _free(sheet)
+    free = writable(sheet)
     chosen: dict[int, tuple[Why, str]] = {}
     seen = {unit.key: name for name, other in (known.others or {}).items() for unit in other.units}
     for at, unit in enumerate(sheet.units):
@@ -109,9 +99,9 @@ def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
             chosen[at] = Why.TWICE, said
         elif unit.kind is Block.PARAGRAPH and _BADGES.fullmatch(unit.text):
             chosen[at] = Why.BADGE, ""
-        elif _lines(sheet, at) & set(known.dead) and _only_points(unit.text):
+        elif lines_of(sheet, at) & set(known.dead) and _only_points(unit.text):
             chosen[at] = Why.DEAD, ""
-        elif _lines(sheet, at) <= set(known.unused) and folded(unit.text.lstrip("-*+ ")) not in known.own:
+        elif lines_of(sheet, at) <= set(known.unused) and folded(unit.text.lstrip("-*+ ")) not in known.own:
             chosen[at] = Why.UNUSED, ""
         seen.setdefault(unit.key, f"line {sheet.line(unit.first)}")
     for section in sheet.sections:
@@ -128,54 +118,8 @@ def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
             and not any(map(_LIMITS.search, told))
         ):
             chosen |= {at: (Why.CHOOSING, "") for at in inside if at in free}
-    kept = Kept(set(range(len(sheet.units))) - free, known.own, _names_a_choice)
+    kept = Kept(set(range(len(sheet.units))) - free, known.own, names_a_choice)
     return ordered(sheet, [*cuts(sheet, chosen, count, kept), *_empty(sheet, count)])
-
-
-def candidates(sheet: Sheet, known: Known) -> list[int]:
-    """Return the numbers of the units about which a model may be asked: no choice of a person's speaks in them.
-
-    A value that was set is one: of 49 cuts two were harmful, and what they took were timings and the form of a message.
-    """
-    own = set(known.own)
-    return [
-        at
-        for at in sorted(_free(sheet))
-        if not _CHOICE.search(sheet.units[at].text)
-        and not _CHOICE.search(sheet.units[at].heading)
-        and not _VALUE.search(sheet.units[at].text)
-        and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in sheet.units[at].text.split("\n"))
-    ]
-
-
-def named(
-    sheet: Sheet, known: Known, numbers: Iterable[int], count: Callable[[str], int], besides: Sequence[Cut] = ()
-) -> list[Cut]:
-    """Return the cuts of the units that a model named, as far as they are `candidates` and not most of the file.
-
-    `besides` are the sure ones: what goes with them is neither named again nor counted on to name a subject.
-    """
-    going = {number for cut in besides for number in range(cut.line, cut.last + 1)}
-    asked = set(candidates(sheet, known))
-    allowed = asked & set(numbers)
-    total = sum(count(unit.text) for unit in sheet.units)
-    if sum(count(sheet.units[at].text) for at in allowed) > _MOST * total:
-        return []
-    allowed = {at for at in allowed if going.isdisjoint(_lines(sheet, at))}
-    allowed -= _only_there(sheet, allowed)
-    kept = Kept(set(range(len(sheet.units))) - asked, known.own, _names_a_choice, going)
-    return ordered(sheet, cuts(sheet, dict.fromkeys(allowed, (Why.KNOWN, "")), count, kept), besides)
-
-
-def _only_there(sheet: Sheet, allowed: Collection[int]) -> set[int]:
-    """Return those of some units that name one tool of a kind which nothing that stays names."""
-    stays = "\n".join([sheet.file.front, *(unit.text for at, unit in enumerate(sheet.units) if at not in allowed)])
-    named = frozenset().union(*choices(stays).values())
-    return {
-        at
-        for at in allowed
-        if any(not each <= named for family, each in choices(sheet.units[at].text).items() if family < TELLING)
-    }
 
 
 def doubtful(sheet: Sheet) -> list[Doubt]:
@@ -184,13 +128,14 @@ def doubtful(sheet: Sheet) -> list[Doubt]:
     return [Doubt(sheet.line(unit.first), fold(unit.text)) for unit in units if _ADVICE.search(unit.text)]
 
 
-def _free(sheet: Sheet) -> set[int]:
+def writable(sheet: Sheet) -> set[int]:
     """Return the units that no program writes."""
     kept = {number for block in structure.managed(sheet.body) for number in block}
     return {at for at, unit in enumerate(sheet.units) if kept.isdisjoint(range(unit.first, unit.last + 1))}
 
 
-def _lines(sheet: Sheet, at: int) -> set[int]:
+def lines_of(sheet: Sheet, at: int) -> set[int]:
+    """Return the lines of a unit that say something, by their numbers in the file."""
     unit = sheet.units[at]
     return {sheet.line(number) for number in range(unit.first, unit.last + 1) if sheet.body[number].key}
 

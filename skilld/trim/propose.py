@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skilld.text import counted
-from skilld.trim.cuts import Cut, Why
+from skilld.trim.cuts import NAMED, Cut
 from skilld.types import Kind, Proposal, SkillRef, State
 
 MAX_OPEN = 10  # cuts of which a person is asked at once
@@ -90,7 +90,7 @@ def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
         reason=f"Cut because {cut.why.value}{where}. It saves {counted(cut.tokens, 'token')}, counted by {tokenizer}.",
         kind=Kind.REMOVE_STEP,
         evidence=(),
-        confidence=_NAMED if cut.why is Why.KNOWN else _SURE,
+        confidence=_NAMED if cut.why in NAMED else _SURE,
         agent="",
         session_id="",
         model=model,

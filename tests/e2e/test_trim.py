@@ -146,7 +146,7 @@ def test_a_model_names_numbers_and_its_answer_is_booked(world: World, home: Path
 
     def decide(body: Body) -> str:
         seen.append(said(body))
-        return '<spare>[{"number": 1}]</spare>'
+        return '<spare>[{"number": 1, "same": 0}, {"number": 4, "same": 0}]</spare>'
 
     with StubModel(decide) as model:
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
@@ -154,15 +154,14 @@ def test_a_model_names_numbers_and_its_answer_is_booked(world: World, home: Path
         assert world.trim()["cuts"] == [], "not asked without --ask"
         (found,) = world.trim("--ask")["cuts"]
     assert len(seen) == 1
-    assert "snapshot of all files" in seen[0].rpartition("<parts>\n")[2]
-    assert "Fridays" not in seen[0].rpartition("<parts>\n")[2]
+    assert '{"number": 4, "text": "- Never on Fridays."}' in seen[0]
     assert (found["line"], found["what"], found["lost"]) == (3, "propose", "A commit is a snapshot of all files.")
     (row,) = world.program.json("proposals")
     assert row["model"] == "openai/stub"
     assert [day["calls"] for day in world.program.json("cost")["days"]] == [1]
 
 
-@pytest.mark.parametrize("reply", ["I would cut it all.", '<spare>[{"number": 99}]</spare>'])
+@pytest.mark.parametrize("reply", ["I would cut it all.", '<spare>[{"number": 99, "same": 0}]</spare>'])
 def test_without_a_usable_answer_the_sure_cuts_stay(world: World, home: Path, reply: str) -> None:
     (world.root / "CLAUDE.md").write_text(f"{CLAUDE}\nA commit is a snapshot of all files.\n")
     world.person.commit("more")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 import pytest
 
@@ -12,7 +13,9 @@ from skilld.context.ceilings import ceilings, passed_by
 from skilld.context.tokenizer import ESTIMATE, tokenizer
 from skilld.edit.operations import apply
 from skilld.trim.cuts import Cut, Why
-from skilld.trim.find import Known, candidates, doubtful, named, sure
+from skilld.trim.find import Known, doubtful, sure
+from skilld.trim.named import Answer, candidates, named, shown
+from skilld.trim.pieces import pieces
 from skilld.trim.propose import MAX_OPEN, Fate, plan, proposal
 from skilld.trim.units import Sheet, leads, sheet
 from skilld.types import SkillRef, State
@@ -30,6 +33,12 @@ def after(text: str, cuts: list[Cut]) -> str:
     for one in cuts:
         data = apply(data, one.operations)
     return data.decode()
+
+
+def all_of(parts: Sheet, units: Iterable[int]) -> list[Answer]:
+    """The answers that all pieces of some units are known."""
+    some = set(units)
+    return [Answer(at) for at, part in enumerate(pieces(parts)) if part.unit in some]
 
 
 LONG = "Money is in cents, and never in floating point numbers."
@@ -126,19 +135,23 @@ git merge b
 
 def test_a_model_names_numbers_and_code_keeps_choices_links_and_steps() -> None:
     parts = of(KNOWN)
-    asked = [parts.units[at].text for at in candidates(parts, Known())]
+    asked = [part.text for part in candidates(parts, Known())]
     assert not any(word in " ".join(asked) for word in ("Friday", "squash", "default", "docs/how.md"))
     steps = [at for at, unit in enumerate(parts.units) if unit.is_step]
-    assert named(parts, Known(), steps[:1], COUNT) == [], "a step, alone"
+    assert named(parts, Known(), all_of(parts, steps[:1]), COUNT) == [], "a step, alone"
     kept = [at for at, unit in enumerate(parts.units) if "Friday" in unit.text]
-    assert named(parts, Known(), kept, COUNT) == []
+    assert named(parts, Known(), all_of(parts, kept), COUNT) == []
     code = [at for at, unit in enumerate(parts.units) if "git merge" in unit.text]
-    (found,) = named(parts, Known(), code, COUNT)
+    (found,) = named(parts, Known(), all_of(parts, code), COUNT)
     assert found.why is Why.KNOWN
     left = after(KNOWN, [found])
     assert "merge" not in left.replace("Never merge", "").casefold(), "what led to it, and the heading, went along"
-    assert named(parts, Known(), range(len(parts.units)), COUNT) == [], "most of a file is never named rightly"
-    assert named(parts, Known(own={"docker runs programs in containers."}), [0], COUNT) == [], "the person said it"
+    assert named(parts, Known(), all_of(parts, range(len(parts.units))), COUNT) == [], (
+        "most of a file is never named rightly"
+    )
+    assert named(parts, Known(own={"docker runs programs in containers."}), [Answer(0)], COUNT) == [], (
+        "the person said it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +169,7 @@ def test_a_model_names_numbers_and_code_keeps_choices_links_and_steps() -> None:
 def test_about_a_value_that_somebody_set_no_model_is_asked(value: str) -> None:
     """Two of 49 cuts took timings of probes and the form of a message."""
     parts = of(f"# A\n\nDocker runs programs.\n\n{value}\n")
-    assert [parts.units[at].text for at in candidates(parts, Known())] == ["Docker runs programs."]
+    assert [part.text for part in candidates(parts, Known())] == ["Docker runs programs."]
 
 
 def test_a_tool_that_nothing_else_names_stays() -> None:
@@ -170,7 +183,7 @@ def of_model(text: str, *words: str, known: Known | None = None, besides: list[C
     parts = of(text)
     numbers = [at for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)]
     assert numbers
-    return named(parts, known or Known(), numbers, COUNT, besides or [])
+    return named(parts, known or Known(), all_of(parts, numbers), COUNT, besides or [])
 
 
 REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, whenever the moon is full.\n"
@@ -308,7 +321,7 @@ def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> No
         parts = of(text)
         some = {unit.heading for unit in parts.units if rng.random() < 0.5}
         numbers = [at for at, unit in enumerate(parts.units) if unit.heading in some or rng.random() < 0.3]
-        cuts = named(parts, Known(), numbers, COUNT)
+        cuts = named(parts, Known(), all_of(parts, numbers), COUNT)
         orders(text, cuts, rng)
         made, waiting = made + len(cuts), waiting + sum(bool(one.after) for one in cuts)
     assert made > 100
@@ -316,15 +329,150 @@ def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> No
 
 
 def test_the_answer_of_a_model_is_numbers_of_parts_that_are_there() -> None:
-    assert parse_spare('<spare>[{"number": 2}, {"number": 1}, {"number": 2}]</spare>', 2) == [1, 2]
+    twice = '<spare>[{"number": 2, "same": 0}, {"number": 1, "same": 2}, {"number": 2, "same": 1}]</spare>'
+    assert parse_spare(twice, 2) == [(1, 2), (2, 0)]
+    assert parse_spare('<spare>[{"number": 2}]</spare>', 2) == [(2, 0)]
     assert parse_spare("<spare>[]</spare>", 2) == []
     for reply in (
-        '<spare>[{"number": 3}]</spare>',
+        '<spare>[{"number": 3, "same": 0}]</spare>',
+        '<spare>[{"number": 1, "same": 3}]</spare>',
+        '<spare>[{"number": 1, "same": 1}]</spare>',
         '<spare>[{"number": 1, "text": "x"}]</spare>',
         "<spare>[1]</spare>",
     ):
         with pytest.raises(BadReplyError):
             parse_spare(reply, 2)
+
+
+def of_pieces(text: str, *wanted: tuple[str, str]) -> list[Cut]:
+    """The cuts where a model names the pieces that hold some words, each with the words of what says the same."""
+    parts = of(text)
+
+    def place(words: str) -> int:
+        (found,) = [at for at, part in enumerate(pieces(parts)) if words in part.text]
+        return found
+
+    return named(parts, Known(), [Answer(place(one), place(same) if same else None) for one, same in wanted], COUNT)
+
+
+def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once() -> None:
+    table = "| Pot | Use |\n| --- | --- |\n| iron | soup |\n| clay | tea |"
+    code = "```sh\n# Fill the pot\nfill pot\n\n# Boil it\nboil pot\n```"
+    text = (
+        f"---\nname: a\n---\n# A\n\nIt is hot in here. Pour it now.\n\n{table}\n\n{code}\n\n- b c\n  - d e\n  - f g\n"
+    )
+    assert shown(of(text)) == [
+        (0, "---\nname: a\n---\n"),
+        (0, "# A"),
+        (1, "It is hot in here."),
+        (2, "Pour it now."),
+        (0, "| Pot | Use |\n| --- | --- |"),
+        (3, "| iron | soup |"),
+        (4, "| clay | tea |"),
+        (0, "```sh"),
+        (5, "# Fill the pot\nfill pot"),
+        (6, "# Boil it\nboil pot"),
+        (7, "- b c"),
+        (8, "  - d e"),
+        (9, "  - f g"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("below", "words", "left"),
+    [
+        ("Water boils there. Tea is green here.\nPour it.\n", "Water", "Tea is green here.\nPour it.\n"),
+        ("Tea is green here.\nWater boils there.\n", "Water", "Tea is green here.\n"),
+        ("- Tea is green here. Water boils there.\n", "Water", "- Tea is green here.\n"),
+        ("- Tea\n  - Water boils\n  - It cools\n", "Water", "- Tea\n  - It cools\n"),
+        ("| a | b |\n|---|---|\n| Water | c |\n| d | e |\n", "Water", "| a | b |\n|---|---|\n| d | e |\n"),
+        ("```sh\n# Water\nboil\n\n# Tea\nadd\n```\n", "Water", "```sh\n# Tea\nadd\n```\n"),
+        ("```sh\n# Tea\nadd\n\n# Water\nboil\n```\n", "Water", "```sh\n# Tea\nadd\n```\n"),
+    ],
+)
+def test_of_a_part_that_stays_a_piece_can_go(below: str, words: str, left: str) -> None:
+    (found,) = of_pieces(f"# A\n\n{below}{REST}", (words, ""))
+    assert after(f"# A\n\n{below}{REST}", [found]) == f"# A\n\n{left}{REST}"
+    assert found.tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("below", "words"),
+    [
+        ("Water boils there. It is hot now.\n", "Water"),  # leans on it
+        ("- **Water:** it boils there. Tea is green here.\n", "Water"),  # the label
+        ("- Tea:\n  - Water boils\n", "Water"),
+        ("1. Water boils there. Tea is green here.\n2. Pour.\n", "Tea"),  # a step
+        ("```python\n# Water\nkettle = boil()\n\n# Tea\npour(kettle)\n```\n", "Water"),  # a name is missing
+        ("```sh\n# Water, never tea\nboil\n\n# Tea\nadd\n```\n", "Water"),  # a choice
+        ("We always do these:\n\n```sh\n# Water\nboil\n\n# Tea\nadd\n```\n", "Water"),  # so does its lead
+    ],
+)
+def test_a_piece_without_which_the_rest_would_not_stand_stays(below: str, words: str) -> None:
+    assert of_pieces(f"# A\n\n{below}{REST}", (words, "")) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```dockerfile\n# Water\nRUN boil\n\n# Tea\nRUN add\n```",
+        "```yaml\n# Water\nboil: true\n\n# Tea\nadd: true\n```",
+        "```sh\n# Water\nboil\n\n# Then tea\nadd\n```",
+        "```sh\n# 1. Water\nboil\n\n# 2. Tea\nadd\n```",
+        "```js\n// Water\nboil(() => {\n\n// Tea\nadd() })\n```",
+        "```python\n# Water\ndef boil():\n    # Tea\n    add()\n```",
+    ],
+)
+def test_code_whose_parts_need_each_other_is_one_piece(code: str) -> None:
+    assert [part.text for part in pieces(of(f"# A\n\n{code}\n"))] == [code]
+
+
+TWICE = "# A\n\n- Never push to `main` before the tests pass.\n- {}\n" + REST
+
+
+def test_a_rule_goes_where_another_line_says_it_and_that_line_stays() -> None:
+    text = TWICE.format("You must never push to `main`.")
+    (found,) = of_pieces(text, ("You must", "before the"))
+    assert (found.why, found.where, found.line) == (Why.SAID, "line 3", 4)
+    assert after(text, [found]) == TWICE.replace("- {}\n\n", "")
+    assert of_pieces(text, ("You must", "")) == [], "a choice is never known"
+    both = of_pieces(text, ("You must", "before the"), ("before the", "You must"))
+    assert [one.line for one in both] == [4], "of two that name each other one stays"
+    (kept,) = proposal(plan([(REF, found)], [])[0], "m", "t", "2026-01-01T00:00:00Z").flags[1:]
+    assert "You must never push" in kept
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "Never push to `main` after 6 pm.",  # a value
+        "Never push to `main` or `stable`.",  # a name
+        "Never push to main unless asked.",  # a condition
+        "Never merge without an approval by two people.",  # something else
+        "Use pnpm, never push.",  # a tool
+        "Never push to main with src/deploy.py.",  # a path
+    ],
+)
+def test_what_adds_anything_is_not_said_by_another_line(more: str) -> None:
+    assert of_pieces(TWICE.format(more), (more[-12:], "before the")) == []
+
+
+def test_a_prohibition_is_not_said_by_a_line_that_forbids_nothing() -> None:
+    text = TWICE.replace("Never push", "Push").format("Never push to `main` by hand.")
+    assert of_pieces(text, ("by hand", "before the")) == []
+
+
+def test_where_most_of_a_file_is_called_known_only_what_is_said_twice_goes() -> None:
+    text = f"# A\n\nWater boils in pots.\n\n- We like tea in kettles.\n- Tea in kettles.\n{REST}"
+    cuts = of_pieces(text, ("Water", ""), ("- Tea in", "We like"))
+    assert {one.why for one in cuts} == {Why.KNOWN, Why.SAID}
+    long = text.replace("Water boils", "Water " * 80 + "boils")
+    parts = of(long)
+    answers = [
+        *all_of(parts, [0]),
+        *(Answer(at, at - 1) for at, one in enumerate(pieces(parts)) if "- Tea" in one.text),
+    ]
+    assert [one.why for one in named(parts, Known(), answers, COUNT)] == [Why.SAID]
 
 
 def test_general_advice_is_only_doubted() -> None:

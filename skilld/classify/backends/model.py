@@ -126,10 +126,10 @@ class Model:
         request = prompt.matters(work, rules)
         return self._answer(request, schema.MATTERS, lambda reply: parse_matters(reply, len(rules)))
 
-    def spare(self, text: str, parts: Sequence[str]) -> list[int]:
-        """Ask which parts of a text any model knows untold, by their numbers from 1. Raises as `detect`."""
-        request = prompt.spare(text, parts)
-        return self._answer(request, schema.SPARE, lambda reply: parse_spare(reply, len(parts)))
+    def spare(self, parts: Sequence[tuple[int, str]]) -> list[tuple[int, int]]:
+        """Ask which parts a file can do without, and which says the same (0: none), by number. Raises as `detect`."""
+        most = max((number for number, _ in parts), default=0)
+        return self._answer(prompt.spare(parts), schema.SPARE, lambda reply: parse_spare(reply, most))
 
     def write(self, request: prompt.Prompt) -> str:
         """Return what the model answers in words of its own, at the temperature that it has. Raises as `detect`."""
