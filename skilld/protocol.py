@@ -248,19 +248,12 @@ class Entitle(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a file with its number from 1; what is only shown has 0."""
-
-    number: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Spare(Tagged):
-    """The parts of a file that agents load, of which those are wanted that it can do without."""
+    """The texts of a file, of which those are wanted that it can do without, each with its number; 0: only shown."""
 
     backend: Spec
-    parts: tuple[Part, ...]
+    numbers: tuple[int, ...]
+    parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,19 +421,12 @@ class ExtensionResult(Result):
     said: tuple[Update, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Spared:
-    """A part that a file can do without, and the one that says the same (0: none), by their numbers from 1."""
-
-    number: int
-    same: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpareResult(Result):
-    """The parts that a file can do without."""
+    """The parts that a file can do without, and of each the one that says the same (0: none)."""
 
-    parts: tuple[Spared, ...] = ()
+    numbers: tuple[int, ...] = ()
+    same: tuple[int, ...] = ()
 
 
 AnyResult = (

@@ -195,7 +195,7 @@ class _Asking:
         """Return the cuts that the model named and code let pass, or why it was not asked."""
         from skilld.clock import day
         from skilld.ingest.discover import Host
-        from skilld.protocol import Job, Part, Spare, SpareResult
+        from skilld.protocol import Job, Spare, SpareResult
         from skilld.store.budget import spent_limit
         from skilld.trim.named import Answer, named, shown
         from skilld.types import Outcome
@@ -207,14 +207,18 @@ class _Asking:
             return [], f"not asked about: today's budget is spent ({why})"
         if not sheet.units or counter.count(text) > _MOST_SENT:
             return [], "not asked about: it is too long" if sheet.units else ""
-        work = Spare(self._spec, tuple(Part(number, part) for number, part in shown(sheet)))
+        told = shown(sheet)
+        work = Spare(self._spec, tuple(number for number, _ in told), tuple(part for _, part in told))
         with Worker(dict(os.environ)) as worker:
             result = worker.do(Job(work, Host(common.home(), os.environ).umask), self._settings.worker.seconds * 2)
         with self._store.transaction():
             self._store.usage.add(today, self.model, "trim", result.usage)
         if not isinstance(result, SpareResult) or result.outcome is not Outcome.NOTHING:
             return [], f"not asked about: {result.detail}"
-        answers = [Answer(one.number - 1, one.same - 1 if one.same else None) for one in result.parts]
+        answers = [
+            Answer(number - 1, same - 1 if same else None)
+            for number, same in zip(result.numbers, result.same, strict=True)
+        ]
         return named(sheet, known, answers, counter.count, besides), ""
 
 

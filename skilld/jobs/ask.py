@@ -7,7 +7,7 @@ from collections.abc import Callable
 from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import Ask, Entitle, Result, SkillTitle, Spare, Spared, SpareResult, TitleResult
+from skilld.protocol import Ask, Entitle, Result, SkillTitle, Spare, SpareResult, TitleResult
 from skilld.types import Message, Outcome
 
 # A real question to the back-end, to learn whether it answers: the shortest of the kind that batches ask.
@@ -58,8 +58,8 @@ def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
     if not isinstance(backend, Model):
         return SpareResult(outcome=Outcome.NOTHING, model=backend.name)
     try:
-        numbers = backend.spare([(part.number, redact(part.text)) for part in job.parts])
+        named = backend.spare([*zip(job.numbers, map(redact, job.parts), strict=True)])
     except SkilldError as error:
         return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    named = tuple(Spared(number, same) for number, same in numbers)
-    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, parts=named)
+    numbers, same = (tuple(pair[at] for pair in named) for at in (0, 1))
+    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=numbers, same=same)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skilld.classify.offline.choices import TELLING, choices
-from skilld.edit.operations import anchored, apply
+from skilld.edit.operations import anchored, apply, places
 from skilld.errors import SkilldError
 from skilld.text import cut, fold, folded
 from skilld.trim.cuts import SHOWN, Cut, Kept, Why, cuts, ordered
@@ -28,6 +28,7 @@ _VALUE = re.compile(
     r"|(?:delay|timeout|interval|period|limit|max|min|retr|threshold|replicas|ttl|attempts|workers|seconds|size)"
     r"[\w-]{0,20}[\"']?\s?[:=]\s?[\"']?\d"
     r"|\b\d+\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?|px|[kmg]i?b)\b|\b\d+\s?%"
+    r"|\b\d+\s?(?:/|per )\s?(?:s|sec|second|min|minute|h|hour|d|day|week|month)\b"
     r"|\b(?:[vx]\d+\.\d+\.\d+|x\.y\.z|yyyy\W?mm)\b|(?<![\w<])<[a-z]+(?:[-_ ][a-z]+)+>",
     re.IGNORECASE,
 )
@@ -121,7 +122,26 @@ def named(
     free = {part.unit for part in candidates(sheet, known)}
     kept = Kept(set(range(len(sheet.units))) - free, known.own, names_a_choice, going)
     made = ordered(sheet, cuts(sheet, chosen, count, kept), besides)
-    return sorted([*made, *(one for one in split if one)], key=lambda one: (-one.tokens, one.line))
+    return _apart(sheet, [*made, *(one for one in split if one)], besides)
+
+
+def _apart(sheet: Sheet, made: Sequence[Cut], besides: Sequence[Cut]) -> list[Cut]:
+    """Return cuts, the largest saving first, those waiting that are anchored on a line which another one takes."""
+    found: list[Cut] = []
+    for one in sorted(made, key=lambda one: (-one.tokens, one.line)):
+        own = _anchors(sheet, one)
+        others = [each for each in (*besides, *found) if not own.isdisjoint(_anchors(sheet, each))]
+        found.append(replace(one, after=(*one.after, *(each.key for each in others))) if others else one)
+    return found
+
+
+def _anchors(sheet: Sheet, made: Cut) -> set[int]:
+    return {
+        number
+        for operation in made.operations
+        for start in places(sheet.body, operation.anchor.split("\n"))
+        for number in range(start, start + operation.anchor.count("\n") + 1)
+    }
 
 
 _Reasons = Mapping[Piece, tuple[Why, str]]

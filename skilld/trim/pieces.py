@@ -28,7 +28,8 @@ _APART = re.compile(
 _COMMENT = re.compile(r"\s*(?:#(?!!)|//|--\s|/\*|<!--|%)")
 _FROM_COMMENT = re.compile(r"(?:(?<!\S)#(?!!)|(?<!:)//|(?<!\S)--(?=\s)|/\*|<!--|(?<!\S)\*(?=\s)).*")
 _COUNTED = re.compile(
-    r"\s*(?:#|//|--|/\*|<!--)\s*(?:(?:step|phase|part|then|or|now|next|also|alternatively)\b|\d+[.)])", re.IGNORECASE
+    r"\s*(?:#|//|--|/\*|<!--)\s*(?:(?:step|phase|part|option|variant|approach|then|or|now|next|also|alternatively)\b|\d+[.)])",
+    re.IGNORECASE,
 )
 _NAMED = re.compile(
     r"\b(?:def|class|function|const|let|var|func|type|interface|enum|struct|import|export|TABLE|INDEX|VIEW|AS|as|for)"
@@ -120,12 +121,13 @@ def _statements(lines: Sequence[str], language: str) -> list[range]:
     """Return the statements below a comment each, blank lines included; one for all where they need each other."""
     inside = range(1, len(lines) - bool(_FENCE.fullmatch(lines[-1])))
     whole = [range(len(lines))]
-    if not _APART.fullmatch(language):
+    if not inside or not _APART.fullmatch(language) or lines[inside.start].startswith("#!"):
         return whole
-    outer = _indent(lines[inside.start]) if inside else 0
-    starts = [
-        at for at in inside if at == inside.start or (_indent(lines[at]) == outer and _begins(lines[at - 1], lines[at]))
-    ]
+    outer = _indent(lines[inside.start])
+    starts: list[int] = []
+    for at in inside:
+        if not starts or (_indent(lines[at]) == outer and _begins(lines, starts[-1], at)):
+            starts.append(at)
     parts = [range(start, stop) for start, stop in zip(starts, [*starts[1:], inside.stop], strict=True)]
     texts = ["\n".join(lines[part.start : part.stop]) for part in parts]
     if any(len(_OPENS.findall(text)) != len(_CLOSES.findall(text)) or _COUNTED.match(text) for text in texts):
@@ -133,9 +135,12 @@ def _statements(lines: Sequence[str], language: str) -> list[range]:
     return parts
 
 
-def _begins(before: str, line: str) -> bool:
-    """Whether a comment opens another statement: code that has none belongs to what stands above it."""
-    return bool(_COMMENT.match(line)) and not _COMMENT.match(before) and not before.rstrip().endswith(("\\", "|", "&&"))
+def _begins(lines: Sequence[str], start: int, at: int) -> bool:
+    """Whether a comment opens another statement than the one from `start`: what has none belongs to the code above."""
+    above = [line for line in lines[start:at] if line.strip()]
+    if not _COMMENT.match(lines[at]) or all(map(_COMMENT.match, above)):
+        return False
+    return not above[-1].rstrip().endswith(("\\", "|", "&&"))
 
 
 def taken_out(sheet: Sheet, parts: Sequence[Piece], gone: Collection[Piece]) -> list[tuple[range, list[str]]] | None:
@@ -146,7 +151,8 @@ def taken_out(sheet: Sheet, parts: Sequence[Piece], gone: Collection[Piece]) -> 
     """
     stays = [part for part in parts if part not in gone]
     unit = sheet.units[parts[0].unit]
-    if not stays or unit.is_step or (unit.kind is Block.ITEM and parts[0] in gone):
+    labels = unit.kind is Block.ITEM or parts[0].text.startswith(("**", "__", "> **"))
+    if not stays or unit.is_step or (labels and parts[0] in gone):
         return None
     if parts[0].span is not None:
         return _without_sentences(sheet, unit, parts, gone)

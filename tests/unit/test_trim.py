@@ -161,6 +161,7 @@ def test_a_model_names_numbers_and_code_keeps_choices_links_and_steps() -> None:
         "HEALTHCHECK --interval=30s CMD true",
         "A tag is made with `git tag -a v1.2.0`.",
         "v1 gets 95 % of the traffic.",
+        "Anonymous users have 30/min.",
         "The file is called notes-YYYY-MM.",
         "batch_size = 5000",
         "**Use when:** traffic is high",
@@ -401,6 +402,7 @@ def test_of_a_part_that_stays_a_piece_can_go(below: str, words: str, left: str) 
     [
         ("Water boils there. It is hot now.\n", "Water"),  # leans on it
         ("- **Water:** it boils there. Tea is green here.\n", "Water"),  # the label
+        ("**Water does not boil there.** Light the stove.\n", "Water"),
         ("- Tea:\n  - Water boils\n", "Water"),
         ("1. Water boils there. Tea is green here.\n2. Pour.\n", "Tea"),  # a step
         ("```python\n# Water\nkettle = boil()\n\n# Tea\npour(kettle)\n```\n", "Water"),  # a name is missing
@@ -419,7 +421,10 @@ def test_a_piece_without_which_the_rest_would_not_stand_stays(below: str, words:
         "```yaml\n# Water\nboil: true\n\n# Tea\nadd: true\n```",
         "```sh\n# Water\nboil\n\n# Then tea\nadd\n```",
         "```sh\n# 1. Water\nboil\n\n# 2. Tea\nadd\n```",
+        "```sh\n# Option A: water\nboil\n\n# Option B: tea\nadd\n```",
         "```js\n// Water\nboil(() => {\n\n// Tea\nadd() })\n```",
+        "```sh\n#!/bin/sh\n# Water\nboil\n\n# Tea\nadd\n```",
+        "```sh\n# kettle.sh\n\n# Water\nboil\n```",
         "```python\n# Water\ndef boil():\n    # Tea\n    add()\n```",
     ],
 )
@@ -460,6 +465,16 @@ def test_what_adds_anything_is_not_said_by_another_line(more: str) -> None:
 def test_a_prohibition_is_not_said_by_a_line_that_forbids_nothing() -> None:
     text = TWICE.replace("Never push", "Push").format("Never push to `main` by hand.")
     assert of_pieces(text, ("by hand", "before the")) == []
+
+
+def test_a_cut_that_is_anchored_on_a_line_which_another_one_takes_waits_for_it() -> None:
+    tea = "- Water is wet.\n- We pour."
+    text = f"# A\n\n## B\n\n{tea}\n\n## C\n\n- {LONG}\n- Milk.\n\n## C\n\n- {LONG}\n{tea}\n{REST}"
+    parts = of(text)
+    (certain,) = sure(parts, Known(), COUNT)
+    second = [at for at, part in enumerate(pieces(parts)) if "Water" in part.text][1]
+    (found,) = named(parts, Known(), [Answer(second)], COUNT, [certain])
+    assert found.after == (certain.key,)
 
 
 def test_where_most_of_a_file_is_called_known_only_what_is_said_twice_goes() -> None:
