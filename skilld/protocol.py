@@ -423,10 +423,9 @@ class ExtensionResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpareResult(Result):
-    """The parts that a file can do without, and of each the one that says the same (0: none)."""
+    """The parts that a file can do without, by their numbers, each with the one that says the same (0: none)."""
 
-    numbers: tuple[int, ...] = ()
-    same: tuple[int, ...] = ()
+    same: Mapping[str, int] = field(default_factory=dict)
 
 
 AnyResult = (

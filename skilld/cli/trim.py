@@ -215,10 +215,7 @@ class _Asking:
             self._store.usage.add(today, self.model, "trim", result.usage)
         if not isinstance(result, SpareResult) or result.outcome is not Outcome.NOTHING:
             return [], f"not asked about: {result.detail}"
-        answers = [
-            Answer(number - 1, same - 1 if same else None)
-            for number, same in zip(result.numbers, result.same, strict=True)
-        ]
+        answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
         return named(sheet, known, answers, counter.count, besides), ""
 
 

@@ -61,5 +61,5 @@ def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
         named = backend.spare([*zip(job.numbers, map(redact, job.parts), strict=True)])
     except SkilldError as error:
         return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    numbers, same = (tuple(pair[at] for pair in named) for at in (0, 1))
-    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=numbers, same=same)
+    same = {str(number): other for number, other in named}
+    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same)
