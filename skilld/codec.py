@@ -73,7 +73,7 @@ def _reader(kind: Any, strict: bool) -> _Read:  # noqa: ANN401, FBT001 - a type,
         return _member(kind)
     if kind in {str, int, float, bool, NoneType}:
         return _plain(kind)
-    raise TypeError(f"the codec knows no {kind}")
+    raise TypeError(f"the codec does not support {kind}")
 
 
 def _plain(kind: type) -> _Read:

@@ -146,7 +146,7 @@ class Team(_Section):
     """Sharing what was taught with the others at a repository."""
 
     repositories: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
-        default_factory=list, description="repositories whose team you joined; use `skilld team join`"
+        default_factory=list, description="repositories whose teams you joined; set by `skilld team join`"
     )
 
     @field_validator("repositories")
@@ -161,9 +161,9 @@ class Lifecycle(_Section):
     mode: Literal["create_or_update", "create_new"] = Field(
         "create_or_update", description="extend a similar skill, or always create a new one"
     )
-    max_evolving: int = Field(10, ge=0, description="maximum number of skills created by skilld to offer to agents")
+    max_evolving: int = Field(10, ge=0, description="maximum number of skilld-created skills to offer to agents")
     order: Literal["recency", "relevance"] = Field(
-        "recency", description="which of those to offer: the latest, or the most relevant to the project"
+        "recency", description="which skilld-created skills to offer: the latest, or the most relevant to the project"
     )
 
 
@@ -289,7 +289,7 @@ def load(path: Path) -> Settings:
     Raises UsageError with the key, what is wrong with it and the nearest known key.
     """
     _check_variables(os.environ)
-    return checked(read_file(path), f"Correct {path}, or the variable.")
+    return checked(read_file(path), f"Fix {path}, or the environment variable that overrides it.")
 
 
 class _OfFile(Settings):

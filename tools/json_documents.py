@@ -254,7 +254,7 @@ DOCUMENTS = (
     ),
     Document(
         ("inspect --explain",),
-        "What each record was taken for, and why; `shape` has keys and types of one of an unknown kind, no values.",
+        "How each record was classified, and why; `shape` has keys and types of one of an unknown kind, no values.",
         "{agent: string, records: {start: integer, end: integer, kind: string, taken_for: string[], why: string, "
         "shape: any}[]}",
     ),

@@ -134,7 +134,7 @@ def judge(tree: Tree, environment: Mapping[str, str], agents: Agents, terminals:
         return doubt
     chain = tree.chain
     if not chain:
-        return Doubt(Why.ORPHAN, "skilld cannot see the processes of this machine")
+        return Doubt(Why.ORPHAN, "skilld cannot see the processes on this machine")
     if not chain[0].terminal:
         return Doubt(Why.NO_TERMINAL, "this command is not running in a terminal")
     if _place(chain, terminals) is None:

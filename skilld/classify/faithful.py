@@ -203,8 +203,8 @@ def _removal_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) ->
             continue  # it lives on
         lines += block.lines if place not in gone.heads else 1
         if place not in gone.all:
-            return "it removes what the person did not speak of"
-    return "it removes what the person did not speak of" if lines > _MOST_REMOVED * len(updates) else None
+            return "it removes something the person did not mention"
+    return "it removes something the person did not mention" if lines > _MOST_REMOVED * len(updates) else None
 
 
 def _move_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str | None:
@@ -216,7 +216,7 @@ def _move_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> st
         if not any(
             share_held(words_of(change.old[place].text), words) >= _SAYS for place in (*run, *past) for words in said
         ):
-            return "it moves what the person did not speak of"
+            return "it moves something the person did not mention"
     return None
 
 
@@ -225,7 +225,7 @@ def _omission(added: Sequence[Block], updates: Sequence[Update]) -> str | None:
     for update in updates:
         wanted = content_stems(update.change)
         if update.kind is not Kind.REMOVE_STEP and wanted and share_held(wanted, words) < _SAYS:
-            return "it does not say what it was made for"
+            return "it does not make the requested change"
     return None
 
 
@@ -233,7 +233,7 @@ def _addition_fault(change: BlockDiff, updates: Sequence[Update], typed: str, ti
     """Say so where a block comes that no update carries, or that says something besides."""
     if says_more(change, updates, typed, title):
         return "it says more than the person did"
-    return "it adds what the person did not speak of" if is_extra(change, updates) else None
+    return "it adds something the person did not mention" if is_extra(change, updates) else None
 
 
 def _reversal(change: BlockDiff, updates: Sequence[Update], typed: str) -> str | None:
@@ -242,5 +242,5 @@ def _reversal(change: BlockDiff, updates: Sequence[Update], typed: str) -> str |
     changes = "\n".join(update.change for update in updates)
     ground = comparable(f"{changes}\n{typed}\n{removed}")
     if turns(added) - set(TURNS.findall(ground)) or (denies(added) and not denies(f"{changes}\n{removed}")):
-        return "it turns round or softens what the person said"
+        return "it reverses or softens what the person said"
     return None

@@ -50,9 +50,9 @@ def array(reply: str, tag: str, key: str) -> list[Any]:
     said = without_thoughts(reply)
     found = blocks(said, tag)
     if len(found) > 1:
-        raise BadReplyError(f"it has {len(found)} <{tag}> blocks where one is asked for")
+        raise BadReplyError(f"it has {len(found)} <{tag}> blocks instead of one")
     if not found and f"<{tag}>" in said.lower():
-        raise BadReplyError("it is cut short")
+        raise BadReplyError("it was cut off")
     text = _unfenced((found[0] if found else said).strip())
     value = (_one_after_another(text, key) if found else None) or _value(text, tag, key)
     if isinstance(value, dict):
@@ -109,14 +109,14 @@ def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
         try:
             value, at = _DECODER.raw_decode(text, start.start())
             if _INSIDE.search(text, max(0, start.start() - _NEAR), start.start()):
-                raise BadReplyError("it is cut short")
+                raise BadReplyError("it was cut off")
         except (ValueError, RecursionError):
             at = start.end()
             continue
         if _is_answer(value, tag, key):
             found.append(value)
     if len(found) > 1:
-        raise BadReplyError(f"it has {len(found)} answers where one is asked for")
+        raise BadReplyError(f"it has {len(found)} answers instead of one")
     if not found:
         raise BadReplyError("it is not valid JSON")
     return found[0]
@@ -131,7 +131,7 @@ def _one_after_another(text: str, key: str) -> list[Any] | None:
             item, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             if items:
-                raise BadReplyError("it is cut short") from None
+                raise BadReplyError("it was cut off") from None
             return None
         items.append(item)
         between = _BETWEEN.match(text, at)

@@ -8,6 +8,7 @@ from typing import Any
 
 from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, array, blocks, without_thoughts
+from skilld.text import counted
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, Update
 
 _MAX_UPDATES = 12
@@ -33,7 +34,7 @@ def parse_updates(reply: str, *, turns: int, skills: int, names: Sequence[str] =
     left_out: list[str] = []
     items = array(reply, "updates", "change")
     if len(items) > _MAX_UPDATES:
-        raise BadReplyError(f"it lists {len(items)} updates; more than {_MAX_UPDATES} are never right")
+        raise BadReplyError(f"it lists {len(items)} updates; the limit is {_MAX_UPDATES}")
     for item in items:
         try:
             updates.append(_update(item, turns, skills, names))
@@ -49,7 +50,9 @@ def parse_changes(reply: str, expected: int) -> list[str]:
     """
     items = array(reply, "changes", "")
     if len(items) != expected or not all(isinstance(item, str) and len(item) <= _MAX_TEXT for item in items):
-        raise BadReplyError("it does not have one change for each that was asked for")
+        raise BadReplyError(
+            f"it does not have exactly one change per request, each a text of at most {_MAX_TEXT} characters"
+        )
     return [str(item).strip() for item in items]
 
 
@@ -60,7 +63,7 @@ def parse_verdicts(reply: str, expected: int) -> list[bool | None]:
     """
     items = array(reply, "verdicts", "")
     if len(items) != expected or not all(isinstance(item, str) for item in items):
-        raise BadReplyError("it does not have one verdict for each change that was asked about")
+        raise BadReplyError("it does not have exactly one verdict per change")
     return [_VERDICTS.get(item.strip().lower()) for item in items]
 
 
@@ -74,11 +77,11 @@ def parse_operations(reply: str) -> list[Operation] | str:
     if len(whole) == 1 and "<operations>" not in reply:
         text = whole[0].removeprefix("\n").replace("\r\n", "\n")
         if _UNWRITABLE.search(text):
-            raise BadReplyError("it holds characters that no skill can have")
+            raise BadReplyError("it contains characters that are not allowed in a skill")
         return text
     items = array(reply, "operations", "op")
     if len(items) > _MAX_OPERATIONS:
-        raise BadReplyError(f"it lists {len(items)} operations; more than {_MAX_OPERATIONS} are never right")
+        raise BadReplyError(f"it lists {len(items)} operations; the limit is {_MAX_OPERATIONS}")
     return [_operation(item) for item in items]
 
 
@@ -87,10 +90,10 @@ def parse_repeats(reply: str, *, said: int, rules: int) -> list[tuple[int, int]]
     found: dict[tuple[int, int], None] = {}
     for item in array(reply, "repeats", "said"):
         if not isinstance(item, dict) or set(item) != {"said", "rule"}:
-            raise BadReplyError("a repeat is not of the asked form")
+            raise BadReplyError("a repeat does not have the requested format")
         one, rule = json_answer.whole(item["said"]), json_answer.whole(item["rule"])
         if one is None or rule is None or not (1 <= one <= said and 1 <= rule <= rules):
-            raise BadReplyError("a repeat names what is not there")
+            raise BadReplyError("a repeat refers to something that does not exist")
         found[one, rule] = None
     return [*found]
 
@@ -121,7 +124,7 @@ def _numbers(reply: str, tag: str, key: str, most: int, what: str) -> list[int]:
     for item in array(reply, tag, key):
         number = json_answer.whole(item[key]) if isinstance(item, dict) and set(item) == {key} else None
         if number is None or not 1 <= number <= most:
-            raise BadReplyError(f"it names a {what} that is not there")
+            raise BadReplyError(f"it refers to a {what} that does not exist")
         numbers.append(number)
     return sorted(set(numbers))
 
@@ -130,17 +133,17 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
     if not isinstance(item, dict):
         raise BadReplyError("an update is not an object")
     if unknown := set(item) - _UPDATE_KEYS:
-        raise BadReplyError(f"an update has {len(unknown)} unknown keys")
+        raise BadReplyError(f"an update has {counted(len(unknown), 'unknown key')}")
     skill = json_answer.skill(item.get("skill"), skills, names)
     if skill is None:
         raise BadReplyError("an update's skill is not a number")
     if not 1 <= skill <= skills:
-        raise BadReplyError("an update names a skill that is not in use")
+        raise BadReplyError("an update refers to a skill that is not in use")
     turn = json_answer.whole(item.get("turn"))
     if turn is None:
         raise BadReplyError("an update's turn is not a number")
     if not 1 <= turn <= turns:
-        raise BadReplyError("an update names a turn that is not there")
+        raise BadReplyError("an update refers to a turn that does not exist")
     kind = json_answer.kind(item.get("kind"))
     if kind is None:
         raise BadReplyError("an update has an unknown kind")
@@ -162,17 +165,17 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
 
 def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     if not isinstance(item, dict) or set(item) - _OPERATION_KEYS:
-        raise BadReplyError("an operation is not of the asked form")
+        raise BadReplyError("an operation does not have the requested format")
     op = next((op for op in _OPS if op.value == str(item.get("op")).strip().lower()), None)
     if op is None:
-        raise BadReplyError("an operation is of an unknown sort")
+        raise BadReplyError("an operation is of an unknown type")
     anchor, text = item.get("anchor"), item.get("text") or ""
     if not isinstance(anchor, str) or not isinstance(text, str) or not anchor.strip():
         raise BadReplyError("an operation has no anchor")
     if _UNWRITABLE.search(anchor.replace("\r\n", "\n") + text.replace("\r\n", "\n")):
-        raise BadReplyError("an operation holds characters that no skill can have")
+        raise BadReplyError("an operation contains characters that are not allowed in a skill")
     if (op in {Op.DELETE, Op.DELETE_SECTION}) == bool(text.strip()):
-        raise BadReplyError("an operation has text where none belongs, or none where it does")
+        raise BadReplyError("an operation has text it must not have, or lacks text it must have")
     return Operation(op, anchor.strip("\n"), text.strip("\n"))
 
 
@@ -181,7 +184,7 @@ def _text(item: dict[str, Any], key: str, *, empty: bool = False, most: int = _M
     if not isinstance(value, str) or len(value) > most or not (empty or value.strip()):
         raise BadReplyError(f"an update's {key} is missing, empty or too long")
     if _UNWRITABLE.search(value.replace("\r\n", "\n")):
-        raise BadReplyError(f"an update's {key} holds characters that no skill can have")
+        raise BadReplyError(f"an update's {key} contains characters that are not allowed in a skill")
     return value.strip()
 
 

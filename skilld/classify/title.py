@@ -40,10 +40,10 @@ def parse_titles(reply: str, skills: int) -> dict[int, Title]:
     for item in array(reply, "titles", "name"):
         number = json_answer.skill(item.get("skill"), skills, ()) if isinstance(item, dict) else None
         if number is None or not 1 <= number <= skills or number in found or set(item) - _KEYS:
-            raise BadReplyError("a title is not of the asked form")
+            raise BadReplyError("a title does not have the requested format")
         texts = [item.get(key) or "" for key in ("name", "description", "title")]
         if not all(isinstance(text, str) for text in texts):
-            raise BadReplyError("a title is not of the asked form")
+            raise BadReplyError("a title does not have the requested format")
         found[number] = Title(*(fold(text) for text in texts))
     return found
 

@@ -64,17 +64,17 @@ def parse_held(reply: str, *, statements: int, answers: int) -> list[bool]:
     found: dict[tuple[int, int], bool] = {}
     for item in array(reply, "held", "statement"):
         if not isinstance(item, dict) or set(item) != {"answer", "statement", "held"}:
-            raise BadReplyError("a verdict is not of the asked form")
+            raise BadReplyError("a verdict does not have the requested format")
         answer, statement = json_answer.whole(item["answer"]), json_answer.whole(item["statement"])
         says = _WORDS.get(str(item["held"]).strip().lower())
         if answer is None or statement is None or not (1 <= answer <= answers and 1 <= statement <= statements):
-            raise BadReplyError("a verdict is about what is not there")
+            raise BadReplyError("a verdict is about something that does not exist")
         if says is None:
             raise BadReplyError("a verdict is neither yes nor no")
         if found.setdefault((answer, statement), says) is not says:
-            raise BadReplyError("it says yes and no of the same")
+            raise BadReplyError("it says both yes and no about the same thing")
     if len(found) != answers * statements:
-        raise BadReplyError("it does not say yes or no of every answer and statement")
+        raise BadReplyError("it does not say yes or no for every answer and statement")
     return [all(found[answer, one] for one in range(1, statements + 1)) for answer in range(1, answers + 1)]
 
 

@@ -25,7 +25,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
     parser = common.verb(
-        verbs, "reject", reject, "discard proposals; the same thing is not proposed again", listing=True
+        verbs, "reject", reject, "discard proposals; the same thing will not be proposed again", listing=True
     )
     parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--why", metavar="TEXT", default="", help="record why you decided this way")

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         for reason in reasons:
             console.say(f"  {console.plain(reason)}")
     console.line()
-    console.say(f"{wrong} of {len(checks)} checks failed." if wrong else "No check failed.")
+    console.say(f"{wrong} of {len(checks)} checks failed." if wrong else "No checks failed.")
     return code
 
 

@@ -104,7 +104,7 @@ READ_ONLY: Mapping[str, When] = {
 UNATTENDED: Mapping[str, str] = {
     "run": "the service manager starts it; it proposes edits but decides nothing",
     "record": "tools use it to report their tasks; skilld learns only from what the user says",
-    "team sync": "a timer may start it; it shares only what the person accepted, with the team that they joined",
+    "team sync": "a timer may start it; it shares only what the user accepted, with the team they joined",
     "mine": "a timer may start it; see `skilld.cli.mine.refuse_others` for what an agent must not make it read",
 }
 

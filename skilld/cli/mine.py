@@ -77,8 +77,10 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    if arguments.limit < 1 or arguments.min_turns < 1 or arguments.since <= 0 or (arguments.min_cost or 0) < 0:
+    if arguments.limit < 1 or arguments.min_turns < 1 or arguments.since <= 0:
         raise UsageError("Number out of range", "--limit, --min-turns and --since must be greater than 0")
+    if (arguments.min_cost or 0) < 0:
+        raise UsageError("Number out of range", "--min-cost must be 0 or greater")
     refuse_others(arguments)
     if arguments.nightly:
         return as_job("mining", lambda: _mined(arguments).proposed)
@@ -108,7 +110,7 @@ def refuse_others(arguments: argparse.Namespace) -> None:
     places = _agents_places()
     strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
     if arguments.interactive or strange or _moved():
-        what = f"{strange[0]} is not in an agent's folder" if strange else "the caller chose what to read"
+        what = f"{strange[0]} is not in an agent's folder" if strange else "another program chose what to read"
         guarding.refuse_others(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
     if agent := person.an_agent():
         raise RefusedError("Only you can run skilld mine", agent.words, guarding.remedy(agent, arguments.words))

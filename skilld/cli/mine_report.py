@@ -44,18 +44,18 @@ def as_json(report: Report) -> dict[str, Any]:
 
 def show(report: Report) -> None:
     """Print the report."""
-    reading = report.reading
+    reading, unusable = report.reading, report.asked.unusable
     console.line(f"{counted(len(reading.sessions), 'session')} read.")
     for number, what in (
-        (reading.unreadable, "transcripts could not be read"),
-        (reading.left_alone, "sessions skipped in projects that opted out"),
-        (reading.unknown_cost, "of these have no cost recorded in their log"),
-        (reading.unknown_end, "of these have no end recorded in their log"),
-        (report.asked.unusable, "answers from the model could not be used; the next run asks again"),
-        (report.unread, "questions were not asked; rules were used instead"),
+        (reading.unreadable, f"{counted(reading.unreadable, 'transcript')} could not be read"),
+        (reading.left_alone, f"{counted(reading.left_alone, 'session')} skipped in projects that opted out"),
+        (reading.unknown_cost, f"{counted(reading.unknown_cost, 'session')} with no cost in the log"),
+        (reading.unknown_end, f"{counted(reading.unknown_end, 'session')} with no end in the log"),
+        (unusable, f"{counted(unusable, 'answer')} from the model could not be used; the next run will ask again"),
+        (report.unread, f"{counted(report.unread, 'question')} not asked; rules were used instead"),
     ):
         if number:
-            console.line(f"  {number} {what}")
+            console.line(f"  {what}")
     if report.usage.calls:
         used = report.usage
         tokens = used.tokens_in + used.tokens_out

@@ -221,7 +221,7 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     elif state == "dropped":
         yield f"skilld restore {proposal.id}", "put it back on the staging branch"
         yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
-        yield f"skilld reject {proposal.id}", "discard it now; it is not proposed again"
+        yield f"skilld reject {proposal.id}", "discard it now; it will not be proposed again"
     elif state in {"rejected", "reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "accept it after all"
     if state != "open":
@@ -232,7 +232,7 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
         git, where = f"skilld git --root {shlex.quote(root)}", "write it into the skill"
     if not here.unfit:
         yield f"skilld accept {proposal.id}", where
-    yield f"skilld reject {proposal.id}", "discard it; it is not proposed again"
+    yield f"skilld reject {proposal.id}", "discard it; it will not be proposed again"
     if here.picks:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
     if here.merges:

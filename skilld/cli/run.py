@@ -282,8 +282,9 @@ def _cost(model: str, settings: Settings) -> str:
     what = (
         "counts towards your plan or credit with each agent" if model == "agent" else "a few cents with a small model"
     )
-    most = f"at most {settings.budget.calls}" if settings.budget.calls else "any number of"
-    return f"{A_DAY}: {what}; {most} model calls a day (budget.calls)"
+    most = settings.budget.calls
+    calls = f"at most {counted(most, 'model call')} a day" if most else "any number of model calls a day"
+    return f"{A_DAY}: {what}; {calls} (budget.calls)"
 
 
 def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:

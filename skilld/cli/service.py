@@ -89,17 +89,18 @@ def _start(manager: ServiceManager, consent: str | None) -> Start:
 
 def _consents(missing: Mapping[str, str]) -> bool:
     names = ", ".join(missing)
+    are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
     if not sys.stdin.isatty():
         raise RefusedError(
-            "The service is not installed",
-            f"{names} {'is' if len(missing) == 1 else 'are'} set only in this shell",
+            "The service was not installed",
+            f"{names} {are} set only in this shell",
             (
                 "Use --environment keep (saved in a file that only you can read) or --environment leave "
                 "(left out), or: skilld config set ..."
             ),
         )
-    console.line(f"{console.plain(names)} is set only in this shell; a service would not see it.")
-    return terminal.says_yes("Keep it for the service, in a file that only you can read? [y/N] ", sys.stdout)
+    console.line(f"{console.plain(names)} {are} set only in this shell; a service would not see {them}.")
+    return terminal.says_yes(f"Keep {them} for the service, in a file that only you can read? [y/N] ", sys.stdout)
 
 
 def _show_files(manager: ServiceManager, start: Start) -> None:
@@ -116,7 +117,7 @@ def _refuse_a_second(state: ServiceState) -> None:
     lock = common.places().lock
     if not state.running and is_held(lock):
         raise NotRunningError(
-            "skilld is running already", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
+            "skilld is already running", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
         )
 
 

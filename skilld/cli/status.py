@@ -193,7 +193,7 @@ def _print(shown: dict[str, Any]) -> None:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)
     if waiting := shown["turns"]["waiting"]:
-        console.say(f"turns     {waiting} waiting for their session to continue or end")
+        console.say(f"turns     {waiting} waiting for the session to continue or end")
     batches = shown["batches"]
     console.say(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
     for parked in shown["parked"]:
@@ -232,7 +232,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
         ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} drops it now"
-        console.say(console.paint(f"          {item['id']} dropped, becomes permanent in {left}: {ways}", "yellow"))
+        console.say(console.paint(f"          {item['id']} dropped; becomes permanent in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
         console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
         console.say("          Do not merge it: use skilld accept, which works on any branch.")

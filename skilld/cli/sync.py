@@ -177,7 +177,7 @@ def _file(project: Path, relative: str) -> Path:
     """Return the real file: people link CLAUDE.md to AGENTS.md, and that is then one file."""
     path = (project / relative).resolve()
     if not path.is_relative_to(project):
-        raise SkilldError("Skipped", f"{project / relative} is a link that points outside the project")
+        raise SkilldError("Skipped", f"{project / relative} is a symlink that points outside the project")
     return path
 
 

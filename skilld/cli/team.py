@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skilld.team.sharing import Outgoing
     from skilld.team.sync import Hub
 
-_JOIN = "You did not join"
+_JOIN = "You did not join the team"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -37,10 +37,12 @@ def add(verbs: common.Verbs) -> None:
         "join": common.verb(actions, "join", join, "show what you would share, then share it with the team"),
         "leave": common.verb(actions, "leave", leave, "remove everything you share from the remote"),
         "status": common.verb(actions, "status", status, "list the team's rules as last synced", listing=True),
-        "sync": common.verb(actions, "sync", sync, "fetch what the others share, and push what you do"),
+        "sync": common.verb(actions, "sync", sync, "fetch what others share, and push what you share"),
     }
     made["pr"] = common.verb(actions, "pr", _pull_request, "open or update the pull request with the team's rules")
-    made["pr"].add_argument("rules", metavar="RULE", nargs="*", help="also these rules: the team needs no second voice")
+    made["pr"].add_argument(
+        "rules", metavar="RULE", nargs="*", help="also propose these rules, even if only one person said them"
+    )
     for one in made.values():
         one.add_argument(
             "--repo", metavar="FOLDER", type=Path, default=Path(), help="the repository (default: the current one)"
@@ -108,9 +110,9 @@ def join(arguments: argparse.Namespace) -> int:
     repo, removed = repository(arguments)
     store = common.store()
     if known := load(store, repo.toplevel, common.settings().team.repositories):
-        raise SkilldError(_JOIN, f"you are in this team already, as {known.person}", "To leave it: skilld team leave")
+        raise SkilldError(_JOIN, f"you are already in this team, as {known.person}", "To leave it: skilld team leave")
     if "," in str(repo.toplevel):
-        raise SkilldError(_JOIN, "the path of the repository has a comma, which the setting cannot hold")
+        raise SkilldError(_JOIN, "the repository's path contains a comma, which the setting does not allow")
     name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
     remote = common.as_text(arguments.remote)
     address = _address(repo, remote, removed)
@@ -157,12 +159,12 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
 
     where = console.plain(membership.address)
     console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, you would share with")
-    console.line(f"everybody who can read {where}:")
+    console.line(f"everyone who can read {where}:")
     for record in leaving.records:
         if record.rule:
             console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
     if not any(record.rule for record in leaving.records):
-        console.line("  nothing yet: no rule here was accepted")
+        console.line("  nothing yet: no rule here has been accepted")
     _show_kept(leaving.kept)
     more = [] if membership.quotes else ["your own words (--quotes)"]
     more += [] if membership.open else ["rules you have not decided on (--open)"]
@@ -196,7 +198,7 @@ def leave(arguments: argparse.Namespace) -> int:
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.line("You left the team: what you shared is removed from the remote.")
     console.line("  undo: skilld team join")
-    console.line("  What others fetched before, they may still have.")
+    console.line("  Others may still have what they fetched before.")
     return Exit.OK
 
 
@@ -245,7 +247,7 @@ def status(arguments: argparse.Namespace) -> int:
         said = f"{counted(one.people, 'person', 'people')}, {counted(one.sessions, 'session')}, since {one.since}"
         console.line(console.paint(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", "dim"))
     if not found:
-        console.line("Nobody has shared a rule yet.")
+        console.line("No one has shared a rule yet.")
     _show_ready(found)
     return Exit.OK
 

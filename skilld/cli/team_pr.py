@@ -48,7 +48,7 @@ def pull_request(arguments: argparse.Namespace) -> int:
     built = write(hub, at, picked, _loaded_by(repo), _author(repo))
     _show_built(built)
     if not built.commits and not at.rules:
-        console.line("Nothing to propose: no rule is ready that the team's files do not have.")
+        console.line("Nothing to propose: the team's files already contain every rule that is ready.")
         return Exit.OK
     if arguments.dry_run:
         return Exit.OK
@@ -99,7 +99,9 @@ def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> i
     if away:
         console.line(f"No pull request was opened: {console.plain(away)}.")
         link = host.place.link(RULES, one.branch)
-        console.line(f"  open it here: {link}" if link else f"  open one at your host, from {RULES} to {one.branch}")
+        console.line(
+            f"  open it here: {link}" if link else f"  open one on your Git host, from {RULES} to {one.branch}"
+        )
         return Exit.OK
     text = body(hub.borrowed.git, one.rules, one.base, team.rules_of(hub, found), tokenizer().count)
     if pull is not None and pull.state == "open":

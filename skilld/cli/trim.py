@@ -49,7 +49,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--project", metavar="DIR", type=Path, default=Path(), help="the project to look at (default: the current one)"
     )
-    asks = "also ask the model which lines any model already knows, or the file says twice"
+    asks = "also ask the model which lines say what any model already knows, or repeat other lines"
     parser.add_argument("--ask", action="store_true", help=asks)
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
 

@@ -39,7 +39,10 @@ INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
     "cursor": (Ceiling(500, Unit.LINES, "Cursor's documentation recommends less", holds=False),),
     "copilot-cli": (
         Ceiling(
-            4_000, Unit.CHARACTERS, "Copilot's code review stops reading here, its documentation says", holds=False
+            4_000,
+            Unit.CHARACTERS,
+            "Copilot's code review stops reading here, according to its documentation",
+            holds=False,
         ),
     ),
 }

@@ -105,7 +105,7 @@ class _Resolver:
         for path in paths:
             there = self.where.files.read(path)
             if self.hider and self.reads_agents and there and view(there.text) and there.real not in self.found.taken:
-                self.found.tell(Kind.HIDDEN, path, "it is read only if there is no CLAUDE.md", by=self.hider)
+                self.found.tell(Kind.HIDDEN, path, "it is used only if there is no CLAUDE.md", by=self.hider)
 
     def _nested(self) -> None:
         for folder in self.where.nested("CLAUDE.md", ".claude", "CLAUDE.local.md", "AGENTS.md"):
@@ -134,7 +134,9 @@ class _Resolver:
             real = self.where.files.real(path)
             outside = not within(real, real_base) and not within(real, self.where.project)
             if outside and not personal and self.is_new and not self.consent:
-                self.found.tell(Kind.DEAD, path, "links outside the project, and needs your one-time approval")
+                self.found.tell(
+                    Kind.DEAD, path, "points outside the project through a symlink, and needs your one-time approval"
+                )
                 continue
             self._rule(path, base, below)
 
@@ -155,7 +157,9 @@ class _Resolver:
         patterns = [] if listed == ["**"] else listed
         if patterns and all(pattern.startswith(("./", "/", "~")) for pattern in patterns):
             self.found.tell(
-                Kind.NEVER, path, f"no file can match {patterns[0]}: patterns are relative and do not start with ./"
+                Kind.NEVER,
+                path,
+                f"no file can match {patterns[0]}: patterns must be relative and must not start with ./",
             )
         self._file(path, Scope.RULE, "" if patterns else below, patterns, base)
 

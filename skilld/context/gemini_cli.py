@@ -62,7 +62,7 @@ def _take(found: Gathered, path: str, scope: Scope, folder: str = "", *, links: 
     def refuses(file: LoadedFile, path: str, real: str) -> str:
         top = dirname(file.path) if file.scope is Scope.PERSONAL else where.root or where.project
         inside = within(path, top) and (links or within(real, where.files.real(top)))
-        return "" if inside else "is not loaded: it is outside"
+        return "" if inside else "is not loaded: it is outside the allowed folders"
 
     file = found.add(path, scope, folder=folder)
     if file:

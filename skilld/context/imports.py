@@ -36,7 +36,7 @@ def follow(found: Gathered, file: LoadedFile, rules: Imports) -> None:
         elif there.real in found.taken:
             why = ""
         elif rules.hops == 0:
-            why = "is not loaded: it is nested too many imports deep"
+            why = "is not loaded: its imports are nested too deep"
         else:
             why = rules.refuses(file, path, there.real)
             if not why:

@@ -286,7 +286,7 @@ def _flags(code: Sequence[str], folder: str, project: Project) -> Iterator[tuple
         known = set(_NAME.findall(told))
         for flag in _FLAG.findall(match[2]):
             if known.isdisjoint(_spellings(flag)):
-                yield f"--{flag}", f"{script} does not have it"
+                yield f"--{flag}", f"{script} does not support it"
 
 
 def _spellings(flag: str) -> set[str]:

@@ -38,7 +38,7 @@ class Lock:
         if not free:
             os.close(fd)
             raise NotRunningError(
-                "skilld is running already", f"process {holder(path) or 'unknown'}", "To see it: skilld status"
+                "skilld is already running", f"process {holder(path) or 'unknown'}", "To see it: skilld status"
             )
         os.ftruncate(fd, 0)
         os.write(fd, json.dumps({"pid": os.getpid(), "version": __version__}).encode())
@@ -115,7 +115,7 @@ class FileIdentity:
                     raise SkilldError(
                         "skilld is stopping: one of its own files was removed while it was running",
                         f"{path} was deleted or replaced",
-                        "Start it again: skilld run. As a service it restarts by itself.",
+                        "Start it again: skilld run. If it runs as a service, it restarts by itself.",
                     )
 
 

@@ -52,7 +52,11 @@ class SettingsFile:
             log.warning("settings refused", error=error.cause)
             return None
         later = self._after_a_restart(settings)
-        self.said = f"changed; {' and '.join(later)} only after a restart" if later else ""
+        self.said = (
+            f"changed; {' and '.join(later)} {'takes' if len(later) == 1 else 'take'} effect only after a restart"
+            if later
+            else ""
+        )
         log.info("settings changed", after_a_restart=later)
         return settings
 

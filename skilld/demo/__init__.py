@@ -20,6 +20,7 @@ from typing import Any
 from skilld import console
 from skilld.errors import SkilldError
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.text import counted
 
 # Writes the demo's session as Claude Code would: one record per line, appended. Pure but for the append.
 
@@ -155,8 +156,8 @@ def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, ke
     def new() -> list[dict[str, Any]]:
         return [one for one in _skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
 
-    found = _wait(new, "no proposal was made")
-    console.line(console.paint(f"{len(found)} proposal, {_what(found[0])}", "bold") + "\n")
+    found = _wait(new, "no proposal was created")
+    console.line(console.paint(f"{counted(len(found), 'proposal')}, {_what(found[0])}", "bold") + "\n")
     sys.stdout.flush()
     more = () if keep else ("--without-commands",)  # the folder they are for is removed
     subprocess.run(_command("show", found[0]["id"], *more), env=_coloured(environment), check=True)
@@ -247,4 +248,4 @@ def _coloured(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _what(found: Mapping[str, Any]) -> str:
-    return f"made from {len(found['evidence'])} of five turns, on the branch {STAGING_BRANCH}:"
+    return f"based on {len(found['evidence'])} of five turns, on the branch {STAGING_BRANCH}:"

@@ -35,14 +35,16 @@ def created(data: bytes, text: str, *, skill: bool = True) -> bytes:
     try:
         new = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise RefusedError(f"The {what} was not made", "it holds a character that no file can hold") from None
+        raise RefusedError(
+            f"The {what} was not created", "it contains a character that cannot be written to a file"
+        ) from None
     if data and data == new:
         return data
     if data:
-        raise SkilldError(f"The {what} was not made", f"there is a {what} of that name by now")
+        raise SkilldError(f"The {what} was not created", f"a {what} with that name now exists")
     wrong = faults(text, front(text).name) if skill else ()
     if wrong:
-        raise RefusedError("The skill was not made", "; ".join(wrong))
+        raise RefusedError("The skill was not created", "; ".join(wrong))
     return new
 
 
@@ -66,10 +68,12 @@ def marked(matter: str, operation: Operation, ending: str) -> str:
     """
     key, value = operation.anchor, operation.text
     if not _KEY.fullmatch(key) or len(value) > _MAX_VALUE:
-        raise RefusedError("The skill was not marked", "only short values of keys of skilld's own are set")
+        raise RefusedError(
+            "The skill's metadata was not updated", "only skilld's own keys can be set, and only to short values"
+        )
     lines = split_lines(matter)
     if not lines:
-        raise SkilldError("The skill was not marked", "it has no front matter")
+        raise SkilldError("The skill's metadata was not updated", "it has no front matter")
     start = next((at for at, line in enumerate(lines) if _ANY.match(line.text)), None)
     if start is not None and not _METADATA.fullmatch(lines[start].text):
         raise _unchangeable()
@@ -97,7 +101,7 @@ def marks_between(before: str, after: str) -> list[Operation]:
 
 
 def _unchangeable() -> SkilldError:
-    return SkilldError("The skill was not marked", "its metadata is written in a way that is not changed")
+    return SkilldError("The skill's metadata was not updated", "its metadata is in a form that skilld cannot edit")
 
 
 def _block_end(lines: Sequence[Line], start: int) -> int:
@@ -239,7 +243,7 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
     """
     if any(operation.op is Op.CREATE for operation in operations):
         if len(operations) > 1:
-            raise _refused("it makes the file and changes it at once")
+            raise _refused("it creates the file and changes it at the same time")
         return created(data, operations[0].text, skill=not operations[0].anchor)
     old = skill = parse(data)
     body = list(skill.body)
@@ -253,13 +257,13 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
         size += step.size
         characters += sum(len(line.text) for line in (*step.removed, *step.added))
     if limited and size > MAX_CHANGED_LINES:
-        raise _refused(f"it changes {size} lines, and one proposal changes at most {MAX_CHANGED_LINES}")
+        raise _refused(f"it changes {size} lines; the limit for one proposal is {MAX_CHANGED_LINES}")
     if limited and characters > MAX_CHANGED_CHARACTERS:
-        raise _refused(f"it changes {characters} characters, and one proposal at most {MAX_CHANGED_CHARACTERS}")
+        raise _refused(f"it changes {characters} characters; the limit for one proposal is {MAX_CHANGED_CHARACTERS}")
     after = SkillFile(skill.bom, skill.front, tuple(body))
     if limited and after.line_count > max(MAX_SKILL_LINES, skill.line_count):
         raise _refused(
-            f"the skill would have {after.line_count} lines, and more than {MAX_SKILL_LINES} are too many for an agent",
+            f"the skill would have {after.line_count} lines; more than {MAX_SKILL_LINES} are too many for an agent",
             "Cut something from the skill first.",
         )
     return _checked(old, skill, after)
@@ -275,26 +279,26 @@ def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: 
     if operation.op is Op.INSERT_AFTER:
         start = end
         if limited and _stands_below(body, start, text):
-            raise _refused("the skill says it there already")
+            raise _refused("the skill already says this there")
     step = _splice(body, start, end, text, skill.ending)
     if not step.size:
         raise _refused("it changes nothing")
     if not any(line.key for line in step.body):
-        raise _refused("it leaves no instruction in the skill")
+        raise _refused("it would leave no instructions in the skill")
     return step
 
 
 def _anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
     if all(is_blank(text) for text in anchor):
-        raise _refused("it is anchored on a blank line")
+        raise _refused("its anchor is a blank line")
     found = list(places(body, anchor))
     if len(found) == 1:
         return found[0]
     if found:
-        raise SkilldError("The edit does not apply to this file", f"its anchor stands {len(found)} times in the file")
+        raise SkilldError("The edit does not apply to this file", f"its anchor occurs {len(found)} times in the file")
     if any(True for _ in places(split_lines(skill.front), anchor)):
-        raise _refused("it touches the front matter, which is never edited")
-    raise SkilldError("The edit does not apply to this file", "the lines it is anchored on are not in the file")
+        raise _refused("it changes the front matter, which is never edited")
+    raise SkilldError("The edit does not apply to this file", "its anchor is not in the file")
 
 
 def _stands_below(body: list[Line], start: int, text: list[str]) -> bool:
@@ -334,7 +338,7 @@ def _checked(old: SkillFile, skill: SkillFile, after: SkillFile) -> bytes:
     try:
         data = after.data
     except UnicodeEncodeError:
-        raise _refused("it adds a character that no file can hold") from None
+        raise _refused("it adds a character that cannot be written to a file") from None
     try:
         again = parse(data)
     except SkilldError as error:

@@ -64,7 +64,7 @@ class EvalRun:
             if result.outcome is Outcome.NOTHING:
                 continue
             if result.outcome is Outcome.FAILED:
-                raise SkilldError("The model could not be asked", result.detail, result.remedy)
+                raise SkilldError("Could not ask the model", result.detail, result.remedy)
             waits = 1 if len(self._left()) < before else waits + 1
             if waits > _WAITS:
                 self.ran.stopped = f"the model did not answer: {result.detail}"

@@ -167,7 +167,7 @@ def _read(text: str, path: Path) -> list[Case]:
     try:
         return read(text)
     except SkilldError as error:
-        raise SkilldError(error.title, f"{path}: {error.cause}", "Correct the file or delete it.") from None
+        raise SkilldError(error.title, f"{path}: {error.cause}", "Fix the file or delete it.") from None
 
 
 def _proposed(proposal: Proposal) -> str:

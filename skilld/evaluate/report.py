@@ -33,9 +33,7 @@ def tables(figures: Mapping[str, Any]) -> list[Table]:
 def check_target(path: Path, data: Sequence[Path]) -> None:
     """Raise UsageError where outcomes cannot be written to `path`, before hours are spent on them."""
     if path.resolve() in {source.resolve() for source in data}:
-        raise UsageError(
-            "The outcomes were not written", f"{path} is one of the files of cases", "Choose another file."
-        )
+        raise UsageError("The outcomes were not written", f"{path} is one of the case files", "Choose another file.")
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError("The outcomes were not written", f"{path} is not a writable file", "Choose another file.")
 

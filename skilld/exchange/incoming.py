@@ -52,7 +52,7 @@ class Tree:
 
     git: Git
     entries: dict[str, tuple[str, str, int]] = field(default_factory=dict)
-    KINDS: ClassVar[dict[str, str]] = {"120000": "it is a link", "160000": "it is a separate repository"}
+    KINDS: ClassVar[dict[str, str]] = {"120000": "it is a symlink", "160000": "it is a separate repository"}
 
     @property
     def files(self) -> list[str]:
@@ -174,7 +174,7 @@ def _one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSk
         return SourceSkill(where, folder, why=str(error))
     except OSError as error:
         link = path.is_symlink()
-        return SourceSkill(where, folder, why="it is a link" if link else (error.strerror or "it cannot be read"))
+        return SourceSkill(where, folder, why="it is a symlink" if link else (error.strerror or "it cannot be read"))
 
 
 def _below(top: Path) -> list[SourceSkill]:

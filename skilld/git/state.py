@@ -26,7 +26,7 @@ _ABSENT = (FileNotFoundError, NotADirectoryError)
 _FILES = ("HEAD", "config")
 _FOLDERS = ("objects", "refs")
 _PASSING = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
-_BROKEN = "Ask git: git status"
+_BROKEN = "Check with: git status"
 _LIMIT = 16 << 20  # bytes of a file of git's that are read
 
 

@@ -46,7 +46,7 @@ def _agent(agent: Agent, now: float) -> Check:
         folder = agent.unreadable[0]
         return Check(name, Verdict.FAIL, f"cannot read {folder}", f"chmod u+rx {in_shell(folder)}")
     if not agent.there and agent.chosen:
-        remedy = f"Correct {agent.chosen}, or remove it."
+        remedy = f"Fix {agent.chosen}, or remove it."
         return Check(name, Verdict.FAIL, f"{agent.chosen} points to {places}, which does not exist", remedy)
     if not agent.there and not agent.installed:
         return Check(name, Verdict.SKIP, f"{ABSENT}; skilld watches for {places}")
@@ -261,7 +261,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
             return Check(
                 "clock",
                 Verdict.WARN,
-                f"set back: {what} was last written {minutes} minutes in the future",
+                f"set back: {what} was last written {counted(minutes, 'minute')} in the future",
                 "Set the clock.",
             )
     return Check("clock", Verdict.OK, "correct, judging by file times")
@@ -273,7 +273,7 @@ def _disk(disks: Sequence[Disk]) -> Check:
     least = min(disks, key=lambda disk: disk.free)
     shown = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
     if least.free < _MIN_FREE:
-        remedy = "Free some space there. Nothing is lost: skilld tries again."
+        remedy = "Free some space there. Nothing is lost: skilld will try again."
         return Check("disk", Verdict.FAIL, shown, remedy)
     return Check("disk", Verdict.OK, shown)
 
@@ -324,7 +324,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if counts.pending:
         reasons.append(f"{counted(counts.pending, 'batch', 'batches')} waiting to be judged")
     if counts.parked:
-        reasons.append(f"{counted(counts.parked, 'batch', 'batches')} parked after several tries: skilld status")
+        reasons.append(f"{counted(counts.parked, 'batch', 'batches')} parked after several attempts: skilld status")
     if done := ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.outcomes.items())):
         reasons.append(f"batches judged: {done}")
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
@@ -393,7 +393,7 @@ def opposed(found: Sequence[str]) -> list[Check]:
 
 def drift(found: Sequence[str]) -> list[Check]:
     """Return a check for each thing that is other in what a client's new version writes."""
-    remedy = "Attach this shape to a report: it has no values. For each record: skilld inspect --explain FILE"
+    remedy = "Attach this shape to a report: it contains no values. For each record: skilld inspect --explain FILE"
     return [Check("format", Verdict.WARN, one, remedy) for one in found]
 
 

@@ -70,12 +70,14 @@ def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event]
         return Explained(span, "", taken or ("nothing",), "it is not a JSON object")
     reasons = [_REASONS[event.reason] for event in events if isinstance(event, Ignored) and event.reason in _REASONS]
     if not isinstance(adapter, Declared):
-        why = reasons[0] if reasons else "" if taken else "its adapter makes no turn, reply or skill of it"
+        why = reasons[0] if reasons else "" if taken else "its adapter does not read it as a turn, reply or skill"
         return Explained(span, kind_of(record), taken or ("nothing",), why)
     shaped = adapter.format.shape(record)
     kinds = list(adapter.format.kinds_of(shaped))
     if not kinds:
-        return Explained(span, kind_of(shaped), ("an unknown kind",), "no kind in its format fits", shape_of(shaped))
+        return Explained(
+            span, kind_of(shaped), ("an unknown kind",), "it matches no kind in its format", shape_of(shaped)
+        )
     kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _USE in taken]
     names = taken or tuple(dict.fromkeys(kind.take.value for kind in kinds))
     return Explained(span, kind_of(shaped), names, "; ".join([*map(_why, kinds), *reasons[:1]]))
@@ -83,9 +85,9 @@ def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event]
 
 _USE = Take.SKILL.value
 _REASONS = {
-    "not-typed": "the client's list of what was typed does not have it",
-    "not typed": "the client's list of what was typed does not have it",
-    "subagent": "no person is in this session",
+    "not-typed": "it is not in the client's list of what was typed",
+    "not typed": "it is not in the client's list of what was typed",
+    "subagent": "no person took part in this session",
     "headless": "nobody was at the keyboard",
 }
 
@@ -95,7 +97,7 @@ def _words(event: Event) -> str:
         case Turn():
             return f"a turn ({event.how.value})"
         case Ignored():
-            return f"no turn: {event.reason}"
+            return f"not a turn: {event.reason}"
         case SkillUse():
             return _USE
         case Reply():

@@ -76,7 +76,7 @@ class Folder:
 
     def _within(self, name: str) -> Path:
         if os.path.isabs(name) or ".." in Path(name).parts or "\0" in name:  # noqa: PTH117 - a name out of a file
-            raise UnreadableError(0, "a name in it leads out of its folder", str(self.place))
+            raise UnreadableError(0, "a path in it leads outside its folder", str(self.place))
         return self.place / name
 
 
@@ -136,7 +136,7 @@ def records(path: Path, gather: Gather, *, anyone: bool = False) -> Iterator[byt
     for record in gather(path, Folder(path.parent, anyone)):
         total += len(record)
         if total > _MAX_ALL:
-            raise UnreadableError(0, f"its session has over {_MAX_ALL >> 20} MiB", str(path))
+            raise UnreadableError(0, f"its session is larger than {_MAX_ALL >> 20} MiB", str(path))
         yield record
 
 

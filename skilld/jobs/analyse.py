@@ -225,7 +225,7 @@ class Analysis:
                 self._dropped.append(why)
             elif item.update.confidence < least:
                 what = "skill" if loaded.ref.kind is TargetKind.SKILL else "file"
-                self._keep(item.update, f"you rejected edits like this to this {what} before", loaded.ref)
+                self._keep(item.update, f"you have rejected similar edits to this {what}", loaded.ref)
             else:
                 new.append(replace(item, update=replace(item.update, change=rest)))
         return new

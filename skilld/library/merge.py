@@ -174,7 +174,7 @@ def _under(own: str, other: str, told: Sequence[Passage]) -> list[Passage]:
 def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Omission]:
     """Return what is lost with the folder: its other files, and the agents that see only that one."""
     only = [agent for agent in agents_of_away if agent not in agents_of_keep]
-    unseen = [Omission(agent, "it can see only this skill, not the one that is kept") for agent in only]
+    unseen = [Omission(agent, "this agent can see only this skill, not the one that is kept") for agent in only]
     return [*(Omission(name, "a file in the folder, which is not copied") for name in files), *unseen]
 
 
@@ -192,7 +192,7 @@ def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
     if any(redact(line) != line for line in passage.lines):
         return "it contains a secret"
     block = None if passage.whole else contradicted_block(passage.text, own)
-    return f"decide which holds: the one that is kept says the opposite: {fold(block.text)}" if block else None
+    return f"decide which one applies: the skill that is kept says the opposite: {fold(block.text)}" if block else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,7 @@ def _front(keep: bytes, away: bytes) -> Iterator[Omission]:
     mine, theirs = _fields(keep), _fields(away)
     for key, value in theirs.items():
         if key != "name" and value and mine.get(key) != value:
-            yield Omission(f"{key}: {value}", "the front matter of the one that is kept is not changed")
+            yield Omission(f"{key}: {value}", "the front matter of the skill that is kept is not changed")
 
 
 def _fields(data: bytes) -> Mapping[str, str]:

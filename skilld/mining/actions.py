@@ -221,7 +221,7 @@ def unfit(text: str) -> str:
     if "\n" in text or "`" in text:
         return "it is more than one line of plain text"
     if _RIGHTS.search(text) or _ANSWER.search(text):
-        return "it changes permissions, stops processes or answers for you"
+        return "it changes permissions, stops processes or answers prompts for you"
     if _MACHINE.search(text):
         return "it names a path on this machine"
     findings = lint(b"", f"# Steps\n\n- Run `{text}`.\n".encode("utf-8", "replace"), "")

@@ -227,10 +227,10 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
     for number, part in enumerate(steps[: len(steps) - ends], 1):
         lines.append(f"{number}. {'Change' if part.sort is Sort.EDIT else 'Run'} `{part.text}`.")
     if task.left_out:
-        lines += ["", "A command of these sessions is left out here: no skill may run what it does."]
+        lines += ["", "A command from these sessions is left out: a skill must not run it."]
     if check:
         how = "the last step" if ends else "a step"
-        lines += ["", "## Check", "", f"Observed as {how} of these sessions:", "", f"- Run `{check}`. It has to pass."]
+        lines += ["", "## Check", "", f"Observed as {how} of these sessions:", "", f"- Run `{check}`. It must pass."]
     traps = [f"- {part.text}" for part in parts if part.sort is Sort.TRAP]
     return [*lines, *(["", "## Pitfalls", "", "Observed:", "", *traps] if traps else [])]
 

@@ -91,7 +91,7 @@ def become(candidate: Candidate, run: Run, around: Host, edit: Edit, *, dry_run:
             return CandidateResult(candidate, why_not=why)
         return CandidateResult(candidate, "" if dry_run else put(run.store, extension(candidate, run)).id)
     except RetryError as error:
-        return CandidateResult(candidate, why_not=f"{error}; the next run tries again")
+        return CandidateResult(candidate, why_not=f"{error}; the next run will try again")
     except SkilldError as error:
         return CandidateResult(candidate, why_not=str(error))
 

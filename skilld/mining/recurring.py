@@ -249,11 +249,11 @@ def _missed(sessions: int, did: Procedure, corrections: Sequence[Part]) -> str:
     effort = len(did.traps) + len(corrections)
     own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push are no task
     if not did.steps and not effort:
-        return "you asked for it again, but nothing was done alike that a skill could hold"
+        return "you asked for it again, but no steps were repeated that a skill could capture"
     if not own or (len(did.steps) < MIN_STEPS and not effort):
-        return "too little was done alike in these sessions for a skill"
+        return "too few steps were repeated in these sessions to make a skill"
     if sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:
-        return f"it came in only {counted(sessions, 'session')}, without failures or corrections"
+        return f"it came up in only {counted(sessions, 'session')}, without failures or corrections"
     if not effort and own <= MIN_STEPS:
         return "it went well without a skill: nothing failed and you corrected nothing"
     return ""

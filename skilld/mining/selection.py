@@ -56,7 +56,7 @@ def settled(
         if skill is None:
             wanted.append(one)
         elif skill.source is Source.PLUGIN:
-            why = f"{skill.name} is alike and belongs to a plugin, so it cannot be edited"
+            why = f"{skill.name} is similar and belongs to a plugin, so it cannot be edited"
             left_out.append(Rejected("; ".join(one.changes), why))
         else:
             wanted.append(replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None))

@@ -158,12 +158,12 @@ def check(
 ) -> Composed:
     """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
     if any(operation.op not in BODY_OPS for operation in operations) and not loaded.ref.absent:
-        raise RefusedError("The edit was not made", "it is more than a change of the skill's body")
+        raise RefusedError("The edit was not made", "it changes more than the skill's body")
     after = apply(loaded.data, operations)
     if _managed(loaded.data) != _managed(after):
-        raise SkilldError("The edit was not made", "it would change lines that a program keeps")
+        raise SkilldError("The edit was not made", "it would change lines that a program manages")
     if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
-        raise RefusedError("The edit was not made", "it would store a line that holds a secret")
+        raise RefusedError("The edit was not made", "it would store a line that contains a secret")
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
     # The front matter of a rule that is made is ours.
     was = loaded.ref.front.encode() if loaded.ref.absent else loaded.data
@@ -281,7 +281,7 @@ def _on_lines(data: bytes, operation: Operation) -> Operation:
     head = next((block for block in found if starts == [block.start]), None)
     if head is None:
         raise SkilldError(
-            "The edit does not apply to this file", "no section begins with the line that it names, or several do"
+            "The edit does not apply to this file", "no section, or more than one, begins with the line it names"
         )
     end = found[head.end].start if head.end < len(found) else len(body)
     if operation.op is Op.REPLACE_SECTION:  # the blank lines below it stay

@@ -31,7 +31,7 @@ Own = Callable[
 _SAYS_SOMETHING = 3
 _NOT_SAID = "the edited skill still does not say this"
 NO_EDIT = "no edit says this the way you did"
-UNCHECKED = "could not check again whether it says what you said"
+UNCHECKED = "could not recheck whether it says what you said"
 
 
 class Judge:

@@ -103,7 +103,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
 def reopen(store: Store, proposal: Proposal) -> Told:
     """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError where it cannot be."""
     if proposal.state is not State.REJECTED:
-        raise SkilldError(f"{proposal.id} was not put back", f"it is {proposal.state.value}")
+        raise SkilldError(f"{proposal.id} was not reopened", f"it is {proposal.state.value}")
     if proposal.commit:
         _restore(store, replace(proposal, state=State.OPEN))
     current = store.proposals.get(proposal.id) or proposal

@@ -138,7 +138,7 @@ def _outcome(proposal: Proposal, after: State, landed: Landed | None) -> str:
     if landed is None:
         return f"Written to {proposal.path}, not committed."
     if landed.way is Way.NOTHING:
-        return f"No commit was needed: {proposal.relpath} says that already. {back}"
+        return f"No commit was needed: {proposal.relpath} already says this. {back}"
     branch = (open_any(Path(proposal.repo), private_repositories()).branch or "").removeprefix("refs/heads/")
     return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}. {back}"
 

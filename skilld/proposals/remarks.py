@@ -36,7 +36,7 @@ def standing(store: Store, proposal: Proposal, now: float) -> str:
     if proposal.state is State.DROPPED:
         left = counted(hours_left(store, proposal, now), "hour")
         ways = f"skilld restore {proposal.id} brings it back, skilld reject {proposal.id} drops it now"
-        return f"dropped, becomes permanent in {left}: {ways}"
+        return f"dropped; becomes permanent in {left}: {ways}"
     if proposal.state is State.OPEN and proposal.commit and not on_staging(proposal):
         return f"only on {proposal.branch}" if proposal.branch else ""
     if proposal.state is State.STALE:
@@ -99,7 +99,7 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         f"{one.path}:{one.line} contradicts it{_and_then(one, changed)}: \u201c{one.text}\u201d"
         for one in conflicts(proposal)
     ]
-    return told + [f"goes with {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
+    return told + [f"linked to {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:
@@ -125,7 +125,7 @@ def doubt(store: Store, proposal: Proposal) -> str:
         return ""
     agents = who.removeprefix(MAYBE)
     undo = f"undo: skilld {_BACK[proposal.state]} {proposal.id}"
-    return f"{proposal.state.value} through git, maybe by an agent ({agents} was working there); {undo}"
+    return f"{proposal.state.value} through git, possibly by an agent ({agents} was working there); {undo}"
 
 
 def doubts(store: Store, now: float) -> list[str]:

@@ -48,9 +48,9 @@ class Staged:
         for name, why in line.stale.items():
             self._end(name, State.STALE, why)
         for name in line.present:
-            self._end(name, State.ACCEPTED, "the skill now says it")
+            self._end(name, State.ACCEPTED, "the skill now says this")
         for name in line.doubled:
-            self._end(name, State.SUPERSEDED, "another proposal says it")
+            self._end(name, State.SUPERSEDED, "another proposal already says this")
 
     def change(self, proposal: Proposal) -> None:
         """Put a proposal in the place of the one made with its id."""

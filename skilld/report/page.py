@@ -60,7 +60,7 @@ def _tiles(report: Report) -> Markup:
         (say.number(states["accepted"]), "edits accepted"),
         (say.number(states["open"]), "waiting for your decision"),
         (say.number(where["waiting"]), "waiting for a file"),
-        (" → ".join(shares), "of sessions where you had to repeat it, before and after"),
+        (" → ".join(shares), "of sessions in which you had to repeat a rule, before and after"),
         (say.amount(cost.usd, "usd"), "spent on models"),
     )
     tiles = (tag("div", tag("dd", value), tag("dt", label)) for value, label in found)

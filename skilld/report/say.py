@@ -17,7 +17,7 @@ WHERE = {
     "rules": "to rule files",
     "personal": "to your own instructions",
     "waiting": "waiting for a file",
-    "said": "in a file already",
+    "said": "already in a file",
 }
 STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
 RULES = {"repeated": "repeated", "holds": "kept", "unknown": "not known yet", "unused": "never needed"}
@@ -82,7 +82,7 @@ def decided(report: Report) -> str:
     if not sum(report.decided.states.values()):
         return nothing(report, "no edit has been proposed.")
     if report.decided.percent is None:
-        return "You have not decided on any proposal yet: skilld review"
+        return "You have not decided on any proposals yet: skilld review"
     days = report.decided.days
     when = "" if days is None else f"; half of the decisions were made within {number(days)} days"
     when = when if days is None or days > 1 else "; half of the decisions were made within a day"

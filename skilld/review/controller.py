@@ -191,7 +191,7 @@ class Look:
 
 def no_skill(*, has_any: bool) -> str:
     """Return what a list of skills without rows says; `has_any` where only the search found none."""
-    return "No skill matches." if has_any else "You have no skills yet. To make some from your past sessions: n"
+    return "No skills match." if has_any else "You have no skills yet. To create some from your past sessions: n"
 
 
 def has_words(proposal: Proposal, words: str) -> bool:

@@ -183,7 +183,7 @@ PAST_COLUMNS = (
     ("cost", 7),
     ("first request", 160),
 )
-CANDIDATE_COLUMNS = (("", 4), ("what", 8), ("skill", 30), ("because it is", 160))
+CANDIDATE_COLUMNS = (("", 4), ("what", 8), ("skill", 30), ("why", 160))
 NAME_COLUMNS = (("what", 8), ("skill", 40), ("became", 160))
 
 CSS = """

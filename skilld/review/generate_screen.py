@@ -72,7 +72,7 @@ class SaveStep(Step):
             rows.add_row(*draw.name_cells(one, self._missed[number] if self._missed else None))
         rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
         edits = sum(not one.candidate.creates for one in self._left)
-        asked = f" {safe(self._generating.model)} will be asked for {edits} edits to existing skills."
+        asked = f" {safe(self._generating.model)} will be asked for {counted(edits, 'edit')} to existing skills."
         self._say(("Nothing takes effect yet; you decide in skilld review.") + (asked if self._asks(edits) else ""))
 
     def _asks(self, edits: int) -> bool:
@@ -282,7 +282,7 @@ class SessionsStep(Step):
     def progress(self, what: str, done: int, total: int) -> None:
         """Show how far it has come; to be called on a thread, which ends here once the person has left."""
         if get_current_worker().is_cancelled:
-            raise SkilldError("No more questions were asked", "you left")
+            raise SkilldError("No more questions were asked", "you quit")
         if (now := time.monotonic()) - self._told >= _PROGRESS_SECONDS or done == total:
             self._told = now
             self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
@@ -410,7 +410,10 @@ class SessionsStep(Step):
         self._busy = False
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
-            self.say(f"Nothing in them is enough for a skill ({missed} candidates left out: skilld mine --dry-run).")
+            self.say(
+                f"Nothing in them is enough for a skill ({counted(missed, 'candidate')} left out: "
+                "skilld mine --dry-run)."
+            )
             return
         self._tell()
         self.app.push_screen(ReviewStep(self._generating, result), self.over)

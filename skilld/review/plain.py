@@ -32,7 +32,7 @@ _MORE = (
     "/words  only proposals that contain these words; / alone shows all again",
     *(f"{number}  {name}" for number, name in NAMES.items()),
 )
-_GO_ON = "go on"
+_GO_ON = "continue"
 _KINDS = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 
 

@@ -80,7 +80,11 @@ class PlainGenerate:
     def _review(self, chosen: Sequence[Choice]) -> tuple[list[Keep], Preview]:
         result = self._generating.find(chosen, self._agree, _silently)
         found = len(result.previews)
-        self._say(f"Step 2 of 3: {found} to keep or drop." if found else "Nothing in them is enough for a skill.")
+        self._say(
+            f"Step 2 of 3: {counted(found, 'candidate')} to keep or drop."
+            if found
+            else "Nothing in them is enough for a skill."
+        )
         kept = [self._kept(number, one) for number, one in enumerate(result.previews, 1)]
         return [one for one in kept if one is not None], result
 
@@ -119,14 +123,14 @@ class PlainGenerate:
             self._say(f"  | {line}".rstrip())
 
     def _named(self, kept: Sequence[Keep]) -> list[Keep]:
-        self._say(f"Step 3 of 3: names for {len(kept)}, then propose them.")
+        self._say(f"Step 3 of 3: name and propose {counted(len(kept), 'candidate')}.")
         named: list[Keep] = []
         for one in kept:
             name = self._name(one.name, {other.name for other in named}) if one.candidate.creates else one.name
             named.append(replace(one, name=name))
         edits = sum(not one.candidate.creates for one in named)
         if edits and self._generating.model != OFFLINE:
-            self._say(f"{self._generating.model} will be asked for {edits} edits to existing skills.")
+            self._say(f"{self._generating.model} will be asked for {counted(edits, 'edit')} to existing skills.")
         if not self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ").startswith("y"):
             raise _LeftError
         return named

@@ -140,8 +140,8 @@ class PlainTabs:
             self._refused(error)
 
     def _delete(self, skill: LibraryRow) -> None:
-        self._say(f"Move {skill.path.parent} to the trash? Nothing is committed.")
-        if self._asked(f"type {skill.name} to do it: ") == skill.name:
+        self._say(f"Move {skill.path.parent} to the trash? Nothing will be committed.")
+        if self._asked(f"type {skill.name} to confirm: ") == skill.name:
             self._say(f"Moved to {self._sitting.delete_skill(skill)}.")
         else:
             self._say("Nothing was moved.")

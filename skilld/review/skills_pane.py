@@ -156,7 +156,7 @@ class SkillsPane(Pane):
         skill = self.chosen
         if skill is None:
             return
-        question = f"Move {skill.path.parent} to the trash? Nothing is committed."
+        question = f"Move {skill.path.parent} to the trash? Nothing will be committed."
 
         def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
             if sure:

@@ -39,7 +39,7 @@ def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer
         )
     except subprocess.TimeoutExpired:
         raise ManagerError(
-            "The service manager is not responding", f"{program} took {_SECONDS:.0f} seconds", WITHOUT
+            "The service manager is not responding", f"{program} took longer than {_SECONDS:.0f} seconds", WITHOUT
         ) from None
     except OSError as error:
         raise ManagerError("Cannot reach the service manager", f"{found}: {error.strerror}", WITHOUT) from error

@@ -61,4 +61,4 @@ def _write(path: Path, file: ServiceFile) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, file.data, file.mode)
     except OSError as error:
-        raise SkilldError("The service is not installed", f"{path}: {error.strerror or error}") from error
+        raise SkilldError("The service was not installed", f"{path}: {error.strerror or error}") from error

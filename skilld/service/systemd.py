@@ -33,7 +33,7 @@ def render(template: str, start: Start, variables_file: Path) -> str:
     """
     if set(start.program[0]) & set("\"'\\"):
         raise RefusedError(
-            "The service is not installed",
+            "The service was not installed",
             f"systemd cannot start a program whose path contains a quote or a backslash: {start.program[0]}",
             "Install skilld in another folder.",
         )
@@ -82,7 +82,7 @@ def _escaped(text: str, special: str) -> str:
 def _rest_of_line(path: Path) -> str:
     text = plain(str(path), "the settings folder's path")
     if text != text.strip() or text.endswith("\\"):
-        raise RefusedError("The service is not installed", f"systemd cannot read {text}")
+        raise RefusedError("The service was not installed", f"systemd cannot read {text}")
     return text.replace("%", "%%")
 
 

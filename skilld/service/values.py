@@ -158,7 +158,7 @@ def service_path(path: str, more: Iterable[str] = _FOLDERS) -> str:
 def plain(text: str, what: str) -> str:
     """Return `text`, or raise RefusedError where it holds a control character: no service file can hold that."""
     if any(ord(char) < ord(" ") or char == "\x7f" for char in text):
-        raise RefusedError("The service is not installed", f"{what} contains a control character")
+        raise RefusedError("The service was not installed", f"{what} contains a control character")
     return text
 
 

@@ -127,7 +127,7 @@ def faults(text: str, folder_name: str) -> tuple[str, ...]:
 
 def _faults(text: str, folder_name: str) -> Iterator[str]:
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        yield "it contains characters that a text file cannot have"
+        yield "it contains characters that a text file cannot contain"
         return
     lines = front_lines(text)
     if lines is None:
@@ -184,7 +184,7 @@ def _name(name: str, folder_name: str) -> Iterator[str]:
     if len(name) > MAX_NAME:
         yield f"its name has {len(name)} characters, more than {MAX_NAME}"
     if name and name != folder_name:
-        yield "its name is not the name of its folder"
+        yield "its name does not match its folder's name"
 
 
 def _length(key: str, said: str, most: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "Free some space, then try again: nothing is lost.",
-    sqlite3.SQLITE_BUSY: "Another program is using it. Close that one, then try again: nothing is lost.",
+    sqlite3.SQLITE_BUSY: "Another program is using it. Close it, then try again: nothing is lost.",
     sqlite3.SQLITE_READONLY: "To see why it cannot be written: skilld doctor",
 }
 

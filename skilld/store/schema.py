@@ -345,7 +345,9 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
         if not done.issuperset(known):
             raise damaged("the names of its migrations are none")
         raise SkilldError(
-            "The database was written by a newer skilld", f"{path} has {newer[0]}", "Install the newer version again."
+            "The database was written by a newer version of skilld",
+            f"{path} has {newer[0]}",
+            "Install the newer version again.",
         )
     if not done and _is_in_use(db):
         raise damaged("it has tables, and none of them tells of migrations")

@@ -180,7 +180,7 @@ def _instructions(
         name = _native(agent, others)
         readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
         absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
-        outside = next((f"{basename(one.path)} links outside the project" for one in loaded), "")
+        outside = next((f"{basename(one.path)} points outside the project through a symlink" for one in loaded), "")
         why = outside or (_why_not_loaded(root / name) if os.path.lexists(absent.path) else "")
         return ([], why) if why else ([absent], "")
     imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == _SHARED]

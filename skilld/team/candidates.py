@@ -198,7 +198,7 @@ def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: Seen) -> 
     if any(_about(one, key, rule) for key, rule in seen.proposed.items()):
         return replace(one, standing=Standing.PROPOSED)
     if not no and one.last <= seen.day and any(_about(one, key, rule) for key, rule in seen.landed.items()):
-        return replace(one, standing=Standing.REJECTED, why="taken out of the default branch")
+        return replace(one, standing=Standing.REJECTED, why="removed from the default branch")
     return replace(one, standing=Standing.READY if one.people >= ENOUGH else Standing.WAITING)
 
 

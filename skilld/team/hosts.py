@@ -125,14 +125,15 @@ class Host:
     def _ask(self, *arguments: str, stdin: bytes = b"") -> Answer:
         if not self._name:
             raise AwayError(
-                "Cannot ask the host", f"skilld knows no program for {self.place.hostname or 'this remote'}"
+                "Cannot query the Git host",
+                f"skilld does not know which program to use for {self.place.hostname or 'this remote'}",
             )
         if not self._program:
-            raise AwayError("Cannot ask the host", f"{self._name} is not on PATH")
+            raise AwayError("Cannot query the Git host", f"{self._name} is not on PATH")
         command = ["api", "--hostname", self.place.hostname, *arguments]
         answer = ask(self._program, command, self._environment, self._folder, stdin=stdin)
         if answer.status != 0 and _LOGIN.search(answer.err):
-            raise AwayError("Cannot ask the host", f"{self._name} is not logged in to {self.place.hostname}")
+            raise AwayError("Cannot query the Git host", f"{self._name} is not logged in to {self.place.hostname}")
         if answer.status != 0:
             raise SkilldError(f"{self._name} failed", cut(answer.err, 300))
         return answer
@@ -151,4 +152,4 @@ class Host:
             state = _CLOSED.get(row["state"], "open")
             return Pull(int(row["iid"]), str(row["web_url"]), state, str(row["sha"] or ""))
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise SkilldError(f"{self._name} failed", "its answer is not one that is documented") from None
+            raise SkilldError(f"{self._name} failed", "its answer does not have the documented format") from None

@@ -26,7 +26,7 @@ from skilld.team.sync import RULES, Hub
 from skilld.text import counted
 
 TITLE = "Add rules that the team taught its agents"
-_NOTHING = "No pull request was made"
+_NOTHING = "No pull request was opened"
 _MAX_QUOTES = 3
 
 
@@ -77,7 +77,7 @@ def rejections(hub: Hub, found: Found, at: Before, pull: Pull | None, today: str
             continue
         if any(key == record.key and day >= record.day for key, day in rejected) or _is_in_force(git, base, record):
             continue
-        made[record.key] = rejection(record.rule, record.place, today, why or "taken out of its pull request")
+        made[record.key] = rejection(record.rule, record.place, today, why or "removed from its pull request")
     return list(made.values())
 
 
@@ -102,7 +102,7 @@ def chosen(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
             what = "does not match any rule" if not fitting else f"matches {len(fitting)} rules"
             raise UsageError("Which rule?", f"{name} {what}", "List them: skilld team status")
         if fitting[0].standing in {Standing.ACCEPTED, Standing.PROPOSED}:
-            raise UsageError("Nothing to propose", f"{name} is {fitting[0].standing.value} already")
+            raise UsageError("Nothing to propose", f"{name} is already {fitting[0].standing.value}")
         picked += [one for one in fitting if one not in picked]
     return picked
 
@@ -122,7 +122,7 @@ def push(hub: Hub, at: Before, tip: str) -> None:
     hub.borrowed.git.write()
     result = hub.borrowed.push(hub.membership.address, [Push(f"refs/heads/{RULES}", tip, at.tip)])
     if result.status != 0 and ("stale info" in result.err or "fetch first" in result.err):
-        raise LostRaceError("Nothing was pushed", "somebody else has just pushed the branch", "Run it again.")
+        raise LostRaceError("Nothing was pushed", "someone else has just pushed the branch", "Run it again.")
     if result.status != 0:
         raise GitFailedError("Could not push the branch", result.status, result.err)
 
@@ -143,13 +143,13 @@ def proposed(commits: Iterable[Commit], today: str) -> list[Record]:
 
 def body(git: Git, tip: str, base: str, found: Sequence[Candidate], count: Callable[[str], int]) -> str:
     """Return what the pull request says: of each rule on the branch who said it, what it costs, what it contradicts."""
-    parts = ["Rules that people of this team taught their agents, one commit each."]
+    parts = ["Rules that people on this team taught their agents, one commit each."]
     for named in reversed(rules_of(git, tip, base)):
         one = next((each for each in found if _is(each, named)), None)
         parts.append(_about(git, base, named, one, count))
     parts.append(
-        "To leave one out, drop or revert its commit on this branch; to leave all out, close this. skilld remembers "
-        "that, and proposes a rule again only when somebody says it again."
+        "To leave one out, drop or revert its commit on this branch; to leave them all out, close this pull request. "
+        "skilld remembers that, and proposes a rule again only if someone says it again."
     )
     return "\n\n".join(parts) + "\n"
 
@@ -163,7 +163,7 @@ def _about(git: Git, base: str, named: Named, one: Candidate | None, count: Call
     lines.append(f"- goes to {quoted(named.place)}; about {counted(count(named.rule), 'token')}")
     for path, line in _contradictions(git, base, named).items():
         lines.append(f"- contradicts {quoted(path)}: {quoted(line)}")
-    lines.append(f"- commit {named.commit[:12]}; to take it out: `git revert {named.commit[:12]}`")
+    lines.append(f"- commit {named.commit[:12]}; to remove it: `git revert {named.commit[:12]}`")
     return "\n".join(lines)
 
 

@@ -108,7 +108,7 @@ def decode(data: bytes) -> Record:
     except (ValueError, RecursionError):
         raise _refused("it is not JSON") from None
     if not isinstance(values, dict) or values.pop("v", None) != VERSION or not values.keys() <= _FIELDS:
-        raise _refused("it is of a version or form that this skilld does not know")
+        raise _refused("its version or format is not supported by this version of skilld")
     try:
         record = Record(**_typed(values))
     except (TypeError, ValueError):
@@ -116,7 +116,7 @@ def decode(data: bytes) -> Record:
     if why := _wrong(record):
         raise _refused(why)
     if encode(record) != data:
-        raise _refused("it is not written as skilld writes it")
+        raise _refused("it is not in the form skilld writes")
     return record
 
 
@@ -144,7 +144,7 @@ def _wrong(record: Record) -> str:
         if len(value) > most:
             return f"its {name} has {len(value)} characters; the limit is {most}"
         if value != safe_text(value) or value != value.strip():
-            return f"its {name} has hidden characters, or line breaks"
+            return f"its {name} contains hidden characters or line breaks"
     return _wrong_facts(record) or (_wrong_rule(record) if record.what is not What.WITHDRAWN else "")
 
 
@@ -156,15 +156,15 @@ def _wrong_facts(record: Record) -> str:
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
         "its key is not valid": not _KEY.fullmatch(record.key),
-        "its days are not valid": None in map(_DAY.fullmatch, days) or record.first > record.day,
-        "it says too much": record.what is What.WITHDRAWN and record != bare,
+        "its dates are not valid": None in map(_DAY.fullmatch, days) or record.first > record.day,
+        "it has fields that a withdrawal cannot have": record.what is What.WITHDRAWN and record != bare,
     }
     return next((why for why, is_so in wrong.items() if is_so), "")
 
 
 def _wrong_rule(record: Record) -> str:
     if not record.rule or record.key != key_of(record.rule, record.place):
-        return "its key is that of another rule"
+        return "its key does not match its rule"
     if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in {"", "open", "accepted"}:
         return "its kind is unknown"
     return _wrong_place(record.place)

@@ -92,7 +92,7 @@ def check(
     for person, (serial, records) in _records(git, trees, found).items():
         one = claimed[person]
         if (known := pins.get(person)) and serial < known.serial:
-            found.refused[person] = "it is older than what this person had written before"
+            found.refused[person] = "it is older than what this person shared before"
         else:
             found.members[person] = Member(person, one.public, serial, one.tip, records)
     return found
@@ -113,9 +113,11 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
                 if is_person(name):
                     there[name] = (ref, oid)
                 else:
-                    found.refused[name[:40]] = "its name is not one that skilld gives"
+                    found.refused[name[:40]] = "its name is not a valid name in a team"
     if len(there) > MAX_PEOPLE:
-        raise RefusedError("The team was not read", f"{len(there)} people have a ref; the limit is {MAX_PEOPLE}")
+        raise RefusedError(
+            "Could not read the team's rules", f"{len(there)} people have a ref; the limit is {MAX_PEOPLE}"
+        )
     return there
 
 
@@ -158,7 +160,7 @@ def _commits(git: Git, tips: Mapping[str, str], found: Found) -> dict[str, _Clai
             head, _, message = payload.partition(b"\n\n")
             lines = head.split(b"\n")
             if message != _MESSAGE or len(lines) != 3 or not lines[0].startswith(b"tree "):  # noqa: PLR2004 - tree, author, committer
-                raise RefusedError("Not taken", "it is not a commit as skilld writes it")
+                raise RefusedError("Not accepted", "it is not in the form skilld writes commits")
             claims[person] = _Claim(tips[person], lines[0][5:].decode(), payload, signature, sign.key_in(signature))
         except SkilldError as error:
             found.refused[person] = error.cause
@@ -171,7 +173,7 @@ def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Map
     for person, one in claims.items():
         known = pins.get(person)
         if known and known.public != one.public:
-            found.refused[person] = "it is signed with another key than before: somebody may be using this name"
+            found.refused[person] = "it is signed with a different key than before: someone else may be using this name"
         elif not known or known.tip != one.tip:
             asked.append(person)
     pairs = [(claims[who].payload, claims[who].signature, claims[who].public) for who in asked]
@@ -185,7 +187,7 @@ def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tupl
     roots = _entries(git, trees, _MAX_ROOT, found)
     for person, root in roots.items():
         if {name: mode for name, (mode, _) in root.items()} != {_ABOUT: _FILE, _FOLDER: _TREE}:
-            found.refused[person] = "it holds other files than records"
+            found.refused[person] = "it contains files that are not records"
     fine = {person: root for person, root in roots.items() if person not in found.refused}
     about = _read(git, {person: root[_ABOUT][1] for person, root in fine.items()}, "blob", _MAX_ROOT, found)
     folders = _entries(git, {who: root[_FOLDER][1] for who, root in fine.items()}, MAX_RECORDS * _ROW, found)
@@ -210,7 +212,7 @@ def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tupl
 
 def _is_fine(person: str, fine: bool, found: Found) -> bool:  # noqa: FBT001 - the question itself
     if not fine:
-        found.refused[person] = f"it holds something other than records, or more than {MAX_RECORDS}"
+        found.refused[person] = f"it contains something other than records, or more than {MAX_RECORDS}"
     return fine
 
 
@@ -218,7 +220,7 @@ def _decoded(texts: Mapping[str, bytes]) -> tuple[Record, ...]:
     records = []
     for name, data in texts.items():
         if name != name_of(data):
-            raise RefusedError("Not taken", "a record has the name of another one")
+            raise RefusedError("Not accepted", "a record's name does not match its content")
         records.append(decode(data))
     return tuple(records)
 
@@ -230,7 +232,7 @@ def _serial(data: bytes, person: str) -> int:
         about = None
     serial = about.get("serial") if isinstance(about, dict) else None
     if type(serial) is not int or data != _about(person, serial):
-        raise RefusedError("Not taken", "it is a copy of somebody else's, or not written as skilld writes it")
+        raise RefusedError("Not accepted", "it was copied from someone else, or is not in the form skilld writes")
     return serial
 
 
@@ -292,7 +294,7 @@ def write(hub: Borrowed, person: str, serial: int, records: Iterable[Record], se
     git = hub.git
     files = {name_of(data): data for data in map(encode, records)}
     if len(files) > MAX_RECORDS:
-        raise RefusedError("Nothing was sent", f"these are {len(files)} rules; the limit is {MAX_RECORDS}")
+        raise RefusedError("Nothing was sent", f"there are {len(files)} rules; the limit is {MAX_RECORDS}")
     folder = git.add("tree", _tree([(_FILE, name, git.add("blob", files[name])) for name in sorted(files)]))
     about = git.add("blob", _about(person, serial))
     root = git.add("tree", _tree([(_FILE, _ABOUT, about), (_TREE, _FOLDER, folder)]))

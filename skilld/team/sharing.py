@@ -41,7 +41,7 @@ class Guard:
         if names_session(text, self.check.said):
             return "it names a session"
         if _PATHS.search(text) or any(folder in text for folder in self.folders if len(folder) > 1):
-            return "it names a path of your machine"
+            return "it names a path on your machine"
         if _MAIL.search(text) or any(_names(name, text) for name in self.names):
             return "it names a person"
         return ""

@@ -49,14 +49,14 @@ def find_key(git: Git, home: Path) -> Key:
     if configured:
         path = Path(configured.replace("~/", f"{home}/", 1) if configured.startswith("~/") else configured)
         if not path.is_absolute():
-            remedy = "Set it to the file of the key: git config --global user.signingKey ~/.ssh/id_ed25519.pub"
-            raise SkilldError(_TITLE, "user.signingKey is not the path of a file", remedy)
+            remedy = "Set it to the key file: git config --global user.signingKey ~/.ssh/id_ed25519.pub"
+            raise SkilldError(_TITLE, "user.signingKey is not an absolute path", remedy)
         return _read(path)
     for name in _KEYS:
         if (home / ".ssh" / f"{name}.pub").is_file():
             return _read(home / ".ssh" / name)
     raise SkilldError(
-        _TITLE, f"there is no SSH key in {home / '.ssh'}", "Make one, then try again: ssh-keygen -t ed25519"
+        _TITLE, f"there is no SSH key in {home / '.ssh'}", "Create one, then try again: ssh-keygen -t ed25519"
     )
 
 
@@ -79,7 +79,7 @@ def _read(path: Path) -> Key:
         why = error.strerror or "it cannot be read"
     except ValueError:
         why = "it is not the public half of an SSH key"
-    raise SkilldError(_TITLE, f"{public}: {why}", f"Make it: ssh-keygen -y -f {in_shell(path)} > {in_shell(public)}")
+    raise SkilldError(_TITLE, f"{public}: {why}", f"Create it: ssh-keygen -y -f {in_shell(path)} > {in_shell(public)}")
 
 
 def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path, algorithm: str) -> bytes:
@@ -90,7 +90,7 @@ def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path
     program = _keygen(environment)
     answer = ask(program, ["-Y", "sign", "-n", _SPACE, "-f", str(key.path)], environment, folder, stdin=commit)
     if answer.status != 0 or b"BEGIN SSH SIGNATURE" not in answer.out:
-        remedy = f"Put it into your ssh agent: ssh-add {in_shell(key.path.with_suffix(''))}"
+        remedy = f"Add it to your SSH agent: ssh-add {in_shell(key.path.with_suffix(''))}"
         raise SkilldError(_TITLE, f"{key.path} could not be used: {answer.err or 'ssh-keygen failed'}", remedy)
     lines = answer.out.strip().split(b"\n")
     head, _, message = commit.partition(b"\n\n")
@@ -106,7 +106,7 @@ def split(data: bytes) -> tuple[bytes, bytes]:
     head, _, message = data.partition(b"\n\n")
     found = _SIGNATURE.findall(head + b"\n")
     if len(found) != 1:
-        raise RefusedError("Not taken", "it is not signed with an SSH key")
+        raise RefusedError("Not accepted", "it is not signed with an SSH key")
     return _SIGNATURE.sub(b"\n", head + b"\n")[:-1] + b"\n\n" + message, found[0].replace(b"\n ", b"\n") + b"\n"
 
 
@@ -119,7 +119,7 @@ def key_in(signature: bytes) -> str:
         text = base64.b64encode(public).decode() if blob[:10] == b"SSHSIG\0\0\0\1" else ""
         return f"{_blob_type(text).decode()} {text}"
     except (ValueError, struct.error):
-        raise RefusedError("Not taken", "its signature cannot be read") from None
+        raise RefusedError("Not accepted", "its signature cannot be read") from None
 
 
 def _blob_type(text: str) -> bytes:
@@ -163,5 +163,5 @@ def _holds(program: str, path: Path, pair: tuple[bytes, bytes, str], environment
 def _keygen(environment: Mapping[str, str]) -> str:
     program = find("ssh-keygen", environment)
     if not program:
-        raise SkilldError(_TITLE, "ssh-keygen is not on PATH", "Install OpenSSH, 8.2 or newer.")
+        raise SkilldError(_TITLE, "ssh-keygen is not on PATH", "Install OpenSSH 8.2 or newer.")
     return program

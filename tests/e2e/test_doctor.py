@@ -324,7 +324,7 @@ def test_18_3_the_doctors_exit_code_is_1_where_a_check_fails_and_else_0(patient:
     lock = Lock.take(patient.state / "daemon.lock")
     try:
         well = patient.program.run("doctor")
-        assert (well.returncode, well.stdout.splitlines()[-1]) == (0, "No check failed.")
+        assert (well.returncode, well.stdout.splitlines()[-1]) == (0, "No checks failed.")
         assert patient.program.run("pause").returncode == 0
         warned = patient.program.run("doctor", "--json")
     finally:

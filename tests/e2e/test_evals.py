@@ -168,7 +168,7 @@ def test_the_days_budget_ends_it_and_the_same_command_goes_on(person: Person) ->
         first = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
         assert "Today's budget covers 7 of these 18 calls" in first.stderr
         assert first.returncode == 1
-        assert re.search(r"\d of 6 pairs run; there is no result until all are", first.stdout)
+        assert re.search(r"\d of 6 pairs run; there is no result until all of them have run", first.stdout)
         assert "today's budget is spent: 7 of 7 model calls" in first.stdout
         assert len(model.bodies) in {7, 8}, "the one that was on its way"
         refused = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")

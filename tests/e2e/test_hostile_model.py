@@ -73,6 +73,6 @@ def test_a_section_that_nobody_spoke_of_stays(home: Path, project: Project) -> N
 def test_an_operation_that_no_update_names_is_refused(home: Path, project: Project) -> None:
     program = _answered(home, project, updates(), f"<operations>{json.dumps([OPERATION, EXTRA])}</operations>")
     assert program.json("proposals", "--state", "all") == []
-    assert "it adds what the person did not speak of" in program.json("status")["last_error"]["message"]
+    assert "it adds something the person did not mention" in program.json("status")["last_error"]["message"]
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
     assert project.skill_path.read_text() == SKILL_TEXT

@@ -116,7 +116,7 @@ def test_a_change_whose_edit_does_not_fit_is_asked_for_once_more(home: Path, pro
         program.run("run", "--once")
         _, first, second, _ = model.bodies
     assert said(second).startswith(said(first))
-    assert "the lines it is anchored on are not in the file" in said(second)
+    assert "its anchor is not in the file" in said(second)
     (proposal,) = program.json("proposals")
     assert f"- No marketing words.\n- {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}") + "\n"
 
@@ -129,7 +129,7 @@ def test_a_change_whose_edit_never_fits_is_given_up(home: Path, project: Project
         program.run("run", "--once")
         assert len(model.bodies) == 3
     assert program.json("proposals", "--state", "all") == []
-    assert "the lines it is anchored on are not in the file" in program.json("status")["last_error"]["message"]
+    assert "its anchor is not in the file" in program.json("status")["last_error"]["message"]
 
 
 def test_operations_that_say_more_than_the_person_are_refused(home: Path, project: Project) -> None:
@@ -186,7 +186,7 @@ def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path
         _session(home, project)
         program.run("run", "--once")
     (proposal,) = program.json("proposals")
-    assert proposal["flags"] == ["could not check again whether it says what you said"]
+    assert proposal["flags"] == ["could not recheck whether it says what you said"]
 
 
 def test_a_change_in_foreign_words_is_asked_for_again_in_the_persons_own(home: Path, project: Project) -> None:

@@ -286,7 +286,7 @@ PROPOSALS = [
 SKILLS = [
     Step("ReviewApp", "2", shows("/p/mine/SKILL.md")),
     Step("SkillsPane", "slash", typing),
-    Step("", "x", shows("No skill matches.")),
+    Step("", "x", shows("No skills match.")),
     Step("SearchField", "escape", shows("/p/mine/SKILL.md")),
     Step("SkillsPane", "c", copied("/mine")),
     Step("SkillsPane", "y", copied("/p/mine/SKILL.md")),

@@ -97,7 +97,7 @@ def test_a_list_is_narrowed_and_put_in_order(library: Taught) -> None:
     assert _names(library, "--sort", "relevance", "--search", "greets me", "--limit", "1") == ["greet"]
     assert _names(library, "--sort", "uses", "--limit", "1") == ["release-notes"]
     for narrowed in (("--search", "nosuch"), ("--tag", "nosuch"), ("--type", "nosuch")):
-        assert library.program.run("skills", "list", *narrowed).stdout == "No skill matches.\n"
+        assert library.program.run("skills", "list", *narrowed).stdout == "No skills match.\n"
     assert library.program.run("skills", "list", "--limit", "0").returncode == 2
     assert library.program.run("skills", "list", "--project", "/nosuch").stderr == "skilld: No such folder: /nosuch\n"
 
@@ -213,7 +213,7 @@ def test_what_is_disabled_is_offered_to_no_agent_until_it_is_enabled(library: Ta
     marks = {row["name"]: row["marks"] for row in library.program.json("skills", "list")}
     assert marks == {"release-notes": ["disabled"], "greet": [], "tidy": []}
     assert library.program.run("skills", "disable").returncode == 2
-    assert library.program.run("skills", "disable", "--custom").stdout == "2 disabled now.\n"
+    assert library.program.run("skills", "disable", "--custom").stdout == "2 skills disabled.\n"
     library.program.run("skills", "enable", "--all")
     assert offered() == [True, True, True]
 

@@ -91,7 +91,7 @@ def test_a_name_that_somebody_has_is_refused(team: Team) -> None:
     ("rule", "why"),
     [
         ("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.", "looks like a secret"),
-        ("Read /home/ada/notes/style.md before you write.", "a path of your machine"),
+        ("Read /home/ada/notes/style.md before you write.", "a path on your machine"),
         ("Ask Ada Tester before you merge.", "a person"),
         ("Write to somebody@example.org about releases.", "a person"),
         ("Continue as in session-home-0 did.", "a session"),

@@ -156,7 +156,7 @@ def test_killed_between_push_and_opening_it_opens_one(case: Case) -> None:
         (URL, (), "gh is not on PATH"),
         (URL, ("gh",), "gh is not logged in to github.localhost"),
         ("https://gitlab.example.org/acme/widgets.git", (), "glab is not on PATH"),
-        ("git@git.example.org:acme/widgets.git", (), "skilld knows no program for git.example.org"),
+        ("git@git.example.org:acme/widgets.git", (), "skilld does not know which program to use for git.example.org"),
     ],
 )
 def test_where_the_host_cannot_be_asked_it_says_so_in_a_line(

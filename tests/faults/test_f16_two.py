@@ -29,5 +29,5 @@ def test_f16_a_second_one_changes_nothing(home: Path, program: Program, argument
         done = program.run(*arguments)
         after = _state(home)
     assert done.returncode == 4
-    assert "skilld is running already" in done.stderr
+    assert "skilld is already running" in done.stderr
     assert after == before

@@ -57,7 +57,7 @@ def _submodule(path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a link out of the project": (_outside, "CLAUDE.md links outside the project"),
+    "a link out of the project": (_outside, "CLAUDE.md points outside the project through a symlink"),
     "a pipe": (os.mkfifo, "CLAUDE.md is not a regular file"),
     "a folder": (Path.mkdir, "CLAUDE.md is not a regular file"),
     "two megabytes": (lambda path: path.write_bytes(b"- x\n" * (1 << 19)), "CLAUDE.md is over 1 MiB"),

@@ -87,15 +87,15 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     huge = b'{"v":1,"rule":"' + b"x" * 9000 + b'"}'
     yield bench.commit(bench.tree(EVE, {name_of(huge): huge})), "the limit is a blob of 4096"
     yield bench.commit(bench.tree(EVE, {name_of(b"{"): b"{"})), "not JSON"
-    yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "the name of another"
+    yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "does not match its content"
     many = {name_of(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
     yield bench.commit(bench.tree(EVE, many)), "other than records, or more than 500"
-    yield bench.commit(bench.tree(EVE, FILES, more="zz.sh")), "other files than records"
-    yield bench.commit(git.add("tree", b"")), "other files than records"
-    yield bench.commit(bench.tree("team-ada", FILES)), "a copy of somebody else's"
+    yield bench.commit(bench.tree(EVE, FILES, more="zz.sh")), "files that are not records"
+    yield bench.commit(git.add("tree", b"")), "files that are not records"
+    yield bench.commit(bench.tree("team-ada", FILES)), "it was copied from someone else"
     # A host takes no commit without its parent.
-    yield bench.commit(tree, head=f"parent {bench.commit(tree)}\n"), "not a commit as skilld writes it"
-    yield bench.commit(tree, message=b"Skilld-Proposal: forged\n"), "not a commit as skilld writes it"
+    yield bench.commit(tree, head=f"parent {bench.commit(tree)}\n"), "not in the form skilld writes commits"
+    yield bench.commit(tree, message=b"Skilld-Proposal: forged\n"), "not in the form skilld writes commits"
     plain = f"tree {tree}\nauthor x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + refs._MESSAGE
     yield git.add("commit", plain), "not signed"
     yield git.add("commit", bench.seal("eve")(plain).replace(b"author x", b"author y")), "signature is not valid"
@@ -121,10 +121,10 @@ def test_nobody_writes_in_the_name_of_another(bench: Bench) -> None:
     pins = refs.pins_after({}, first)
     bench.put("team-ada", refs.write(bench.writer, "team-ada", 6, [], bench.seal("eve")))
     again = bench.read(pins)
-    assert "another key than before" in again.refused["team-ada"]
+    assert "a different key than before" in again.refused["team-ada"]
     # A copy of hers under another name, signature and all.
     bench.put(EVE, first.members["team-ada"].tip)
-    assert "a copy of somebody else's" in bench.read(pins).refused[EVE]
+    assert "it was copied from someone else" in bench.read(pins).refused[EVE]
 
 
 def test_an_older_version_of_somebody_is_not_taken(bench: Bench) -> None:
@@ -180,7 +180,7 @@ def test_the_persons_own_git_settings_name_the_key_and_no_repository_does(bench:
     home = Path(os.environ["HOME"])
     with pytest.raises(SkilldError, match="there is no SSH key") as missing:
         sign.find_key(bench.writer.git, home)
-    assert missing.value.remedy == "Make one, then try again: ssh-keygen -t ed25519"
+    assert missing.value.remedy == "Create one, then try again: ssh-keygen -t ed25519"
     config = bench.writer.folder / "config"
     config.write_text(config.read_text() + f"[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {bench.keys['eve'].path}\n")
     with pytest.raises(SkilldError, match="there is no SSH key"):
@@ -196,4 +196,4 @@ def test_a_key_with_a_passphrase_asks_nobody(bench: Bench) -> None:
     subprocess.run(command, check=True, capture_output=True)
     with pytest.raises(SkilldError) as refused:
         bench.seal("ada")(b"tree x\n\n")
-    assert refused.value.remedy == f"Put it into your ssh agent: ssh-add {path}"
+    assert refused.value.remedy == f"Add it to your SSH agent: ssh-add {path}"

@@ -349,11 +349,11 @@ def test_the_verb_and_the_doctor_tell_the_same_surprise(home: Path, repo: Path) 
     assert {key: file[key] for key in ("path", *expected)} == {"path": str(repo / "CLAUDE.local.md"), **expected}
     assert [file["path"] for file in found["agents"]["codex"]["files"]] == [str(repo / "AGENTS.md")]
     shown = program.run("context", "--project", str(repo), "--agent", "claude-code").stdout
-    assert "! AGENTS.md: it is read only if there is no CLAUDE.md (CLAUDE.local.md)" in shown
+    assert "! AGENTS.md: it is used only if there is no CLAUDE.md (CLAUDE.local.md)" in shown
     assert program.run("context", "--agent", "nobody").returncode == 2
     (check,) = loaded([context("claude-code", repo)])
     assert (check.verdict.value, check.name) == ("warn", "context claude-code")
-    assert f"{repo / 'AGENTS.md'}: it is read only if there is no CLAUDE.md" in check.detail
+    assert f"{repo / 'AGENTS.md'}: it is used only if there is no CLAUDE.md" in check.detail
     assert [check.verdict.value for check in loaded([context("codex", repo)])] == ["ok"]
 
 

@@ -181,7 +181,7 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
         "47 turns seen, 12 with a skill in use; 0 learnings kept",
         "1 turn waiting: a batch is 5 turns, or fewer after 10 idle minutes",
         "1 batch waiting to be judged",
-        "2 batches parked after several tries: skilld status",
+        "2 batches parked after several attempts: skilld status",
         "batches judged: 4 refused",
         "refused 3 times: b",
         "refused 1 time: a",

@@ -36,7 +36,7 @@ def mark(key: str = "skilld-version", value: str = "2") -> Operation:
 def test_a_file_is_made_of_nothing_only() -> None:
     assert apply(b"", [create()]) == TEXT.encode()
     assert apply(TEXT.encode(), [create()]) == TEXT.encode()
-    with pytest.raises(SkilldError, match="there is a skill of that name by now") as refused:
+    with pytest.raises(SkilldError, match="a skill with that name now exists") as refused:
         apply(TEXT.encode() + b"more\n", [create()])
     assert not isinstance(refused.value, RefusedError)
 

@@ -198,7 +198,7 @@ def test_the_cases_are_never_written_over(tmp_path: Path, capsys: pytest.Capture
     link = tmp_path / "link.jsonl"
     link.symlink_to(data)
     assert main(["eval", "batches", "--data", data, "--out", str(link)]) == 2
-    assert "is one of the files of cases" in capsys.readouterr().err
+    assert "is one of the case files" in capsys.readouterr().err
     assert json.loads(Path(data).read_text(encoding="utf-8")) == BATCH
 
 

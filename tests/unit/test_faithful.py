@@ -9,7 +9,7 @@ from skilld.types import Kind, Update
 
 TYPED = "From now on, always put the ticket number first in each entry."
 CHANGE = "Always put the ticket number first in each entry."
-ASTRAY = "it removes what the person did not speak of"
+ASTRAY = "it removes something the person did not mention"
 LINES = ["- One line per entry.", "- No marketing words.", "- Put the ticket number last."]
 BEFORE = "\n".join(LINES)
 
@@ -37,7 +37,7 @@ def test_so_is_a_line_that_gives_way_to_it() -> None:
     ],
 )
 def test_a_line_that_turns_it_round_or_softens_it_is_not(written: str) -> None:
-    assert _why([*LINES, written]) == "it turns round or softens what the person said"
+    assert _why([*LINES, written]) == "it reverses or softens what the person said"
 
 
 def test_a_no_that_the_person_said_is_theirs() -> None:
@@ -52,12 +52,12 @@ def test_taking_away_what_nobody_spoke_of_is_not() -> None:
 
 
 def test_an_edit_that_only_takes_away_says_nothing() -> None:
-    assert _why(LINES[:2]) == "it does not say what it was made for"
+    assert _why(LINES[:2]) == "it does not make the requested change"
     assert _why(LINES[:2], Kind.REMOVE_STEP, "Remove the line about the ticket number.", "drop the ticket number") == ""
 
 
 def test_writing_something_else_is_not() -> None:
-    assert _why([*LINES, "- One entry."]) == "it does not say what it was made for"
+    assert _why([*LINES, "- One entry."]) == "it does not make the requested change"
 
 
 def test_a_line_that_only_changed_was_not_taken_away() -> None:
@@ -78,9 +78,9 @@ def test_a_line_that_only_changed_was_not_taken_away() -> None:
         (
             "die offenen Punkte bitte immer an den Anfang",
             Kind.PREFERENCE,
-            "it removes what the person did not speak of",
+            "it removes something the person did not mention",
         ),
-        ("please always begin with a summary", Kind.CHANGE_STEP, "it removes what the person did not speak of"),
+        ("please always begin with a summary", Kind.CHANGE_STEP, "it removes something the person did not mention"),
     ],
 )
 def test_a_line_in_another_language_may_give_way_to_a_change_of_it(said: str, kind: Kind, why: str) -> None:

@@ -108,13 +108,13 @@ Observed in 2 sessions:
 1. Run `make gen NAME={{name}}`.
 2. Change `src/{{name}}.py`.
 
-A command of these sessions is left out here: no skill may run what it does.
+A command from these sessions is left out: a skill must not run it.
 
 ## Check
 
 Observed as the last step of these sessions:
 
-- Run `make check`. It has to pass.
+- Run `make check`. It must pass.
 
 ## Pitfalls
 

@@ -104,7 +104,7 @@ def test_two_sessions_need_a_failure_or_a_correction() -> None:
     smooth = [_row(number, "refresh the price list", "make pull", "make load") for number in (1, 2)]
     judged = _judge(*smooth)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["it came in only 2 sessions, without failures or corrections"]
+    assert [one.missed for one in judged.rejected] == ["it came up in only 2 sessions, without failures or corrections"]
     rough = [
         _row(number, "refresh the price list", "make pull", "!make load", "make load FORCE=1") for number in (1, 2)
     ]

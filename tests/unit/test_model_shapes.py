@@ -78,7 +78,7 @@ def test_an_answer_in_parts_is_beyond_litellm_and_tried_again_later(stub: StubMo
     [
         (_message(content="I would remember that they like it brief."), "it is not valid JSON"),
         (_message(content=""), "it is empty"),
-        (_message(content=UPDATES.replace('"turn": 1', '"turn": 7')), "an update names a turn that is not there"),
+        (_message(content=UPDATES.replace('"turn": 1', '"turn": 7')), "an update refers to a turn that does not exist"),
         (_message(content=f"<updates>{UPDATES}</updates><updates>[]</updates>"), "it has 2 <updates> blocks"),
     ],
 )
@@ -102,7 +102,7 @@ def _both(model: Model) -> list[str]:
 @pytest.mark.parametrize(
     ("bad", "fault"),
     [
-        (SIGNED | {"quote": "please sign"}, "do not stand, letter by letter, in the message"),
+        (SIGNED | {"quote": "please sign"}, "do not appear, letter for letter, in the person's message"),
         (SIGNED | {"kind": "whim"}, "an update has an unknown kind"),
     ],
 )

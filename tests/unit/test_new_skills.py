@@ -87,7 +87,7 @@ def test_made_twice_it_is_one(person: Person, desk: Desk) -> None:
     other = propose_new(desk, "n3", text=OTHER)
     assert isinstance(other, EditConflict)
     assert other.proposals == ("n1",)
-    assert "there is a skill of that name by now" in other.reason
+    assert "a skill with that name now exists" in other.reason
     assert person.tip(STAGING) == made.commit
 
 
@@ -96,7 +96,7 @@ def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -
     made_new(desk, "n2", REVIEW, REVIEWING)
     person.commit("mine", {NEW: OTHER, REVIEW: REVIEWING})
     before = snapshot(person.root)
-    with pytest.raises(RefusedError, match="there is a skill of that name by now"):
+    with pytest.raises(RefusedError, match="a skill with that name now exists"):
         desk.accept("n1")
     assert snapshot(person.root) == before
     line = rebuild(person.root, list(desk.standing.values()))
@@ -397,4 +397,4 @@ def test_two_desks_at_once_make_two_commits(person: Person) -> None:
 def test_the_operation_does_not_fit_a_skill_that_is_there(person: Person, desk: Desk) -> None:
     outcome = desk.propose("p1", whole(TEXT), path=person.skill)
     assert isinstance(outcome, Misfit)
-    assert "there is a skill of that name by now" in outcome.reason
+    assert "a skill with that name now exists" in outcome.reason

@@ -73,7 +73,7 @@ def test_beside_other_skills_it_comes_alone(person: Person, desk: Desk) -> None:
 def test_what_came_to_stand_there_is_kept(person: Person, desk: Desk) -> None:
     made_new(desk)
     person.write(NEW, OTHER)
-    with pytest.raises(RefusedError, match="there is a skill of that name by now"):
+    with pytest.raises(RefusedError, match="a skill with that name now exists"):
         desk.accept("n1")
     assert (person.root / NEW).read_text() == OTHER
 

@@ -98,7 +98,7 @@ def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"relpath": ".claude/skills/other/SKILL.md"}, "its name is not the name of its folder"),
+        ({"relpath": ".claude/skills/other/SKILL.md"}, "its name does not match its folder's name"),
         ({"relpath": ".claude/skills/deploy/README.md"}, "called SKILL.md"),
         ({"text": "# No front matter\n"}, "does not start with front matter"),
         ({"skill": "never"}, "asks skilld to leave it alone"),
@@ -118,7 +118,7 @@ def test_an_edit_of_what_is_only_proposed_is_refused(person: Person, made: Propo
 
 
 def test_another_skill_of_the_name_is_refused(person: Person, made: Proposal) -> None:
-    with pytest.raises(SkilldError, match="there is a skill of that name by now"):
+    with pytest.raises(SkilldError, match="a skill with that name now exists"):
         stage(new_proposal(person, "n2", text=OTHER), [made], Staged())
 
 

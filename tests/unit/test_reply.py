@@ -98,28 +98,28 @@ def test_nothing_is_an_answer(reply: str) -> None:
         ("", "it is empty"),
         ("<updates>\n</updates>", "it is empty"),
         ("<think>I find nothing", "it is empty"),
-        ("<updates>[]", "it is cut short"),
-        (f"<updates>{LIST}</upd", "it is cut short"),
-        (LIST[:-1], "it is cut short"),
-        (f"{LIST[:-1]}, {{", "it is cut short"),
-        (f'{{"updates": {LIST}', "it is cut short"),
+        ("<updates>[]", "it was cut off"),
+        (f"<updates>{LIST}</upd", "it was cut off"),
+        (LIST[:-1], "it was cut off"),
+        (f"{LIST[:-1]}, {{", "it was cut off"),
+        (f'{{"updates": {LIST}', "it was cut off"),
         ("nothing to report", "it is not valid JSON"),
         ("<updates>[</updates>", "it is not valid JSON"),
         ("[" * 60_000, "it is not valid JSON"),
         ("9" * 5000, "it is not valid JSON"),
         ('{"updates": [], "more": 1}', "it is not a JSON array"),
-        (f'<updates>{json.dumps(UPDATE)} {{"change": </updates>', "it is cut short"),
+        (f'<updates>{json.dumps(UPDATE)} {{"change": </updates>', "it was cut off"),
         ('<updates>{"skill": 1} {"skill": 2}</updates>', "it is not valid JSON"),
         ('{"result": "none"}', "it is not a JSON array"),
         ("null", "it is not a JSON array"),
-        ("<updates>[]</updates><updates>[]</updates>", "it has 2 <updates> blocks where one is asked for"),
-        (f"<updates>{json.dumps([UPDATE] * 13)}</updates>", "it lists 13 updates; more than 12 are never right"),
+        ("<updates>[]</updates><updates>[]</updates>", "it has 2 <updates> blocks instead of one"),
+        (f"<updates>{json.dumps([UPDATE] * 13)}</updates>", "it lists 13 updates; the limit is 12"),
         ("x" * 70_000, "it is far too long"),
         ("<think>" + "x" * 1_100_000 + "</think>[]", "it is far too long"),
-        (f"First {json.dumps([UPDATE])}, or rather {json.dumps([UPDATE])}", "it has 2 answers where one is asked for"),
-        (f"{json.dumps(UPDATE)}\n{json.dumps(UPDATE)}", "it has 2 answers where one is asked for"),
+        (f"First {json.dumps([UPDATE])}, or rather {json.dumps([UPDATE])}", "it has 2 answers instead of one"),
+        (f"{json.dumps(UPDATE)}\n{json.dumps(UPDATE)}", "it has 2 answers instead of one"),
         ("```" + "\n" * 60_000 + "x", "it is not valid JSON"),
-        ("<updates>" * 7000, "it is cut short"),
+        ("<updates>" * 7000, "it was cut off"),
     ],
 )
 def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None:
@@ -131,14 +131,14 @@ def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
-        ({"surplus": 1}, "an update has 1 unknown keys"),
-        ({"TURN": 2}, "an update has 1 unknown keys"),  # beside a turn
+        ({"surplus": 1}, "an update has 1 unknown key"),
+        ({"TURN": 2}, "an update has 1 unknown key"),  # beside a turn
         ({"section": 7}, "an update's section is missing, empty or too long"),
-        ({"skill": 3}, "an update names a skill that is not in use"),
+        ({"skill": 3}, "an update refers to a skill that is not in use"),
         ({"skill": None}, "an update's skill is not a number"),
         ({"skill": True}, "an update's skill is not a number"),
-        ({"turn": 0}, "an update names a turn that is not there"),
-        ({"turn": 6}, "an update names a turn that is not there"),
+        ({"turn": 0}, "an update refers to a turn that does not exist"),
+        ({"turn": 6}, "an update refers to a turn that does not exist"),
         ({"turn": "9" * 5000}, "an update's turn is not a number"),
         ({"turn": 1.5}, "an update's turn is not a number"),
         ({"kind": "revolution"}, "an update has an unknown kind"),
@@ -149,9 +149,9 @@ def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None
         ({"change": ""}, "an update's change is missing, empty or too long"),
         ({"change": "x" * 601}, "an update's change is missing, empty or too long"),
         ({"quote": None}, "an update's quote is missing, empty or too long"),
-        ({"change": "torn \ud83d"}, "an update's change holds characters that no skill can have"),
-        ({"reason": "\x1b[31m"}, "an update's reason holds characters that no skill can have"),
-        ({"section": "a\0b"}, "an update's section holds characters that no skill can have"),
+        ({"change": "torn \ud83d"}, "an update's change contains characters that are not allowed in a skill"),
+        ({"reason": "\x1b[31m"}, "an update's reason contains characters that are not allowed in a skill"),
+        ({"section": "a\0b"}, "an update's section contains characters that are not allowed in a skill"),
     ],
 )
 def test_an_update_that_does_not_fit_is_left_out_with_the_reason(change: dict[str, Any], cause: str) -> None:
@@ -199,7 +199,7 @@ def test_one_operation_is_a_list_of_one_and_thoughts_are_none() -> None:
 def test_changes_are_read_in_the_same_forms() -> None:
     assert parse_changes('Sure!\n["Put it first.", ""]', 2) == ["Put it first.", ""]
     assert parse_changes('{"changes": ["Put it first."]}', 1) == ["Put it first."]
-    with pytest.raises(BadReplyError, match="one change for each"):
+    with pytest.raises(BadReplyError, match="exactly one change per request"):
         parse_changes('["a", "b"]', 1)
 
 
@@ -210,17 +210,23 @@ def test_a_whole_file_is_an_answer_too() -> None:
 @pytest.mark.parametrize(
     ("item", "cause"),
     [
-        ({"op": "append", "anchor": "a", "text": "b"}, "an operation is of an unknown sort"),
+        ({"op": "append", "anchor": "a", "text": "b"}, "an operation is of an unknown type"),
         ({"op": "replace", "anchor": " \n", "text": "b"}, "an operation has no anchor"),
         ({"op": "replace", "text": "b"}, "an operation has no anchor"),
-        ({"op": "replace", "anchor": "a"}, "an operation has text where none belongs, or none where it does"),
+        ({"op": "replace", "anchor": "a"}, "an operation has text it must not have, or lacks text it must have"),
         (
             {"op": "delete", "anchor": "a", "text": "b"},
-            "an operation has text where none belongs, or none where it does",
+            "an operation has text it must not have, or lacks text it must have",
         ),
-        ({"op": "replace", "anchor": "a", "text": "b", "path": "/etc"}, "an operation is not of the asked form"),
-        ({"op": "replace", "anchor": "a", "text": "\udc80"}, "an operation holds characters that no skill can have"),
-        ("delete everything", "an operation is not of the asked form"),
+        (
+            {"op": "replace", "anchor": "a", "text": "b", "path": "/etc"},
+            "an operation does not have the requested format",
+        ),
+        (
+            {"op": "replace", "anchor": "a", "text": "\udc80"},
+            "an operation contains characters that are not allowed in a skill",
+        ),
+        ("delete everything", "an operation does not have the requested format"),
     ],
 )
 def test_an_operation_that_does_not_fit_spoils_the_answer(item: object, cause: str) -> None:

@@ -86,7 +86,7 @@ def test_a_fault_of_the_name_is_named(name: str, fault: str) -> None:
 
 def test_the_name_is_that_of_the_folder() -> None:
     assert faults(HEAD + BODY, "notes") == ()
-    assert faults(HEAD + BODY, "other") == ("its name is not the name of its folder",)
+    assert faults(HEAD + BODY, "other") == ("its name does not match its folder's name",)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_the_name_is_that_of_the_folder() -> None:
         ),
         (HEAD + "---\n\n \n", "there is nothing after its front matter"),
         (HEAD + BODY + "line\n" * 493, "it has 501 lines, more than 500"),
-        (HEAD + BODY + "\0", "it contains characters that a text file cannot have"),
-        (HEAD + BODY + "\udc80", "it contains characters that a text file cannot have"),
+        (HEAD + BODY + "\0", "it contains characters that a text file cannot contain"),
+        (HEAD + BODY + "\udc80", "it contains characters that a text file cannot contain"),
     ],
 )
 def test_a_fault_of_the_rest_is_named(text: str, fault: str) -> None:

@@ -89,7 +89,7 @@ def test_a_database_of_a_newer_skilld_is_refused_by_name_and_not_touched(tmp_pat
     before = path.read_bytes()
     with pytest.raises(SkilldError) as caught:
         Store.open(path)
-    assert caught.value.title == "The database was written by a newer skilld"
+    assert caught.value.title == "The database was written by a newer version of skilld"
     assert "9999_of_the_future" in caught.value.cause
     assert caught.value.remedy == "Install the newer version again."
     assert path.read_bytes() == before

@@ -50,7 +50,7 @@ Before you publish:
 LINE = f"- {CHANGE}"
 GOOD = TEXT + LINE + "\n"
 LOADED = Loaded(SkillRef("release-notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "n", "/p/SKILL.md", TEXT))
-ADDS, REMOVES, MOVES = (f"it {what} what the person did not speak of" for what in ("adds", "removes", "moves"))
+ADDS, REMOVES, MOVES = (f"it {what} something the person did not mention" for what in ("adds", "removes", "moves"))
 MORE = "it says more than the person did"
 
 

@@ -57,7 +57,7 @@ def test_a_second_proposal_stands_on_the_first(person: Person) -> None:
 def test_what_the_person_wrote_by_hand_is_not_proposed(person: Person) -> None:
     text = person.skill.read_text().replace("- Tag the commit.", "- Tag the commit.\n- Sign the tag.")
     person.commit("by hand", {"skills/release/SKILL.md": text})
-    with pytest.raises(SkilldError, match="says it there already"):
+    with pytest.raises(SkilldError, match="already says this there"):
         _staged(person)
     assert person.tip("skilld/staging") == ""
 

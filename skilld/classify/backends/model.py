@@ -40,8 +40,8 @@ _MAX_TOKENS = 8000  # of an answer; what we ask for takes a few hundred, thought
 _MORE_TOKENS = 32_000  # once an answer ended at that limit
 
 _MISQUOTED = (
-    "an update quotes words that do not stand, letter by letter, in the message of the person that it names; what they "
-    "pasted or quoted does not count"
+    "an update quotes words that do not appear, letter for letter, in the person's message that it refers to; text "
+    "that they pasted or quoted does not count"
 )
 
 Read = TypeVar("Read")

@@ -32,10 +32,10 @@ _REASONS = {
     Cue.STOP: "You asked the agent to stop doing this.",
     Cue.PREFERENCE: "You stated this as a preference.",
     Cue.CONVENTION: "You said that this is how things are done here.",
-    Cue.CONDUCT: "About how the agent should behave.",
-    Cue.PRACTICE: "Applies to everything of this kind.",
+    Cue.CONDUCT: "It is about how the agent should behave.",
+    Cue.PRACTICE: "It applies to everything of this kind.",
     Cue.DROPPED: "You said that this is no longer done, or is someone else's job.",
-    Cue.CORRECTION: "Corrects what the skill says.",
+    Cue.CORRECTION: "It corrects what the skill says.",
     Cue.CONSENT: "You want to be asked before this is done.",
     Cue.REMINDER: "You have said this before.",
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.text import counted
 
 # What archiving and deleting a skill share: who may do it, and which skills stay where they are.
 
@@ -75,7 +76,7 @@ def archive(arguments: argparse.Namespace) -> int:
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
     waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
     if waiting:
-        console.line(f"{len(waiting)} for it no longer apply: {', '.join(one.id for one in waiting)}")
+        console.line(f"Open proposals for it, which no longer apply: {', '.join(one.id for one in waiting)}")
     return 0
 
 
@@ -157,7 +158,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
     refuse_to_move(store, row, removed, _DELETE_TITLE)
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))
-    for_it = f" It has {waiting} open proposals." if waiting else ""
+    for_it = f" It has {counted(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
     if not arguments.yes and not terminal.confirmed(question, _DELETE_TITLE):
         console.line("Nothing was deleted.")

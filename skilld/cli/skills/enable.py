@@ -9,6 +9,7 @@ from pathlib import Path
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import UsageError
+from skilld.text import counted
 
 
 def add(verbs: common.Verbs) -> None:
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
         paths = _all(custom=arguments.custom)
     changed = switch(store, paths, on=on)
     word = "enabled" if on else "disabled"
-    console.line(f"{changed} {word} now." if changed else f"Nothing to change: already {word}.")
+    console.line(f"{counted(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
     return 0
 
 
@@ -55,7 +56,7 @@ def _all(*, custom: bool) -> list[Path]:
 
 def add_pin(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    about = "protect a skill: never archived, never stale, kept in merges"
+    about = "protect a skill: it is never archived, never goes stale, and is kept in merges"
     for name, on, text in (("pin", True, about), ("unpin", False, "remove that protection")):
         parser = common.verb(verbs, name, partial(run_pin, on=on), text)
         parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")

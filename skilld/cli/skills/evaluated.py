@@ -54,7 +54,7 @@ def cases(found: Gathered, chosen: Sequence[Kept], *, dry: bool) -> None:
     for name, why in found.grown.left_out:
         console.line(console.paint(f"No case from {name}: {console.plain(why)}.", "dim"))
     if not found.cases:
-        console.line("No cases yet. Each correction of this skill that you accept becomes one.")
+        console.line("No cases yet. Each correction you accept for this skill becomes one.")
 
 
 def _about_new(found: Gathered, *, dry: bool) -> list[str]:
@@ -120,7 +120,7 @@ def outcome(found: Outcome, stopped: str) -> None:
         low, high = interval(found.tally)
         console.line(f"  difference: {low:+.0%} to {high:+.0%} (95% interval), on these cases, with {_models(found)}")
     for one in found.cases:
-        sides = f"{one.tally.with_it} with, {one.tally.without} without, of {one.tally.pairs}"
+        sides = f"{one.tally.with_it} of {one.tally.pairs} with, {one.tally.without} of {one.tally.pairs} without"
         console.line(f"  case {console.plain(one.id)}: {sides}")
         if one.failed:
             console.line(console.paint(f"    failed with the edit: {console.plain(_short(one.failed))}", "dim"))

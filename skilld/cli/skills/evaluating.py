@@ -33,7 +33,7 @@ _NEEDED = "a model has to write the answers; to choose one: skilld setup"
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "test a skill with and without an edit, on cases grown from your corrections"
+    text = "test a skill with and without an edit, on cases built from your corrections"
     parser = common.verb(verbs, "eval", run, text, listing=True)
     parser.epilog = "exit 1: worse, or the run was not completed."
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
@@ -51,9 +51,13 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--model", metavar="MODEL", help="the model or agent to test, if not the one that judges")
     parser.add_argument(
-        "--into-repository", action="store_true", help="propose new cases even where the repository has a remote"
+        "--into-repository", action="store_true", help="propose new cases even if the repository has a remote"
     )
-    parser.add_argument("--dry-run", action="store_true", help="show the cases and the cost without writing or asking")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show the cases and the cost without writing anything or calling the model",
+    )
     parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
 
 

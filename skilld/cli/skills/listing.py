@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             name = console.plain(row.name)
             console.line(f"{name} was merged into another skill; you can archive it: skilld skills archive {name}")
     if not chosen:
-        console.line("No skill matches." if shelved else "No skills yet.")
+        console.line("No skills match." if shelved else "No skills yet.")
     return 0
 
 
@@ -114,7 +114,7 @@ def add_profile(verbs: common.Verbs) -> None:
         verbs,
         "profile",
         run_profile,
-        "show how much you have taught, of what kinds, and the five learnings of highest confidence",
+        "show how much you have taught, what kinds of things, and the five learnings with the highest confidence",
         listing=True,
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in this project")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "show", run, "show a skill: its facts, what you said about it, and its text", listing=True
+        verbs, "show", run, "show a skill: its details, what you said about it, and its text", listing=True
     )
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
 

@@ -26,7 +26,7 @@ _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red"}
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "check whether a skill covers what you said in a session (exit 0: everything skilld noticed)"
+    text = "check whether a skill covers what you said in a session (exit 0: it covers everything skilld noticed)"
     parser = common.verb(verbs, "test", run, text, listing=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
     parser.add_argument("--session", metavar="ID", required=True, help="the ID of a past session, as the agent gave it")
@@ -152,4 +152,5 @@ def _print(row: LibraryRow, answers: list[Answer], elsewhere: int, unheard: str)
     elif not answers:
         console.line(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
-        console.line(console.paint(f"{elsewhere} lasting instructions were about something else.", "dim"))
+        one = f"{counted(elsewhere, 'lasting instruction')} {'was' if elsewhere == 1 else 'were'}"
+        console.line(console.paint(f"{one} about something else.", "dim"))

@@ -185,7 +185,7 @@ _CODE_PHRASES = (
     phrase(
         "code-destroys",
         _CODE_FLAG,
-        "Its code deletes or encrypts data, or exhausts the machine",
+        "Its code deletes or encrypts data, or exhausts system resources",
         r"\bshutil\.(?:rmtree|move)|\bos\.(?:remove|unlink|rmdir|rename|chmod|fork)\b|\bunlinkSync\b|\brmSync\b"
         r"|\bfs\.(?:rm|unlink)\w*|\bFernet\b|\bCrypto\w*\b|\bcryptography\b|\bAES\b|\brandom\.\w+\([^\n]*\bwrite\b"
         r"|\bwhile\s*\(?\s*(?:True|true|1)\b|\bfor\s*\(\s*;\s*;|\brange\(\s*\d{3,}|\bThread\(|\bmultiprocessing\b"

@@ -43,9 +43,9 @@ def check_form(change: Change) -> Iterator[Finding]:
     if _is_question(said):
         yield flag("question", "It only asks a question; a skill says what to do", said)
     for match in change.matches(_ONE_OFF, change.prose):
-        yield flag("one-off", "It asks for one piece of work; a skill says what always applies", match[0])
+        yield flag("one-off", "It asks for a one-off task; a skill says what always applies", match[0])
     for match in change.matches(_QUOTATION):
-        yield flag("quotation", "It contains a whole text in quotation marks", match[0])
+        yield flag("quotation", "It contains an entire text in quotation marks", match[0])
     if change.spans and not re.search(r"\w", said) and not change.code:
         yield flag("bare-command", "It is a command that does not say when to run it", " ".join(change.spans))
 

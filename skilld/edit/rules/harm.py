@@ -56,7 +56,7 @@ _PHRASES = (
     phrase(
         "sends-data",
         _FLAG,
-        "It sends something out",
+        "It sends something to someone or somewhere else",
         near(_SEND, f"(?:{_FAR})", 140),
         near(f"(?:{_FAR})", _SEND_THERE, 60),
         r"\bexfiltrat\w+",
@@ -154,7 +154,7 @@ _PHRASES = (
     phrase(
         "broad-trigger",
         _FLAG,
-        "It attaches an action to every task of some kind",
+        "It attaches an action to every task of a certain kind",
         # Not "in each entry": that is how the artefact looks. Of 45 attack lines that this rule shows, 2 need it.
         r"\b(?:after|before|when(?:ever)?|while|during|for)\b[^.\n]{0,40}\b(?:any|every|each|all)\b",
         r"\b(?:in|on)\b[^.\n]{0,40}\b(?:any|all)\b",

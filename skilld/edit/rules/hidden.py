@@ -167,7 +167,7 @@ def check_unicode(change: Change) -> Iterator[Finding]:
         for char in Counter(char for char, kind in kinds if kind == wanted) - had:
             yield make("invisible-character", f"It adds the invisible character {_name(char)}")
     for match in change.matches(_STYLED):
-        yield flag("look-alike", "It adds letters in a style that filters do not read", match[0])
+        yield flag("look-alike", "It adds letters in a style that filters do not recognize", match[0])
     for match in change.matches(_STACKED):
         yield flag("look-alike", "It stacks accents on a letter", match[0])
     for line in change.added:
@@ -289,12 +289,14 @@ def check_disguise(change: Change) -> Iterator[Finding]:
     for line in change.added:
         turned = _turned(line)
         if turned:
-            yield refuse("encoded-text", "It adds text with shifted letters that reads", turned)
+            yield refuse("encoded-text", "It adds text with shifted letters that decodes to", turned)
         yield from _played(line)
     for match in change.matches(_LETTERS_APART):
         yield flag("disguised-words", "It spells out words letter by letter", match[0])
     for match in change.matches(_PIECES):
-        yield flag("disguised-words", "It hides words in letters, pieces or repetition", match[0])
+        yield flag(
+            "disguised-words", "It disguises words by spelling them out, splitting them or repeating them", match[0]
+        )
     for match in change.matches(_PUT_TOGETHER):
         yield flag("disguised-words", "It builds words from pieces", match[0])
 
@@ -368,12 +370,12 @@ def check_encoded(change: Change) -> Iterator[Finding]:
         for match in change.matches(pattern):
             decoded = decode(match[0])
             if _is_text(decoded):
-                yield refuse("encoded-text", "It adds encoded text that reads", decoded)
+                yield refuse("encoded-text", "It adds encoded text that decodes to", decoded)
     for match in change.matches(_MORSE):
         yield flag("encoded-text", "It adds text in Morse code", match[0])
     for match in change.matches(_BASE64):
         if _is_blob(match[0]):
-            yield refuse("opaque-blob", "It adds data that nobody can read", match[0])
+            yield refuse("opaque-blob", "It adds data that people cannot read", match[0])
     for match in change.matches(_TOKEN):
         yield flag("opaque-blob", "It adds a very long word", match[0])
 

@@ -64,7 +64,7 @@ _PHRASES = (
     phrase(
         "presses",
         _FLAG,
-        "It pushes with urgency, pity, payment or claimed permission, which no standing instruction needs",
+        "It applies pressure through urgency, pity, payment or claimed permission, which no standing instruction needs",
         r"\b(?:an? emergency|lives? depends?|I['’]?m begging|begging you|(?:lose|lost) my job"
         r"|(?:I['’]?ll|I will) (?:tip|pay)|tip you|my (?:boss|manager|grand\w+)|trust me|no matter what)\b",
         r"\b(?:has|have|is|are) (?:already )?(?:agreed|authori[sz]ed|cleared|entitled|given (?:\w+ )?permission)\b"
@@ -73,7 +73,7 @@ _PHRASES = (
     phrase(
         "asks-context",
         _FLAG,
-        "It asks for what comes before it: instructions, a conversation, hidden text",
+        "It asks for the text that precedes it: instructions, a conversation, hidden text",
         near(
             verbs("output repeat print summarize summarise translate reveal describe show recite copy"),
             r"\b(?:text|conversation|words?|messages?|everything|lines?|sentences?)\s+(?:\w+\s+)?(?:above|so far"

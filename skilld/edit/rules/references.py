@@ -42,7 +42,7 @@ def check_links(change: Change) -> Iterator[Finding]:
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):
-            yield flag("address-with-blank", "It adds an address with a part to be filled in", whole)
+            yield flag("address-with-blank", "It adds an address with a part left to fill in", whole)
     yield from _hosts(change)
 
 
