@@ -20,10 +20,10 @@ from skilld.text import cut
 from skilld.types import Message, SkillDoc, Update
 from skilld.words import stems
 
-# In the name of every file of prompts/. Bump it, and rename them, whenever the text of a request changes: verdicts
-# carry it, and answers kept in files (docs/scoring.md) are found by the request's exact text.
+# Bump it whenever the text of a request changes, here or in a file of prompts/ (those of evaluations have a version of
+# their own, in trial_prompt.py): what `mine` keeps of answers is found by it. Answers kept in files (docs/scoring.md)
+# are found by the request's exact text.
 VERSION = "4"
-SPARE_VERSION = "5"  # of the question what a file can do without
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
 EXCERPT_LIMIT = 4000  # characters of a file that is no skill
@@ -132,8 +132,8 @@ def matters(work: Sequence[Mapping[str, str]], rules: Sequence[str]) -> Prompt:
 def spare(parts: Sequence[tuple[int, str]]) -> Prompt:
     """Ask which parts of a file it can do without; they come redacted, numbered from 1, and 0 is only shown."""
     lines = "\n".join(_json({"number": number, "text": text} if number else {"text": text}) for number, text in parts)
-    shown = (f"<file>\n{lines}\n</file>", _rules("spare_question", SPARE_VERSION))
-    return Prompt(_rules("spare_system", SPARE_VERSION), "\n\n".join(shown))
+    shown = (f"<file>\n{lines}\n</file>", _rules("spare_question"))
+    return Prompt(_rules("spare_system"), "\n\n".join(shown))
 
 
 def _skill(skill: SkillDoc, text: str) -> str:
@@ -210,5 +210,5 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False).translate(_BRACKETS)
 
 
-def _rules(name: str, version: str = VERSION) -> str:
-    return resources.files("skilld.classify").joinpath("prompts", f"{name}.v{version}.txt").read_text("utf-8").strip()
+def _rules(name: str) -> str:
+    return resources.files("skilld.classify").joinpath("prompts", f"{name}.txt").read_text("utf-8").strip()

@@ -124,7 +124,7 @@ NO_SUCH_TURN = "it refers to a message that does not exist"
 SURER = 0.15
 NOT_SURE = "it is unclear whether you meant this or the opposite"
 _NOWHERE = "it does not belong in any of the files here"
-_NOT_WHAT = "it asks to write something down, but does not say what"
+_NOT_WHAT = "it asks for something to be written down, but does not say what"
 _LEANS = "the message does not say what it is about"
 _TURNED = "it says the opposite of the words it quotes"
 

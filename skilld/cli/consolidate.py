@@ -43,7 +43,9 @@ def add(verbs: common.Verbs) -> None:
         help="only this project's skills (default: the current one)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
-    parser.add_argument("names", metavar="NAME", nargs="*", help="merge these skills, however similar they are")
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="merge these two skills, whether or not they are similar"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
     if not found:
-        console.line("No proposal has added a rule like that yet, and you have not had to repeat one.")
+        console.line("No matching rules: no proposal has added one yet, and you have not had to repeat one.")
     if left:
         console.line(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
     return 0

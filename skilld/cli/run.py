@@ -49,7 +49,7 @@ def _days(text: str) -> float:
     with suppress(ValueError):
         if 0 < (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
             return days
-    raise argparse.ArgumentTypeError("must be more than 0 and at most 36500")
+    raise argparse.ArgumentTypeError("must be greater than 0 and at most 36500")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -61,7 +61,7 @@ def add(verbs: common.Verbs) -> None:
     about = "list this project's skills in its CLAUDE.md, AGENTS.md, ..."
     for name, run, text in (
         ("sync", sync, about),
-        ("unsync", unsync, "remove the list of skills from those files again"),
+        ("unsync", unsync, "remove the list of skills that sync wrote to those files"),
     ):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()

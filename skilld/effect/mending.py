@@ -148,7 +148,7 @@ class _Rule:
         for keep, away in self._twins():
             loaded = self._own(away)
             if loaded is not None and (keep.path == away.path or _together(keep.path, away.path)):
-                return self._without(loaded, away, Remedy.MERGE, f"{Path(keep.path).name}:{keep.line} says this too.")
+                return self._without(loaded, away, Remedy.MERGE, f"{Path(keep.path).name}:{keep.line} also says this.")
         return None
 
     def _twins(self) -> Iterable[tuple[Rule, Rule]]:
@@ -164,7 +164,7 @@ class _Rule:
     def _move(self) -> Proposal | None:
         if self._rule.is_in_skill and is_missed(self._effect):
             ref = next((ref for ref in self._places(TargetKind.INSTRUCTIONS) if not ref.absent), None)
-            why = "You asked for it where its skill is not in use."
+            why = "You asked for it in sessions where its skill was not in use."
         else:
             ref = None if self._rule.is_in_skill else self._skill_in_use()
             why = "That skill was in use every time you had to repeat the rule."

@@ -58,7 +58,7 @@ def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
     keys = {one.turn for one in proposal.evidence}
     for change, kind, quote, turn in _corrections(proposal):
         if kind is Kind.REMOVE_STEP:
-            why = "it removes something from the skill, which no answer can show"
+            why = "it removes something from the skill, and no answer can show that"
             continue
         try:
             messages = words(proposal, turn)

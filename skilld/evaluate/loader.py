@@ -156,7 +156,7 @@ def guard_case(row: dict[str, Any]) -> GuardCase:
 def _update(row: dict[str, Any], numbers: dict[int, int], skills: int) -> GoldUpdate:
     turn = _typed(row, "evidence_turn", int)
     if turn not in numbers:
-        raise ValueError(f"evidence_turn {turn} is not a turn of the batch")
+        raise ValueError(f"evidence_turn {turn} is not a turn in the batch")
     skill = _typed(row, "skill", int, 1)
     if not 1 <= skill <= skills:
         raise ValueError(f"skill {skill} is not in use in the batch")

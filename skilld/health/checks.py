@@ -443,7 +443,7 @@ def _detail(one: Blocked) -> str:
 def _remedy(one: Blocked) -> str:
     if one.cause == Cause.TRANSCRIPT:
         return (
-            f"Restore the file; skilld then retries by itself, or run {_AGAIN}"
+            f"Restore the file. skilld will then retry by itself; {_AGAIN}"
             if one.waits
             else "Restore the file, then: skilld retry"
         )
@@ -454,4 +454,4 @@ def _remedy(one: Blocked) -> str:
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
             return remedy.format(place=in_shell(Path(one.place)))
-    return f"Fix the cause; skilld then retries by itself, or run {_AGAIN}"
+    return f"Fix the cause. skilld will then retry by itself; {_AGAIN}"

@@ -151,7 +151,7 @@ def _refusal(skill: Skill, folder: Path, folders: Iterable[Path]) -> str | None:
     if os.path.lexists(folder / ".git"):
         return f"{folder} is a separate repository"
     links = (link for link in _seen_as(folders, skill) if _is_link(link))
-    return next((f"{link} is a link to it" for link in links), None)
+    return next((f"{link} is a symlink to it" for link in links), None)
 
 
 def _seen_as(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
@@ -289,7 +289,7 @@ def restore(one: Archived) -> Path:
             remove(one.folder)  # an earlier call was killed when it had copied everything
         else:
             if not _project(one.origin).is_dir():
-                raise RefusedError(title, f"{_project(one.origin)} is gone", f"It is in {one.folder}")
+                raise RefusedError(title, f"{_project(one.origin)} is gone", f"It is still in {one.folder}")
             one.origin.parent.mkdir(parents=True, exist_ok=True)
             move(one.folder, one.origin)
         _drop(one.entry)

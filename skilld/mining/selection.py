@@ -184,7 +184,7 @@ def judge(
         key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
-        Rejected(one.name, f"left for later: more than {MAX_SKILLS} at once are hard to review")
+        Rejected(one.name, f"left for later: more than {MAX_SKILLS} at once would be hard to review")
         for one in candidates[MAX_SKILLS:]
     ]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]

@@ -20,7 +20,7 @@ def load_key(path: Path) -> bytes:
     except OSError as error:
         raise SkilldError("Cannot use the redaction key", error.strerror or str(error)) from error
     if len(key) != KEY_BYTES:
-        raise SkilldError("The redaction key is damaged", str(path), f"Delete {path}; skilld creates a new one.")
+        raise SkilldError("The redaction key is damaged", str(path), f"Delete {path}; skilld will create a new one.")
     return key
 
 

@@ -157,10 +157,10 @@ def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRe
         text = str(real) if _is_copy(real) and real.name == FILE else ""
         return Unusable(name, "it is a copy from a plugin or the agent, replaced on every update", text_path=text)
     if real.name.casefold() != FILE.casefold():
-        return Unusable(name, "its SKILL.md is a link to something else", str(claimed))
+        return Unusable(name, "its SKILL.md is a symlink to something else", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
     if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
-        return Unusable(name, "its SKILL.md is a link that points elsewhere", str(claimed))
+        return Unusable(name, "its SKILL.md is a symlink that points elsewhere", str(claimed))
     if why := file_problem(facts):
         return Unusable(name, why, str(real))
     if not os.access(real, os.W_OK):

@@ -126,7 +126,7 @@ def _own_folder(places: Places | None, usual: Path) -> Path:
 def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Path:
     real = chosen.resolve()
     if not real.is_relative_to(root):
-        raise RefusedError(_TITLE, f"{chosen} is a link that points elsewhere")
+        raise RefusedError(_TITLE, f"{chosen} is a symlink that points elsewhere")
     file = real / name / FILE
     if any("\ud800" <= char <= "\udfff" for char in str(file)):
         raise RefusedError(_TITLE, f"the path {real} is not UTF-8")

@@ -108,6 +108,6 @@ def test_a_damaged_key_is_told_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "redaction.key").write_bytes(b"short")
     with pytest.raises(SkilldError) as caught:
         load_key(tmp_path / "redaction.key")
-    assert caught.value.remedy == f"Delete {tmp_path / 'redaction.key'}; skilld creates a new one."
+    assert caught.value.remedy == f"Delete {tmp_path / 'redaction.key'}; skilld will create a new one."
     with pytest.raises(SkilldError, match="Cannot use the redaction key"):
         load_key(tmp_path / "missing/redaction.key")

@@ -237,7 +237,7 @@ def test_likeness_is_the_share_of_the_shorter_ones_words() -> None:
         (b'{"id": "\xff"}', "it is not UTF-8"),
         (b"[" * 100_000, "it is nested too deeply"),
         (b"{}", "'turns' is missing"),
-        (json.dumps(row("x", "hi", updates=[gold("Do", 7)])).encode(), "evidence_turn 7 is not a turn of the batch"),
+        (json.dumps(row("x", "hi", updates=[gold("Do", 7)])).encode(), "evidence_turn 7 is not a turn in the batch"),
         (json.dumps(row("x", "hi", updates=[gold("Do", 0, "rule")])).encode(), "'rule' is not a valid Kind"),
         (json.dumps(row("x", "hi", tags="multi")).encode(), "tags is not a list"),
         (json.dumps({**row("x", "hi"), "turns": ["hi"]}).encode(), "an entry is not a JSON object"),

@@ -134,7 +134,7 @@ def test_why_a_correction_makes_no_case() -> None:
     removed = Update(1, "", "No more tickets.", "", Kind.REMOVE_STEP, 1, RULE)
     assert grow([corrected()], gone).left_out == (("0123abcd", "the transcript of its session is gone"),)
     (told,) = grow([corrected(updates=(removed,))], lambda *_: TALK).left_out
-    assert told[1] == "it removes something from the skill, which no answer can show"
+    assert told[1] == "it removes something from the skill, and no answer can show that"
     assert grow([corrected(evidence=())], gone) == grow([], gone), "nobody said it: no correction"
 
 

@@ -172,7 +172,7 @@ def test_what_two_lines_say_is_said_once(bench: Bench) -> None:
     (one,) = bench.mend()
     assert (one.relpath, one.target) == (".claude/rules/tools.md", TargetKind.RULES)
     assert bench.staged(".claude/rules/tools.md") == "# Tools\n\n- Run the linter.\n"
-    assert one.reason.endswith("CLAUDE.md:4 says this too.")
+    assert one.reason.endswith("CLAUDE.md:4 also says this.")
 
 
 SKILL = f"---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- {PNPM}\n- One line per note.\n"

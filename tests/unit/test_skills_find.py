@@ -171,7 +171,7 @@ def test_a_link_may_lead_inside_the_project_and_not_out_of_it(project: Path, pla
     (skills / "file/SKILL.md").symlink_to(outside)
     assert find("inside", None, str(project), places) == SkillRef("inside", str(inside))
     for name in ("outside", "file"):
-        assert _why(find(name, None, str(project), places)) == "its SKILL.md is a link that points elsewhere"
+        assert _why(find(name, None, str(project), places)) == "its SKILL.md is a symlink that points elsewhere"
 
 
 def test_a_link_between_skill_folders_is_followed(project: Path, places: Places) -> None:
@@ -187,7 +187,7 @@ def test_a_link_to_something_else_is_no_skill(project: Path, places: Places) -> 
     folder.mkdir(parents=True)
     (project / "secrets.env").write_text("x")
     (folder / "SKILL.md").symlink_to(project / "secrets.env")
-    assert _why(find("notes", None, str(project), places)) == "its SKILL.md is a link to something else"
+    assert _why(find("notes", None, str(project), places)) == "its SKILL.md is a symlink to something else"
 
 
 def test_a_loop_of_links_is_no_skill(project: Path, places: Places) -> None:

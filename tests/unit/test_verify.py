@@ -40,7 +40,7 @@ def test_an_order_to_write_down_nothing_in_particular_is_dropped() -> None:
     order = "let's add another rule to AGENTS.md"
     found = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)
     assert (found.proposed, found.faults) == ((), ())
-    assert found.dropped == ("it asks to write something down, but does not say what",)
+    assert found.dropped == ("it asks for something to be written down, but does not say what",)
 
 
 @pytest.mark.parametrize(
