@@ -42,7 +42,7 @@ def add(verbs: common.Verbs) -> None:
 
 def _number(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError("must be a whole number above 0")
+        raise argparse.ArgumentTypeError("must be a whole number greater than 0")
     return int(text)
 
 

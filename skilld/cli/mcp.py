@@ -52,7 +52,7 @@ def _config(agent: str) -> int:
 
     if agent in HAVE_SKILLS:
         raise RefusedError(
-            "This agent needs no skilld mcp",
+            "This agent does not need skilld mcp",
             f"{agent} loads skills itself and would see each of them twice",
             "Use the agent's own skills.",
         )

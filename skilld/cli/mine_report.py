@@ -49,8 +49,8 @@ def show(report: Report) -> None:
     for number, what in (
         (reading.unreadable, f"{counted(reading.unreadable, 'transcript')} could not be read"),
         (reading.left_alone, f"{counted(reading.left_alone, 'session')} skipped in projects that opted out"),
-        (reading.unknown_cost, f"{counted(reading.unknown_cost, 'session')} with no cost in the log"),
-        (reading.unknown_end, f"{counted(reading.unknown_end, 'session')} with no end in the log"),
+        (reading.unknown_cost, f"{counted(reading.unknown_cost, 'session')} with no recorded cost"),
+        (reading.unknown_end, f"{counted(reading.unknown_end, 'session')} with no recorded end"),
         (unusable, f"{counted(unusable, 'answer')} from the model could not be used; the next run will ask again"),
         (report.unread, f"{counted(report.unread, 'question')} not asked; rules were used instead"),
     ):
@@ -77,7 +77,7 @@ def show(report: Report) -> None:
     elif not reading.sessions:
         console.line(_NONE)
     elif not (report.became or report.gathered or judged.docs or judged.rejected):
-        console.line("Nothing in them is enough for a skill.")
+        console.line("Nothing in these sessions is enough for a skill.")
 
 
 def brief(became: Iterable[CandidateResult]) -> None:

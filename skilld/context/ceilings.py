@@ -30,12 +30,14 @@ class Ceiling:
 
 
 _CLAUDE = (
-    Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns at every start"),
+    Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns every time it starts"),
     Ceiling(200, Unit.LINES, "Claude Code's documentation recommends less", holds=False),
 )
 INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
     "claude-code": _CLAUDE,
-    "codex": (Ceiling(32_768, Unit.BYTES, "Codex cuts off the rest (of all project files together)"),),
+    "codex": (
+        Ceiling(32_768, Unit.BYTES, "Codex cuts off the rest (the limit applies to all project files together)"),
+    ),
     "cursor": (Ceiling(500, Unit.LINES, "Cursor's documentation recommends less", holds=False),),
     "copilot-cli": (
         Ceiling(

@@ -72,7 +72,7 @@ def _running(facts: Daemon, service: Service, now: float) -> Check:
         return Check("daemon", Verdict.FAIL, "not running", _start(service))
     again = "skilld service stop && skilld service start" if service.running else "Stop it, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT:
-        return Check("daemon", Verdict.FAIL, f"not responding since {ago(facts.seen_at, now)}", again)
+        return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
     said = facts.said or {}
     if said and said.get("version") != facts.version:
         detail = f"running version {said.get('version')}, but {facts.version} is installed"

@@ -198,7 +198,9 @@ def put_aside(skill: Skill, trash: Path) -> Path:
     """
     folder = skill.path.parent
     if (folder / ".git").exists():
-        raise RefusedError("The skill was not deleted", f"{folder} is a separate repository", "Remove the link to it.")
+        raise RefusedError(
+            "The skill was not deleted", f"{folder} is a separate repository", "Remove the symlink to it."
+        )
     name = f"{folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if skill.source is Source.PLUGIN or not (folder / "SKILL.md").is_file():
         raise SkilldError("The skill was not deleted", "it is not in one of your own folders")

@@ -249,7 +249,7 @@ def _missed(sessions: int, did: Procedure, corrections: Sequence[Part]) -> str:
     effort = len(did.traps) + len(corrections)
     own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push are no task
     if not did.steps and not effort:
-        return "you asked for it again, but no steps were repeated that a skill could capture"
+        return "you asked for it more than once, but no steps that a skill could capture were repeated"
     if not own or (len(did.steps) < MIN_STEPS and not effort):
         return "too few steps were repeated in these sessions to make a skill"
     if sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:

@@ -27,7 +27,7 @@ from skilld.proposals.worktree import Desk, at_desk
 from skilld.store import Store
 from skilld.types import Proposal, State
 
-_TITLE = "Could not undo the accept"
+_TITLE = "Could not undo the acceptance"
 _NOTE = "skilld: take back {}"
 _UNDONE = "undone"
 

@@ -97,7 +97,7 @@ def again(report: Report) -> str:
             report, _unread(report) or "no accepted edit is still in its file, and no rule had to be repeated."
         )
     if before.percent is None and after.percent is None:
-        return "skilld has not read any session where a rule applied."
+        return "skilld has not read any sessions where a rule applied."
     said = f"said in {percent(before.percent)} of the sessions where it applied" if before.sessions else ""
     since = f"repeated in {percent(after.percent)} of them" if after.sessions else ""
     if said and since:
@@ -117,7 +117,7 @@ def weight(report: Report) -> str:
         return nothing(
             report, _unread(report) or "none of the instruction files or skills loaded in a session still exist."
         )
-    return "Tokens that your agents load, largest files first, at about four characters a token."
+    return "Tokens that your agents load, largest files first, at about four characters per token."
 
 
 def cost(report: Report) -> str:

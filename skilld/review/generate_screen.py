@@ -411,7 +411,7 @@ class SessionsStep(Step):
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
             self.say(
-                f"Nothing in them is enough for a skill ({counted(missed, 'candidate')} left out: "
+                f"Nothing in these sessions is enough for a skill ({counted(missed, 'candidate')} left out: "
                 "skilld mine --dry-run)."
             )
             return

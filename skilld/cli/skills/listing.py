@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
-        raise argparse.ArgumentTypeError("must be a number above 0")
+        raise argparse.ArgumentTypeError("must be a number greater than 0")
     return int(text)
 
 

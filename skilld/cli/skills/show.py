@@ -207,6 +207,6 @@ def _values(given: list[str]) -> dict[str, str]:
     for one in map(common.as_text, given):
         name, equals, value = one.partition("=")
         if not equals:
-            raise UsageError("Expected NAME=VALUE", one, "Such as: --var version=2.1")
+            raise UsageError("Expected NAME=VALUE", one, "For example: --var version=2.1")
         values[name] = value
     return values

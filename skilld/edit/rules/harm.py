@@ -141,7 +141,7 @@ _PHRASES = (
     phrase(
         "exhausts",
         _FLAG,
-        "It repeats without end or on a large scale",
+        "It repeats something endlessly or on a large scale",
         near(
             verbs("retry repeat loop continue"),
             r"\b(?:indefinitely|forever|endless\w*|infinite\w*|until|without limit)\b",
@@ -221,7 +221,7 @@ _PROTECTION_PHRASES = (
     phrase(
         "accounts",
         _FLAG,
-        "It creates access or writes down a password",
+        "It grants access or writes down a password",
         near(
             verbs("add create insert set_up enable register"),
             r"\b(?:admin\w*|root|back-?door|super-?user|service|emergency|default)\s+(?:accounts?|users?|access"
