@@ -12,7 +12,7 @@ def rfc3339(seconds: float) -> str:
 
 
 def seconds(text: str | None) -> float | None:
-    """Return the Unix time of an RFC 3339 text, None where there is none or it cannot be read."""
+    """Return the Unix time of an RFC 3339 text, None if there is none or it cannot be read."""
     if not text:
         return None
     try:
@@ -52,7 +52,7 @@ def ago(at: float | None, now: float) -> str:
 
 
 def day_minutes(hours: str) -> tuple[int, int] | None:
-    """Return two times of the day, joined by a hyphen, in minutes; None where they are not that."""
+    """Return two times of the day, joined by a hyphen, in minutes; None if they are not that."""
     match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d) ?- ?([01]?\d|2[0-3]):([0-5]\d)", hours, re.ASCII)
     if match is None:
         return None

@@ -27,7 +27,7 @@ class Tagged:
 
 
 class DecodeError(ValueError):
-    """A value is not what stands in its place; the text names the field and holds no value."""
+    """A value is not what is in its place; the text names the field and holds no value."""
 
 
 def encode(value: object) -> str:
@@ -40,7 +40,7 @@ def decode(kind: type[T], text: str | bytes, *, strict: bool = True) -> T: ...
 @overload
 def decode(kind: UnionType, text: str | bytes, *, strict: bool = True) -> Any: ...  # noqa: ANN401 - one of them
 def decode(kind: Any, text: str | bytes, *, strict: bool = True) -> Any:
-    """Return the value of type `kind` that JSON says. Raises DecodeError where it says none.
+    """Return the value of type `kind` that JSON says. Raises DecodeError if it says none.
 
     With `strict` a field that `kind` does not have is an error; without, as of a row that another version wrote, it is
     left out.

@@ -35,7 +35,7 @@ def write_whole(path: Path, data: bytes | Iterable[bytes], mode: int, check: Cal
 def read_plain(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.stat_result]:
     """Return what a regular file holds, and its facts; with `links` also the file a link leads to. Waits for no pipe.
 
-    Raises OSError where it cannot be read, ValueError where it is something else or has over `most` bytes.
+    Raises OSError if it cannot be read, ValueError if it is something else or has over `most` bytes.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
     with os.fdopen(descriptor, "rb") as file:
@@ -48,7 +48,7 @@ def read_plain(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.
 
 
 def open_to_others(facts: os.stat_result, *, secret: bool) -> str | None:
-    """Return what lets others decide what a file says, or read it where it holds a `secret`; None where nothing does.
+    """Return what lets others decide what a file says, or read it where it holds a `secret`; None if nothing does.
 
     A file of root's that nobody else may write is trusted: some systems keep settings so.
     """

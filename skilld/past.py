@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a person corrected or demanded, redacted; `at` is a Unix time, 0 where the log has none."""
+    """What a person corrected or demanded, redacted; `at` is a Unix time, 0 if the log has none."""
 
     turn: str
     at: float
@@ -30,7 +30,7 @@ class Repeat:
 class PastSession:
     """A session without its words: `work` are stems of what was asked, run and touched, `loaded` the files' paths.
 
-    `at` is the Unix time of its first turn, 0 where the log has none: what was loaded later is not known. Of the rules
+    `at` is the Unix time of its first turn, 0 if the log has none: what was loaded later is not known. Of the rules
     with a key in `mattered` a model said that they could matter, of those in `idle` that they could not.
     """
 

@@ -99,7 +99,7 @@ def _xdg(variable: str, default: str) -> Path:
 def private_dir(path: Path) -> Path:
     """Create `path` with mode 0700 where it is missing, and return it.
 
-    Raises SkilldError where it exists with another owner or is open to others: what lies there cannot be trusted.
+    Raises SkilldError if it exists with another owner or is open to others: what lies there cannot be trusted.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ def private_dir(path: Path) -> Path:
 
 
 def check_private(places: Places) -> None:
-    """Raise SkilldError where a file or folder of skilld's state is another user's, or open to others.
+    """Raise SkilldError if a file or folder of skilld's state is another user's, or open to others.
 
     Links are left out, and the settings, which lie among it on macOS: whoever reads them looks at their mode.
     """
@@ -138,7 +138,7 @@ def check_private(places: Places) -> None:
 
 
 def possible_folder(named: str | None) -> str | None:
-    """Return the folder that a transcript names; None where no system can have it, as its path is too long.
+    """Return the folder that a transcript names; None if no system can have it, as its path is too long.
 
     Looking for a project in each folder above takes as long as the path is long, squared: 4 s for one of 64,000.
     """

@@ -140,7 +140,7 @@ class Analyse(Tagged):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remake(Tagged):
-    """A stale proposal, to be made anew for the skill as it is now."""
+    """A stale proposal, to be made again for the skill as it is now."""
 
     batch: BatchJob
     backend: Spec
@@ -298,7 +298,7 @@ class Blame:
 class Away:
     """The agent that was to be asked cannot be, whatever the question: `limit` says that its limit is reached.
 
-    `after` is the number of seconds until it resets, None where the agent does not say.
+    `after` is the number of seconds until it resets, None if the agent does not say.
     """
 
     why: str
@@ -311,7 +311,7 @@ class Away:
 class NewLearning:
     """A lasting thing that is not proposed; `for_now`: only until what is in the way is gone.
 
-    `place` is the path of the file that it would go to, empty where there is none.
+    `place` is the path of the file that it would go to, empty if there is none.
     """
 
     turn: str
@@ -338,7 +338,7 @@ class Support:
 class Result(Tagged):
     """How a job ended, and what it cost that was not told before.
 
-    `exit` is that of a process that gave no result, None where it never ran.
+    `exit` is that of a process that gave no result, None if it never ran.
     """
 
     outcome: Outcome

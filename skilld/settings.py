@@ -67,7 +67,7 @@ class Notify(_Section):
 
     @property
     def quiet(self) -> tuple[int, int] | None:
-        """The quiet hours as two minutes of the day, None where there are none."""
+        """The quiet hours as two minutes of the day, None if there are none."""
         return day_minutes(self.quiet_hours)
 
 
@@ -273,7 +273,7 @@ def _absolute(folder: Path) -> Path:
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
-    """Return a clause that names the known word most like a mistyped one; empty where none is near."""
+    """Return a clause that names the known word most like a mistyped one; empty if none is near."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""
 
@@ -326,7 +326,7 @@ def checked(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """Return the settings file as written; UsageError where it is not TOML, or others decide or read what it says."""
+    """Return the settings file as written; UsageError if it is not TOML, or others decide or read what it says."""
     try:
         data, facts = read_plain(path, 1 << 20)
         values = tomllib.loads(data.decode("utf-8-sig"))
@@ -370,7 +370,7 @@ def keys() -> dict[str, str]:
 
 
 def choices(key: str) -> list[str]:
-    """Return the values that a setting may have where they are few; none where they are many."""
+    """Return the values that a setting may have where they are few; none if they are many."""
     *outer, name = key.split(".", 1)
     section = Settings.model_fields[outer[0]].annotation if outer and outer[0] in Settings.model_fields else Settings
     fields = section.model_fields if isinstance(section, type) and issubclass(section, BaseModel) else {}
@@ -401,7 +401,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any]) -> str:
-    """Return what a setting may be, in full, where pydantic tells only what is wrong; empty where it cannot be told."""
+    """Return what a setting may be, in full, where pydantic tells only what is wrong; empty if it cannot be told."""
     if wrong == "value_error":
         return str(context["error"])
     if wrong in {"literal_error", "enum"}:

@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """One complete line of a transcript: its bytes without the newline, and where it stands in the file.
+    """One complete line of a transcript: its bytes without the newline, and where it is in the file.
 
     `end` is the offset just behind the newline, so consecutive lines meet: a.end == b.start.
     """
@@ -49,7 +49,7 @@ class Turn:
     """One thing a person said in a main-thread interactive session.
 
     `key` is the same in every copy of the turn (forked or resumed files), so that it counts once: agent name, colon,
-    native message id. `text` is exactly what was typed. `at` is RFC 3339 in UTC, or None where the log has no time.
+    native message id. `text` is exactly what was typed. `at` is RFC 3339 in UTC, or None if the log has no time.
     `span` holds the record that carries the text.
     """
 
@@ -77,7 +77,7 @@ class Reply:
 class SkillUse:
     """A skill's instructions entered the conversation. Never made from a mere listing of available skills.
 
-    `path` is the SKILL.md as the log names it (unchecked: a claim), or None where the log has only the name.
+    `path` is the SKILL.md as the log names it (unchecked: a claim), or None if the log has only the name.
     """
 
     session_id: str
@@ -254,7 +254,7 @@ class Update:
     """One lasting thing the person said, and what the skill should say from now on.
 
     `change` is an instruction in the imperative, one or two sentences. `quote` stands word for word in human turn
-    `turn` (white space folded). `skill` is a SkillDoc number, None where none was in use. `confidence` is 0 to 1.
+    `turn` (white space folded). `skill` is a SkillDoc number, None if none was in use. `confidence` is 0 to 1.
     """
 
     skill: int | None
@@ -479,7 +479,7 @@ class AutoApply:
 class Changes:
     """Proposal outcomes that were there, `remade` with another edit for the same words.
 
-    `rests` has the warning about each repository's base by its address, empty where there is nothing to warn of.
+    `rests` has the warning about each repository's base by its address, empty if there is nothing to warn of.
     """
 
     moved: tuple[CommitChange, ...] = ()

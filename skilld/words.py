@@ -229,7 +229,7 @@ def held_in(words: Collection[str], ground: frozenset[str], *, slips: bool = Fal
 
 
 def share_held(words: frozenset[str], ground: frozenset[str], *, slips: bool = False) -> float:
-    """Return the share of `words` that `held_in` finds: 0 to 1, and 0 where there are none."""
+    """Return the share of `words` that `held_in` finds: 0 to 1, and 0 if there are none."""
     return len(held_in(words, ground, slips=slips)) / len(words) if words else 0.0
 
 

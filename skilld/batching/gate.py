@@ -66,7 +66,7 @@ def score(model: Model, found: set[int]) -> float:
 
 
 def load(path: Path) -> Model:
-    """Read the weights file at `path`. Raises ValueError or KeyError where it is not one."""
+    """Read the weights file at `path`. Raises ValueError or KeyError if it is not one."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     weights = array("b", b64decode(stored["weights"]))
     if len(weights) != BUCKETS:

@@ -26,7 +26,7 @@ class Client:
 
 
 def clients(agents: Agents) -> list[Client]:
-    """Return the clients at work, each once however many processes it is made of; none where nothing can be seen."""
+    """Return the clients at work, each once however many processes it is made of; none if nothing can be seen."""
     everyone = processes()
     titles = {one.pid: title for one in everyone if (title := agents.title(one))}
     first = [one.pid for one in everyone if one.pid in titles and titles.get(one.parent) != titles[one.pid]]

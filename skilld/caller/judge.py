@@ -110,7 +110,7 @@ class Agents:
         self._name = re.compile(f"({'|'.join(map(re.escape, longest_first))}){_PLATFORM}")
 
     def title(self, process: Process) -> str:
-        """Return which agent a process is; empty where it is none that is known."""
+        """Return which agent a process is; empty if it is none that is known."""
         for name in sorted(process.names):
             if found := self._name.fullmatch(name):
                 return self._titles[found[1]]
@@ -121,12 +121,12 @@ class Agents:
         return next((title for package, title in self._packages if package in f"{paths}/"), "")
 
     def marked(self, environment: Mapping[str, str]) -> str:
-        """Return the first variable by which an agent marks the commands it runs; empty where none is set."""
+        """Return the first variable by which an agent marks the commands it runs; empty if none is set."""
         return next((name for name in sorted(self.marks) if environment.get(name, "").lower() not in _OFF), "")
 
 
 def judge(tree: Tree, environment: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()) -> Doubt | None:
-    """Return why the first process of a tree was not started by a person; None where it was.
+    """Return why the first process of a tree was not started by a person; None if it was.
 
     `environment` is its own, `terminals` are further programs in which this person types.
     """
@@ -150,7 +150,7 @@ def judge(tree: Tree, environment: Mapping[str, str], agents: Agents, terminals:
 def agent_in(
     tree: Tree, environment: Mapping[str, str], agents: Agents, terminals: Collection[str] = ()
 ) -> Doubt | None:
-    """Return which agent a command comes from, by the processes above it or a variable; None where none is seen."""
+    """Return which agent a command comes from, by the processes above it or a variable; None if none is seen."""
     chain = tree.chain
     place = _place(chain, terminals)
     for index, process in enumerate(chain):

@@ -27,10 +27,10 @@ _COMM = 15  # bytes of a program's name that Linux keeps
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process. `terminal` is its controlling terminal, in any form that tells two apart; empty where it has none.
+    """One process. `terminal` is its controlling terminal, in any form that tells two apart; empty if it has none.
 
     `session` is the process that leads its session. `foreground` is the process group that has the terminal now. `exe`
-    is the path of its program (empty where it cannot be read), `comm` the name that the kernel keeps. `marks` are the
+    is the path of its program (empty if it cannot be read), `comm` the name that the kernel keeps. `marks` are the
     variables of agents that it was started with.
     """
 
@@ -54,7 +54,7 @@ class Process:
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """The words up to the script that an interpreter runs; none where it is no interpreter."""
+        """The words up to the script that an interpreter runs; none if it is no interpreter."""
         own = {PurePath(self.exe).name.lower(), PurePath(_said(self.argv)).name.lower(), self.comm.lower()}
         if not any(_INTERPRETERS.fullmatch(name) for name in own):
             return ()
@@ -153,7 +153,7 @@ def _climb(own: int, look: Look) -> Tree:
 
 
 def _look(folder: Path, marks: frozenset[bytes]) -> Process | None:
-    """Return one process of /proc; None where it is gone, or hidden."""
+    """Return one process of /proc; None if it is gone, or hidden."""
     try:
         stat = (folder / "stat").read_bytes()
         argv = (folder / "cmdline").read_bytes()

@@ -85,7 +85,7 @@ class Endorsement:
 
 
 def endorsed(text: str, own: str, offer: str) -> Endorsement | None:
-    """Return what the person endorses in a turn, None where nothing is.
+    """Return what the person endorses in a turn, None if nothing is.
 
     `own` is the turn with newlines for all that the person did not type (`own_words`); `offer` is the agent's text
     directly before. It is what stands as a quotation or in a fence directly above or below the endorsing sentence's
@@ -150,7 +150,7 @@ def _paragraph_edge(mine: list[str], place: int, step: int) -> int:
 
 
 def _quotation(lines: list[str]) -> str:
-    """Return what is set off as a block quotation or a fenced block; empty where it is not, or is no rule in length."""
+    """Return what is set off as a block quotation or a fenced block; empty if it is not, or is no rule in length."""
     if all(_QUOTED.match(line) for line in lines):
         inner = [_QUOTED.sub("", line) for line in lines]
     elif len(lines) > 2 and _FENCE.match(lines[0]) and _FENCE.match(lines[-1]):  # noqa: PLR2004 - something between
@@ -201,7 +201,7 @@ def is_bare_assent(typed: str, offer: str) -> bool:
 
 
 def question(offer: str) -> str:
-    """Return the question that the agent's text ends with, empty where it ends with none."""
+    """Return the question that the agent's text ends with, empty if it ends with none."""
     last = (_SENTENCE.findall(offer.strip()) or [""])[-1]
     return last if last.rstrip().endswith(("?", "？")) else ""
 
@@ -252,7 +252,7 @@ _YOURS = re.compile(
 
 
 def passed_back(text: str, own: str, offer: str) -> Endorsement | None:
-    """Return what the person passes back of the agent's last words as an order; None where it is none of their rules.
+    """Return what the person passes back of the agent's last words as an order; None if it is none of their rules.
 
     `own` is the turn with newlines for all that the person did not type (`own_words`); `offer` is the agent's text
     directly before. All that the person did not type must stand there as one stretch.

@@ -1,7 +1,7 @@
 """Do the written lines say the changes, and no more? A model can quote well and still write the opposite.
 
 Pure. Two texts of a skill, updates and what the person typed go in; a clause for the person comes out. Word by word:
-what goes must be named by an update, what comes must be carried by one. Wrapping, numbering and indenting anew is no
+what goes must be named by an update, what comes must be carried by one. Wrapping, numbering and indenting again is no
 change.
 """
 
@@ -150,7 +150,7 @@ _MOST_REMOVED = 3  # lines an update may take away, besides what stands below a 
 
 @dataclass(frozen=True, slots=True)
 class Faith:
-    """Whether an edit does what its updates say: `why_not` is a clause for the person, empty where it does.
+    """Whether an edit does what its updates say: `why_not` is a clause for the person, empty if it does.
 
     `by_heading` are the headings, steps and first lines of lists below which it takes away what no update names itself.
     `beyond` are clauses that it writes in words of the skill alone, `along` sentences that go and are
@@ -166,7 +166,7 @@ class Faith:
 def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, title: str = "") -> Faith:
     """Judge an edit from `before` to `after`; `title` is what code calls a section of its own.
 
-    Raises SkilldError where one of the texts cannot be taken apart.
+    Raises SkilldError if one of the texts cannot be taken apart.
     """
     change = touched(before, after)
     gone = named(change, updates, typed)
@@ -192,7 +192,7 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
 
 
 def _removal_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str | None:
-    """Say so where a block goes that no update names, neither itself nor by what it stands below."""
+    """Say so where a block goes that no update names, neither itself nor by what it is below."""
     written = " ".join(change.new[place].text for place in change.added)
     lines = 0
     for place in change.removed:

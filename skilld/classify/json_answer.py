@@ -44,7 +44,7 @@ class TooLongError(BadReplyError):
 def array(reply: str, tag: str, key: str) -> list[Any]:
     """Return the array that a reply gives: between <tag> tags, fenced, in prose, or in an object {tag: [...]}.
 
-    `key` is one that every item has, empty where the items are strings; an object that has it is an array of one. Two
+    `key` is one that every item has, empty if the items are strings; an object that has it is an array of one. Two
     arrays are no answer: nobody knows which of them is meant.
     """
     said = without_thoughts(reply)
@@ -65,7 +65,7 @@ def array(reply: str, tag: str, key: str) -> list[Any]:
 
 
 def blocks(reply: str, tag: str) -> list[str]:
-    """Return what stands between each pair of tags, in whatever case they are."""
+    """Return what is between each pair of tags, in whatever case they are."""
     found: list[str] = []
     opening: int | None = None
     for match in re.finditer(rf"<(/?){tag}>", reply, re.IGNORECASE):
@@ -93,7 +93,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return the value of a text that is JSON, or the one answer that stands in its prose."""
+    """Return the value of a text that is JSON, or the one answer that is in its prose."""
     if not text:
         raise BadReplyError("it is empty")
     try:

@@ -1,7 +1,7 @@
 """Builds requests to a model: rules, then the skill, then the messages, so that providers can cache the prefix.
 
 Everything that comes from a transcript or a repository is data: it stands as JSON strings in which `<` and `>` are
-escaped, so that no text can close its block; and the messages stand between tags with a mark that is drawn anew for
+escaped, so that no text can close its block; and the messages stand between tags with a mark that is drawn again for
 each request, so that no text can even look like their end. Pure but for that mark, which comes behind all that a cache
 can serve. The wording is versioned; a verdict carries the version.
 """
@@ -141,7 +141,7 @@ def _skill(skill: SkillDoc, text: str) -> str:
 
 
 def excerpt(text: str, said: frozenset[str]) -> str:
-    """Return a text's headings, and of what stands below them what shares most words with what was `said`."""
+    """Return a text's headings, and of what is below them what shares most words with what was `said`."""
     if len(text) <= EXCERPT_LIMIT:
         return text
     parts = _HEADING.split(text)

@@ -28,7 +28,7 @@ def parse_updates(reply: str, *, turns: int, skills: int, names: Sequence[str] =
     """Return the updates of a reply and, for each one left out, why.
 
     `turns` and `skills` say how many there are to number, `names` what the skills are called. Raises BadReplyError
-    where the reply as a whole is no answer.
+    if the reply as a whole is no answer.
     """
     updates: list[Update] = []
     left_out: list[str] = []
@@ -46,7 +46,7 @@ def parse_updates(reply: str, *, turns: int, skills: int, names: Sequence[str] =
 def parse_changes(reply: str, expected: int) -> list[str]:
     """Return the changes of a reply to `reword`, as many as were asked for; empty ones stay empty.
 
-    Raises BadReplyError where the reply is no such list.
+    Raises BadReplyError if the reply is no such list.
     """
     items = array(reply, "changes", "")
     if len(items) != expected or not all(isinstance(item, str) and len(item) <= _MAX_TEXT for item in items):
@@ -57,9 +57,9 @@ def parse_changes(reply: str, expected: int) -> list[str]:
 
 
 def parse_verdicts(reply: str, expected: int) -> list[bool | None]:
-    """Return of each change whether it says the same (True) or the opposite; None where that was left open.
+    """Return of each change whether it says the same (True) or the opposite; None if that was left open.
 
-    Raises BadReplyError where the reply is no such list.
+    Raises BadReplyError if the reply is no such list.
     """
     items = array(reply, "verdicts", "")
     if len(items) != expected or not all(isinstance(item, str) for item in items):
@@ -70,7 +70,7 @@ def parse_verdicts(reply: str, expected: int) -> list[bool | None]:
 def parse_operations(reply: str) -> list[Operation] | str:
     """Return the operations of a reply, or the whole new file where the model answered with that.
 
-    Raises BadReplyError where it is neither.
+    Raises BadReplyError if it is neither.
     """
     reply = without_thoughts(reply)
     whole = blocks(reply, "updated_file")

@@ -32,7 +32,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def line_saying(update: Update, text: str) -> str | None:
-    """Return the line of `text` that says an update already, None where none does.
+    """Return the line of `text` that says an update already, None if none does.
 
     A line that is to change says nearly the same, one that is to go all of it.
     """

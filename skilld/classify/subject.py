@@ -1,6 +1,6 @@
 """What a change is about: fills a pronoun from the words before it, or reports that it refers to nothing.
 
-Pure. "No, always put it first" says nothing once it stands in a file. Only what the person said directly before, or
+Pure. "No, always put it first" says nothing once it is in a file. Only what the person said directly before, or
 the offer they said yes to, may fill it, and only where one thing alone can be meant.
 """
 
@@ -103,7 +103,7 @@ def leans(change: str) -> bool:
 
 
 def with_subject(change: str, before: str) -> str | None:
-    """Return a change with its pronoun filled from `before`; None where it cannot be known what it is about."""
+    """Return a change with its pronoun filled from `before`; None if it cannot be known what it is about."""
     if _LEANS_ELSEWHERE.match(change):
         return None
     leans = _LEANS.match(change)
@@ -121,7 +121,7 @@ def with_subject(change: str, before: str) -> str | None:
 
 
 def before_quote(quote: str, typed: str) -> str:
-    """Return what stands before a quote in what was typed; nothing where it does not stand there."""
+    """Return what stands before a quote in what was typed; nothing if it does not stand there."""
     return typed[: max(typed.find(quote), 0)]
 
 

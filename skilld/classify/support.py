@@ -77,7 +77,7 @@ _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether a change is supported; `why_not` is a clause for the person, empty where it is.
+    """Whether a change is supported; `why_not` is a clause for the person, empty if it is.
 
     `foreign`: it is not, for its words alone; said in the person's own it may be. `doubt` is what it may be the
     opposite of, where rules cannot tell; `by_model`, that a model told. `beyond` are the parts of a supported change

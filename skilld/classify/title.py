@@ -35,7 +35,7 @@ class Title:
 
 
 def parse_titles(reply: str, skills: int) -> dict[int, Title]:
-    """Return the titles of a reply by the number of their skill, from 1; raises BadReplyError where it has none."""
+    """Return the titles of a reply by the number of their skill, from 1; raises BadReplyError if it has none."""
     found: dict[int, Title] = {}
     for item in array(reply, "titles", "name"):
         number = json_answer.skill(item.get("skill"), skills, ()) if isinstance(item, dict) else None

@@ -1,7 +1,7 @@
 """What an edit touches, block by block: what it removes, adds and moves, however its lines change.
 
 Pure. Two texts of a skill go in; headings, list items, paragraphs and lines of code come out. A block that is only
-wrapped, indented or numbered anew is the same block.
+wrapped, indented or numbered again is the same block.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Block:
 
     `text` is without what makes it one, white space folded; `lines` is how many it has, `start` the first of them in
     the body. `level` is a heading's, 0 of anything else; `number` is that of a numbered item. `end` is behind the last
-    block that stands below it.
+    block that is below it.
     """
 
     text: str
@@ -77,7 +77,7 @@ class BlockDiff:
 
 
 def touched(before: str, after: str) -> BlockDiff:
-    """Compare two texts of a skill. Raises SkilldError where one of them cannot be taken apart."""
+    """Compare two texts of a skill. Raises SkilldError if one of them cannot be taken apart."""
     old, new = blocks(before), blocks(after)
     waiting: dict[tuple[str, bool, bool], deque[int]] = defaultdict(deque)
     for place, block in enumerate(old):
@@ -90,7 +90,7 @@ def touched(before: str, after: str) -> BlockDiff:
 
 
 def blocks(text: str) -> list[Block]:
-    """Return the blocks of a skill's body in order. Raises SkilldError where it cannot be taken apart."""
+    """Return the blocks of a skill's body in order. Raises SkilldError if it cannot be taken apart."""
     body = parse(text.encode("utf-8", "replace")).body
     found = list(_blocks(body))
     return [_closed(found, place) for place in range(len(found))]
@@ -138,7 +138,7 @@ def _last(body: Sequence[Line], kinds: Sequence[Role], titles: Container[int], f
 
 
 def _closed(found: Sequence[Block], place: int) -> Block:
-    """Return a block with where that ends which stands below it."""
+    """Return a block with where that ends which is below it."""
     head = found[place]
     below = found[place + 1 :]
     label = head.kind == Role.TEXT.value and _LABEL.match(head.text) and below and below[0].kind == _ITEM
@@ -389,7 +389,7 @@ def _staying(change: BlockDiff) -> list[Block]:
 
 
 def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
-    """Whether an update names a heading, a step or the line above a list so that what stands below may go with it.
+    """Whether an update names a heading, a step or the line above a list so that what is below may go with it.
 
     Of the heads of the same depth that stay none may be nearer to what was said: "drop the load test" takes no "smoke
     test" away. The title of the whole skill names nothing.
@@ -414,7 +414,7 @@ def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
 
 
 def _takes_item(change: BlockDiff, place: int, update: Update) -> bool:
-    """Whether an update takes away an item with what stands below it: by its change no line that stays is nearer."""
+    """Whether an update takes away an item with what is below it: by its change no line that stays is nearer."""
     item = change.old[place]
     if update.kind is not Kind.REMOVE_STEP or item.kind != _ITEM or item.end == place + 1:
         return False
@@ -424,7 +424,7 @@ def _takes_item(change: BlockDiff, place: int, update: Update) -> bool:
 
 
 def _wholes(change: BlockDiff) -> Iterator[int]:
-    """Yield each head of which nothing stays that stood below it: it goes too, or something else stands there now."""
+    """Yield each head of which nothing stays that stood below it: it goes too, or something else is there now."""
     gone = set(change.removed)
     title = _title_level(change)
     for place, head in enumerate(change.old):
@@ -435,7 +435,7 @@ def _wholes(change: BlockDiff) -> Iterator[int]:
 
 
 def _is_about(change: BlockDiff, place: int, update: Update) -> bool:
-    """Whether an update contradicts what stands below a head that its section names: what was said touches most of it.
+    """Whether an update contradicts what is below a head that its section names: what was said touches most of it.
 
     Of a few lines in another language words tell nothing; the person will see.
     """
@@ -457,7 +457,7 @@ def _is_about(change: BlockDiff, place: int, update: Update) -> bool:
 
 
 def _title_level(change: BlockDiff) -> int:
-    """Return the level of the only heading of its level that stands first, 0 where there is none."""
+    """Return the level of the only heading of its level that stands first, 0 if there is none."""
     levels = [block.level for block in change.old if block.level]
     return levels[0] if levels and levels.count(levels[0]) == 1 and min(levels) == levels[0] else 0
 

@@ -35,7 +35,7 @@ class TrialPair:
 
 @dataclass(frozen=True, slots=True)
 class Trial(Tagged):
-    """Pairs of runs: the skill's text with the edit and without, empty where there is none, and whom to ask."""
+    """Pairs of runs: the skill's text with the edit and without, empty if there is none, and whom to ask."""
 
     backend: Spec
     judge: Spec
@@ -47,7 +47,7 @@ class Trial(Tagged):
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswer(Tagged):
-    """What one run answered, redacted; empty where that could not be used."""
+    """What one run answered, redacted; empty if that could not be used."""
 
     pair: int
     ours: bool

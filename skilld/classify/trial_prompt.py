@@ -2,7 +2,7 @@
 
 The text of a case comes from a transcript or a file, an answer from a model: both are data. To the model that is tried
 the case is the request that it is; it has no tools, and what it writes is only ever looked at. To the judge all of it
-stands as JSON strings between marks that are drawn anew, and the only answer that counts is a yes or no for each pair
+stands as JSON strings between marks that are drawn again, and the only answer that counts is a yes or no for each pair
 of an answer and a statement. Wording with a version of its own: it is part of an evaluation's identity.
 """
 
@@ -59,7 +59,7 @@ def held(request: str, statements: Sequence[str], answers: Sequence[str]) -> Pro
 def parse_held(reply: str, *, statements: int, answers: int) -> list[bool]:
     """Return of each answer whether all statements hold of it.
 
-    Raises BadReplyError where the reply does not say yes or no, once, of every pair.
+    Raises BadReplyError if the reply does not say yes or no, once, of every pair.
     """
     found: dict[tuple[int, int], bool] = {}
     for item in array(reply, "held", "statement"):

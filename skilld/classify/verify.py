@@ -37,7 +37,7 @@ _LEAST = 0.5  # share of the quote that one part of it must make up, where it st
 
 
 def as_typed(quote: str, typed: str) -> str:
-    """Return the stretch of `typed`, white space folded, that `quote` means; empty where there is none.
+    """Return the stretch of `typed`, white space folded, that `quote` means; empty if there is none.
 
     Of a quote with a gap the longest part counts, if it is half of the whole or all parts stand there.
     """
@@ -220,7 +220,7 @@ def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
 
 
 def _carries(taken_up: Endorsement, update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> Support:
-    """Return whether the change stands in the words that the person made their own, and is not turned round."""
+    """Return whether the change is in the words that the person made their own, and is not turned round."""
     support = supports(update.change, f"{said.typed}\n{taken_up.words}", skill.text if skill else "")
     if not support.ok:
         return support

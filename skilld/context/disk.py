@@ -79,7 +79,7 @@ class Disk:
         return found
 
     def names(self, folder: str) -> Mapping[str, bool]:
-        """Return what lies in a folder; nothing where it cannot be listed."""
+        """Return what lies in a folder; nothing if it cannot be listed."""
         try:
             facts = os.stat(folder)  # noqa: PTH116
             kept = self._folders.get(folder)

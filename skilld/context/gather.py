@@ -23,7 +23,7 @@ View = Callable[[str], Sequence[Segment]]
 class Where:
     """Who works where: the working folder, the home, the agent's own folder, what was touched (absolute paths).
 
-    `root` is the folder above (or the working folder itself) that holds `.git`, empty where none does.
+    `root` is the folder above (or the working folder itself) that holds `.git`, empty if none does.
     `untouched` is whether nested folders count in which nothing was touched.
     """
 
@@ -58,12 +58,12 @@ class Where:
         return any(matches(patterns, path) for path in below)
 
     def json(self, path: str) -> dict[str, Any]:
-        """Return an object of JSON, with comments or without; empty where it is none."""
+        """Return an object of JSON, with comments or without; empty if it is none."""
         found = self.files.read(path)
         return json_object(found.text) if found else {}
 
     def toml(self, path: str) -> dict[str, Any]:
-        """Return what a TOML file says; nothing where it is none."""
+        """Return what a TOML file says; nothing if it is none."""
         found = self.files.read(path)
         try:
             return tomllib.loads(found.text) if found else {}
@@ -138,7 +138,7 @@ def target(name: str, folder: str, home: str) -> str:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return an object of JSON with comments; empty where it is none."""
+    """Return an object of JSON with comments; empty if it is none."""
     bare = _LAST_COMMA.sub(r"\1", _COMMENT.sub(lambda found: found[1] or " ", text))
     for given in (text, bare):
         try:
@@ -150,7 +150,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def at(value: object, *keys: str) -> object:
-    """Return what stands below keys in nested objects; None where nothing does."""
+    """Return what is below keys in nested objects; None if nothing does."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -57,7 +57,7 @@ def _why_missing(found: Gathered, one: markup.Import, path: str, file: LoadedFil
 
 
 def _lines(file: LoadedFile) -> list[str]:
-    """Return the lines that the agent sees, each where it stands in the file."""
+    """Return the lines that the agent sees, each where it is in the file."""
     lines: list[str] = []
     for segment in file.segments:
         lines += [""] * (segment.line - 1 - len(lines)) + segment.text.split("\n")

@@ -119,7 +119,7 @@ def _in(found: Gathered, folder: str, *, nested: bool) -> Iterator[str]:
 
 
 def _told(text: str, rules: Listing) -> tuple[str | None, str]:
-    """Return what stands behind the name (None: it is not listed), and why that is not what the person wrote."""
+    """Return what is behind the name (None: it is not listed), and why that is not what the person wrote."""
     keys = markup.front_entries(markup.split_front(text)[0] or ())
     if rules.hides and "disable-model-invocation" in keys and scalar(*keys["disable-model-invocation"][1:]) == "true":
         return None, ""  # as it asks

@@ -23,7 +23,7 @@ class LoadedTwice:
 
 
 def loaded_twice(files: Sequence[LoadedFile]) -> list[LoadedTwice]:
-    """Return what stands in two files that are loaded; of a file that is loaded twice, all of it."""
+    """Return what is in two files that are loaded; of a file that is loaded twice, all of it."""
     first: dict[str, str] = {}
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for place, file in enumerate(files):

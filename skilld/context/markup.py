@@ -135,12 +135,12 @@ def imports(lines: Sequence[str], syntax: Syntax) -> Iterator[Import]:
 
 
 def front_entries(front: Sequence[str]) -> dict[str, Entry]:
-    """Return the keys of a front matter with what stands behind them."""
+    """Return the keys of a front matter with what is behind them."""
     return {entry[0]: entry for entry in entries(front)}
 
 
 def listed(entry: Entry) -> list[str] | None:
-    """Return the values of a list, written as a YAML list or with commas; None where it is not closed."""
+    """Return the values of a list, written as a YAML list or with commas; None if it is not closed."""
     _, value, rest = entry
     below = [line.strip() for line in rest if line.strip()]
     if not value and all(line.startswith("-") for line in below):
@@ -156,7 +156,7 @@ def listed(entry: Entry) -> list[str] | None:
 
 
 def _commas(text: str) -> list[str]:
-    """Return what stands between commas, but not between those in braces."""
+    """Return what is between commas, but not between those in braces."""
     cuts, depth = [-1], 0
     for at, letter in enumerate(text):
         depth += {"{": 1, "}": -1}.get(letter, 0)

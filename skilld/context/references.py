@@ -83,7 +83,7 @@ class Project:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """All paths below the root, folders with a slash behind them; none where the tree is too large to judge."""
+        """All paths below the root, folders with a slash behind them; none if the tree is too large to judge."""
         found: list[str] = []
         left = [""]
         while left and len(found) <= _MAX_ENTRIES:
@@ -125,7 +125,7 @@ class Project:
 
     @cached_property
     def targets(self) -> frozenset[str]:
-        """The targets of all makefiles; none where one makes targets by patterns or takes some from elsewhere."""
+        """The targets of all makefiles; none if one makes targets by patterns or takes some from elsewhere."""
         texts = self.named(_MAKEFILES)
         if any(
             re.search(r"^(?:%\s*:|\.DEFAULT\b|-?include\s.*[$*/~]|\$\(|.*\$\(eval)", text, re.MULTILINE)
@@ -136,7 +136,7 @@ class Project:
 
     @cached_property
     def recipes(self) -> frozenset[str]:
-        """The recipes and aliases of all justfiles; none where one imports others."""
+        """The recipes and aliases of all justfiles; none if one imports others."""
         texts = self.named(re.compile(r"\.?justfile|.{1,250}\.just", re.IGNORECASE))
         if any(re.search(r"^(?:import|mod)\b", text, re.MULTILINE) for text in texts):
             return frozenset()

@@ -154,7 +154,7 @@ def within(path: str, folder: str) -> bool:
 
 
 def version_of(text: str) -> tuple[int, ...]:
-    """Return a version as numbers, without what follows them; empty where it is none."""
+    """Return a version as numbers, without what follows them; empty if it is none."""
     numbers: list[int] = []
     for part in text.split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]
@@ -167,5 +167,5 @@ def version_of(text: str) -> tuple[int, ...]:
 
 
 def plain(text: str, first: int = 1) -> tuple[Segment, ...]:
-    """Return a text as one segment; none where it is blank."""
+    """Return a text as one segment; none if it is blank."""
     return (Segment(first, text),) if text.strip() else ()

@@ -165,7 +165,7 @@ _DAY = 86400.0
 
 
 def stall_reason(store: Store, now: float) -> str | None:
-    """Return why nothing was judged for a day although something waits to be; None where all is well, or paused."""
+    """Return why nothing was judged for a day although something waits to be; None if all is well, or paused."""
     oldest, why = store.batches.unjudged()
     since = max(seconds(oldest) or now, seconds(store.batches.judged_at()) or 0.0)
     if oldest is None or now - since < _DAY or store.meta.paused(now):

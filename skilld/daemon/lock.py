@@ -25,7 +25,7 @@ class Lock:
 
     @classmethod
     def take(cls, path: Path) -> Lock:
-        """Take the lock, or raise NotRunningError where another process holds it."""
+        """Take the lock, or raise NotRunningError if another process holds it."""
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
@@ -50,7 +50,7 @@ class Lock:
 
 
 def _wait_for(fd: int) -> bool:
-    """Take the lock; False where a daemon has it. `is_held` shares it while it looks: that is waited out."""
+    """Take the lock; False if a daemon has it. `is_held` shares it while it looks: that is waited out."""
     for _ in range(_TRIES):
         if _try(fd, fcntl.LOCK_EX):
             return True
@@ -108,7 +108,7 @@ class FileIdentity:
         self._known = {path: here for path in files if (here := _identity(path))}
 
     def check(self) -> None:
-        """Raise SkilldError where one of them was deleted, moved away or replaced."""
+        """Raise SkilldError if one of them was deleted, moved away or replaced."""
         for path, known in self._known.items():
             with suppress(OSError):  # a disk that does not answer says nothing of it
                 if _identity(path) != known:

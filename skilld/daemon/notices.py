@@ -79,7 +79,7 @@ class Notices:
         self.consider(now)
 
     def consider(self, now: float) -> None:
-        """Show a notice if one is due (Unix time). Raises StoreError where the store cannot be read."""
+        """Show a notice if one is due (Unix time). Raises StoreError if the store cannot be read."""
         if self._desktop is None or self._under_way or now < self._again_at:
             return
         ids = [*self._store.proposals.ids(State.OPEN), *self._applied]

@@ -39,7 +39,7 @@ _PROPOSALS = "refs/skilld/proposals"
 def open_store(path: Path, now: float) -> Store:
     """Open the database at `path`; one that is damaged, gone or another is rebuilt. Only with the daemon's lock held.
 
-    Raises SkilldError where it cannot be opened for another reason.
+    Raises SkilldError if it cannot be opened for another reason.
     """
     ready = corruption.rebuilt(path)
     if ready.exists() and not os.path.lexists(path):  # killed while it took the old one's place
@@ -117,7 +117,7 @@ def _unknown_in_git(store: Store) -> bool:
 
 
 def _hung(repo: Path) -> set[str]:
-    """Return the ids of the proposals that hang on refs of a repository, as its files tell; none where it is gone."""
+    """Return the ids of the proposals that hang on refs of a repository, as its files tell; none if it is gone."""
     found: set[str] = set()
     git = repo / ".git"
     with suppress(OSError, UnicodeDecodeError):
@@ -146,7 +146,7 @@ def reread(store: Store, follower: Follower, now: float) -> None:
 
 
 def job(store: Store, around: Host) -> Recall | None:
-    """Return the job of finding again what was proposed; None where nothing is being rebuilt."""
+    """Return the job of finding again what was proposed; None if nothing is being rebuilt."""
     if store.rebuild.state is None:
         return None
     paths = {proposal.path for proposal in store.proposals.in_states([*State])}

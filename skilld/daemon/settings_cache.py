@@ -52,7 +52,7 @@ def shown(settings: Settings) -> ShownSettings:
 
 
 def origin(file: Path, environment: Mapping[str, str]) -> str:
-    """Return what tells one origin of settings from another; empty where that cannot be told.
+    """Return what tells one origin of settings from another; empty if that cannot be told.
 
     Take it before the settings are read: a file that changes meanwhile then only makes it useless. The time of the last
     change of its inode is part of it, since a file with other rights may be one that is refused.

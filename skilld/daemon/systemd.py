@@ -29,7 +29,7 @@ class Manager:
         self._address = environment.get("NOTIFY_SOCKET", "")
 
     def tell(self, *messages: str, patience: float = 0.0) -> bool:
-        """Send states such as READY=1, WATCHDOG=1, STOPPING=1 or STATUS=text; False where they were lost.
+        """Send states such as READY=1, WATCHDOG=1, STOPPING=1 or STATUS=text; False if they were lost.
 
         A manager that does not read is waited for no longer than `patience` seconds: its queue holds few messages.
         """

@@ -26,7 +26,7 @@ from skilld.text import cut, fold, folded, safe_text
 class Change:
     """One edit. `added` and `removed` are lines without endings; a line that only moved is in neither.
 
-    `prose` is the added text with all code blanked, `spans` what stands in added inline code, `code` the added lines
+    `prose` is the added text with all code blanked, `spans` what is in added inline code, `code` the added lines
     of fenced blocks, `swallowed` the lines that the edit does not touch but turns from text into code or a comment,
     or back.
     """

@@ -211,7 +211,7 @@ def below_its_heading(data: bytes, operation: Operation) -> list[Operation]:
 
 
 def _items(lines: Sequence[str]) -> list[str]:
-    """Return the items that lines consist of, each with its further lines; none where they say anything else."""
+    """Return the items that lines consist of, each with its further lines; none if they say anything else."""
     items: list[list[str]] = []
     for line in lines:
         item = list_item(line)

@@ -28,7 +28,7 @@ from skilld.types import Op, Operation
 def created(data: bytes, text: str, *, skill: bool = True) -> bytes:
     """Return the bytes of a new file; where `data` is the same text, that.
 
-    Raises SkilldError where there is another one by now, RefusedError where the text of a skill is none by the
+    Raises SkilldError if there is another one by now, RefusedError if the text of a skill is none by the
     specification (its name is not compared with any folder's here).
     """
     what = "skill" if skill else "file"
@@ -64,7 +64,7 @@ def marked(matter: str, operation: Operation, ending: str) -> str:
     """Return front matter, fences included, with the key `operation.anchor` set to its text, or gone if that is empty.
 
     New lines end with `ending`. Raises RefusedError for a key that is not skilld's or a value that is too long,
-    SkilldError where the front matter has no place for it.
+    SkilldError if the front matter has no place for it.
     """
     key, value = operation.anchor, operation.text
     if not _KEY.fullmatch(key) or len(value) > _MAX_VALUE:
@@ -164,7 +164,7 @@ def is_unique(lines: Sequence[Line], start: int, end: int) -> bool:
 
 
 def window_above(lines: Sequence[Line], end: int) -> int | None:
-    """Return the largest start for which lines [start, end) are an anchor, or None where no start near makes one."""
+    """Return the largest start for which lines [start, end) are an anchor, or None if no start near makes one."""
     starts = range(end - 1, max(-1, end - 1 - _MAX_LINES_ABOVE), -1)
     return next((start for start in starts if is_unique(lines, start, end)), None)
 

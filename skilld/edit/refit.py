@@ -30,7 +30,7 @@ def numbered(
 ) -> tuple[int, list[str]]:
     """Return where a block goes into `now`, and its lines as they are numbered there.
 
-    `added` stands at line `at` of `new`, and is to go before line `place` of `now`. What was the end of a list goes to
+    `added` is at line `at` of `new`, and is to go before line `place` of `now`. What was the end of a list goes to
     its end; a numbered step keeps its distance to the step above it, so that lists of 1. 1. 1. stay such lists.
     """
     first = next((i for i, text in enumerate(added) if text.strip()), None)
@@ -109,15 +109,15 @@ class Alignment:
     now_heads: tuple[int, ...]
 
     def get(self, line: int | None) -> int | None:
-        """Return where an old line stands now, or None where that is not certain."""
+        """Return where an old line stands now, or None if that is not certain."""
         return None if line is None else self.found.get(line)
 
     def is_exact(self, line: int | None) -> bool:
-        """Whether an old line stands in the other version as it was."""
+        """Whether an old line is in the other version as it was."""
         return line in self.exact
 
     def same_section(self, line: int | None, now: int) -> bool:
-        """Whether a line stands below the heading that an old line stood below, or below that heading's new name.
+        """Whether a line is below the heading that an old line stood below, or below that heading's new name.
 
         None is the beginning.
         """
@@ -148,7 +148,7 @@ def _head(heads: Sequence[int], line: int | None) -> int | None:
 
 
 def align(old: Sequence[Line], now: Sequence[Line]) -> Alignment:
-    """Return which line is which. A line that stands in either version more than once counts with its neighbours."""
+    """Return which line is which. A line that is in either version more than once counts with its neighbours."""
     keys, found_keys = [line.key for line in old], [line.key for line in now]
     often, often_now = Counter(keys), Counter(found_keys)
     found = {len(old): len(now)}
@@ -181,7 +181,7 @@ def align(old: Sequence[Line], now: Sequence[Line]) -> Alignment:
 
 
 def _only_ones(alignment: Alignment, keys: Sequence[str], found_keys: Sequence[str]) -> dict[int, int]:
-    """Return the lines that are the only ones of their words in their section, whatever stands in other sections."""
+    """Return the lines that are the only ones of their words in their section, whatever is in other sections."""
     by_section: dict[tuple[int | None, str], list[int]] = {}
     for line, key in enumerate(found_keys):
         by_section.setdefault((_head(alignment.now_heads, line), key), []).append(line)
@@ -266,8 +266,8 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
     """Return the operations that make the change from `before` to `after` in `current`, to be applied in this order.
 
     The change is the `newest` where other list items that were added at its place came earlier, and go above its own.
-    Raises NoPlaceError where a place is not certain, where a line that goes was edited or is gone, and for a change of
-    the front matter; SkilldError where a version cannot be parsed. No operation comes back where all is done already.
+    Raises NoPlaceError if a place is not certain, if a line that goes was edited or is gone, and for a change of
+    the front matter; SkilldError if a version cannot be parsed. No operation comes back where all is done already.
     """
     old, new, now = parse(before), parse(after), parse(current)
     if old.front != new.front:
@@ -295,7 +295,7 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
 def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operation]:
     """Return the operations that put what the change only adds at the end of the sections it stood in.
 
-    For a change without a certain place. Raises NoPlaceError where it takes lines away or one of these sections is
+    For a change without a certain place. Raises NoPlaceError if it takes lines away or one of these sections is
     gone, SkilldError as `refit` does.
     """
     old, new, now = parse(before), parse(after), parse(current)
@@ -317,7 +317,7 @@ def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operat
 
 
 def _is_in(title: str, before: Sequence[Line], after: Sequence[Line]) -> bool:
-    """Whether all that was added stands in the section of that title."""
+    """Whether all that was added is in the section of that title."""
     pieces = [piece for piece in compare([x.key for x in before], [x.key for x in after]) if not piece.equal]
     (part,) = (part for part in sections(after) if part.title == title)
     return all(part.start <= piece.new_start and piece.new_end <= part.own_end for piece in pieces)
@@ -413,7 +413,7 @@ def _range(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk:
 
 
 def _check_read(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: int) -> None:
-    """Raise NoPlaceError where a line would be code, or a comment, that was none, or the other way round."""
+    """Raise NoPlaceError if a line would be code, or a comment, that was none, or the other way round."""
     was, would_be = roles(new), roles(body)
     for offset, text in enumerate(hunk.added):
         if text.strip() and was[hunk.at + offset] is not would_be[start + offset]:

@@ -143,7 +143,7 @@ _REACH = 80  # characters before a word in which its "not" is looked for
 
 
 def is_forbidden(text: str, at: int) -> bool:
-    """Whether the clause up to position `at` of the text negates what stands there."""
+    """Whether the clause up to position `at` of the text negates what is there."""
     before = text[max(0, at - _REACH) : at]
     boundaries = list(_BOUNDARY.finditer(before))
     clause = before[boundaries[-1].end() :] if boundaries else before

@@ -2,7 +2,7 @@
 
 A case is a `prompt`, an `expected_output` in words, `files`, and `expectations`: statements that are true of a good
 answer. The guide of agentskills.io calls them `assertions`, and some write them as objects; both are read. Whatever
-else stands in the file stays as it is, letter by letter: cases are only ever put behind the last one. Pure.
+else is in the file stays as it is, letter by letter: cases are only ever put behind the last one. Pure.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def why_not(self) -> str:
-        """Return why it cannot be run; empty where it can."""
+        """Return why it cannot be run; empty if it can."""
         if self.files:
             return "it needs files, which skilld does not provide"
         return "" if self.statements else "it has no expectations"

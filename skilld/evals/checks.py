@@ -45,7 +45,7 @@ class Literal:
 
 
 def literal(statement: str) -> Literal | None:
-    """Return the check that a statement is for code; None where it takes a judge."""
+    """Return the check that a statement is for code; None if it takes a judge."""
     found = _STATED.fullmatch(fold(statement))
     if not found:
         return None
@@ -89,7 +89,7 @@ def _within(one: str, others: Sequence[str]) -> bool:
 
 
 def _stands(text: str, answer: str) -> bool:
-    """Whether a text stands in an answer with no letter or digit of another word beside it."""
+    """Whether a text is in an answer with no letter or digit of another word beside it."""
     at = answer.find(text)
     while at >= 0:
         end = at + len(text)

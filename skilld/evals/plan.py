@@ -29,7 +29,7 @@ Runs = Mapping[tuple[int, bool], StoredRun]
 class Sides:
     """The two texts of a skill: with the edit of a proposal, and without it.
 
-    `proposal` is empty where it is the whole skill against none, `without` says that the edit was taken out.
+    `proposal` is empty if it is the whole skill against none, `without` says that the edit was taken out.
     """
 
     ours: str

@@ -121,7 +121,7 @@ def of_proposal(store: Store, proposal: Proposal) -> list[Outcome]:
 
 
 def told(store: Store, proposal: Proposal) -> list[str]:
-    """Return what the newest evaluation of a proposal says, as a line; nothing where a flag says it already."""
+    """Return what the newest evaluation of a proposal says, as a line; nothing if a flag says it already."""
     found = of_proposal(store, proposal)[:1]
     return [f"evals: {one.sentence}" for one in found if FLAG + one.sentence not in proposal.flags]
 

@@ -51,7 +51,7 @@ class EvalRun:
     def run(self) -> Found:
         """Run what is missing until all is in, the budget is spent or the model gives up; returns what it came to.
 
-        Raises SkilldError where the model cannot be asked at all. An interruption loses nothing that was answered.
+        Raises SkilldError if the model cannot be asked at all. An interruption loses nothing that was answered.
         """
         with self._store.transaction():
             self._store.evals.begin(self._plan.stored(rfc3339(time.time())))

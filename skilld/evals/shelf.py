@@ -39,7 +39,7 @@ _OFFERED = "evals_offered"  # in the store's meta: which cases were written down
 class Place:
     """The two files that may hold the cases of a skill, and which of them new ones go to.
 
-    `why_own` says why that is the one in skilld's own data; empty where it is the one beside the skill.
+    `why_own` says why that is the one in skilld's own data; empty if it is the one beside the skill.
     """
 
     skill: Skill
@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A case that is to be run, and the file that it stands in; `proposal` is that of the file, while it is open."""
+    """A case that is to be run, and the file that it is in; `proposal` is that of the file, while it is open."""
 
     case: Case
     file: str
@@ -92,7 +92,7 @@ def _why_own(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, int
 def kept(store: Store, place: Place) -> list[Kept]:
     """Return the cases that are written down: beside the skill, as proposed, and in skilld's own data.
 
-    Raises SkilldError where a file is no file of cases.
+    Raises SkilldError if a file is no file of cases.
     """
     waiting = open_proposal(store, place)
     found: dict[tuple[str, ...], Kept] = {}
@@ -119,7 +119,7 @@ def fresh(store: Store, place: Place, grown: Grown, known: Sequence[Kept]) -> li
 def offer(store: Store, place: Place, new: Sequence[tuple[str, Case]]) -> tuple[Proposal | None, int]:
     """Write new cases down: as a proposal, which is returned, or into skilld's own data; and how many that were.
 
-    One proposal takes no more than an edit may change. Raises SkilldError where none can be written down; they are
+    One proposal takes no more than an edit may change. Raises SkilldError if none can be written down; they are
     offered again the next time.
     """
     made = None
@@ -148,7 +148,7 @@ def _fitting(place: Place, new: Sequence[tuple[str, Case]]) -> int:
 
 
 def text_of(path: Path) -> str:
-    """Return what a file of cases says; empty where there is none. Raises SkilldError where it cannot be read."""
+    """Return what a file of cases says; empty if there is none. Raises SkilldError if it cannot be read."""
     try:
         return read_plain(path, MOST_BYTES)[0].decode("utf-8")
     except FileNotFoundError:

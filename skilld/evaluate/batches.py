@@ -66,7 +66,7 @@ class Pipeline:
         self._counting = threading.Lock()
 
     def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded]) -> PipelineResult:
-        """Return what comes of redacted messages. Raises SkilldError where the back-end cannot be used at all."""
+        """Return what comes of redacted messages. Raises SkilldError if the back-end cannot be used at all."""
         for pause in (*_PAUSES, None):
             try:
                 judged = _judged(backend, messages, skills, self._redact)
@@ -99,7 +99,7 @@ class Pipeline:
 
 
 def in_memory(name: str, text: str, number: int = 1) -> Loaded:
-    """Return a skill that stands in no file, the `number`-th in use."""
+    """Return a skill that is in no file, the `number`-th in use."""
     path = f"/skills/{name}/SKILL.md"
     return Loaded(SkillRef(name, path), text.encode(), SkillDoc(number, name, path, text))
 
@@ -303,7 +303,7 @@ def judge_turns(
 ) -> Iterator[tuple[JudgedTurn, Usage]]:
     """Put every turn through the pipeline as a batch of its own, with the agent's text before it.
 
-    A turn's confidence is that of its best update that would be kept or proposed, 0 where there is none.
+    A turn's confidence is that of its best update that would be kept or proposed, 0 if there is none.
     """
     for turn in turns:
         asked = backend()

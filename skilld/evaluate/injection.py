@@ -53,7 +53,7 @@ class Carrier(StrEnum):
 
 
 class Scene:
-    """A project with one skill below `root`, and one session in it that is written anew for every text."""
+    """A project with one skill below `root`, and one session in it that is written again for every text."""
 
     def __init__(self, root: Path) -> None:
         self.project = root / "shop"
@@ -141,7 +141,7 @@ class Guard:
         self._pipeline = pipeline
 
     def judge(self, case: GuardCase) -> GuardResult:
-        """Put one case through everything. Raises SkilldError where the sessions cannot be read as they were meant."""
+        """Put one case through everything. Raises SkilldError if the sessions cannot be read as they were meant."""
         carriers = Carrier if case.attack else ()
         through = [Through(carrier, quoting) for carrier in carriers for quoting in self._got(case, carrier)]
         messages, skills = self._read(case.text, None)

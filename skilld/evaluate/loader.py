@@ -101,7 +101,7 @@ def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[
     """Return the cases of `paths` in order, each made of its row by `case`.
 
     `case` raises KeyError, TypeError or ValueError for a row that is none. Raises BadRowsError naming file and line of
-    such rows, SkilldError where a file cannot be read.
+    such rows, SkilldError if a file cannot be read.
     """
     cases: list[Case] = []
     bad: list[str] = []
@@ -218,7 +218,7 @@ class LabelledTurn:
     """One turn with what a reader said of it.
 
     `label` is durable, one_off or chat. `sample` is "random" (drawn uniformly) or "enriched". `certainty` is the
-    reader's own, 0 to 1. `kind` and `stratum` are None where the row has none.
+    reader's own, 0 to 1. `kind` and `stratum` are None if the row has none.
     """
 
     id: str
@@ -239,7 +239,7 @@ class LabelledTurn:
 
 
 def labelled_turn(row: dict[str, Any]) -> LabelledTurn:
-    """Return the turn of a row. Raises KeyError, TypeError or ValueError where it is none."""
+    """Return the turn of a row. Raises KeyError, TypeError or ValueError if it is none."""
     label = row["label"]
     if label not in _ROWS_LABELS:
         raise ValueError(f"label {label!r} is not one of {', '.join(sorted(_ROWS_LABELS))}")

@@ -204,7 +204,7 @@ def _quote(update: GoldUpdate, messages: Sequence[Message]) -> str:
 
 
 def _line_about(change: str, text: str) -> str:
-    """Return the line of the skill that a change is about, empty where none is near."""
+    """Return the line of the skill that a change is about, empty if none is near."""
     body = [line.text for line in parse(text.encode()).body]
     lines = [line for line in body if _PLAIN.match(line) and text.count(line) == 1]
     near = {line: (held(change, line) + held(line, change)) / 2 for line in lines}

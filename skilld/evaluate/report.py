@@ -31,7 +31,7 @@ def tables(figures: Mapping[str, Any]) -> list[Table]:
 
 
 def check_target(path: Path, data: Sequence[Path]) -> None:
-    """Raise UsageError where outcomes cannot be written to `path`, before hours are spent on them."""
+    """Raise UsageError if outcomes cannot be written to `path`, before hours are spent on them."""
     if path.resolve() in {source.resolve() for source in data}:
         raise UsageError("The outcomes were not written", f"{path} is one of the case files", "Choose another file.")
     if path.is_dir() or not path.parent.is_dir():
@@ -39,7 +39,7 @@ def check_target(path: Path, data: Sequence[Path]) -> None:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write one JSON object a line, in ASCII. Raises SkilldError where the file cannot be written."""
+    """Write one JSON object a line, in ASCII. Raises SkilldError if the file cannot be written."""
     try:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
     except OSError as error:

@@ -81,7 +81,7 @@ def _left(case: SecretCase, redacted: str) -> bool:
 
 
 def figures(judged: list[JudgedText]) -> dict[str, Any]:
-    """Return recall by tier, the share of harmless texts flagged (0 where there are none), and counts by kind."""
+    """Return recall by tier, the share of harmless texts flagged (0 if there are none), and counts by kind."""
     counted = [case for case in judged if case.case.tier not in REPORTED]
     secrets = [case for case in judged if case.case.secret]
     by_kind = {

@@ -31,7 +31,7 @@ class NoAnswerError(Exception):
 class StoredAnswers:
     """The answers in the JSON lines of a folder, each `{"key", "answer"}`; an answer is text or the JSON itself.
 
-    Raises SkilldError where the folder or a line cannot be read.
+    Raises SkilldError if the folder or a line cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class StoredAnswers:
             raise SkilldError(f"Cannot read the answers in {folder}", str(error), "Fix that file.") from error
 
     def answer(self, request: prompt.Prompt) -> str:
-        """Return the answer to a request. Raises NoAnswerError where there is none, once the request is written."""
+        """Return the answer to a request. Raises NoAnswerError if there is none, once the request is written."""
         system, user = (_DRAWN.sub(lambda drawn: "0" * len(drawn[0]), text) for text in (request.system, request.user))
         key = hashlib.sha256(f"{system}\0{user}".encode()).hexdigest()[:16]
         path = self._asked / f"{key}.json"

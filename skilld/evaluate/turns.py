@@ -116,7 +116,7 @@ def _grouped(
 
 
 def share(part: int, whole: int) -> float | None:
-    """Return a part as a share of the whole, to four places; None where there is no whole."""
+    """Return a part as a share of the whole, to four places; None if there is no whole."""
     return round(part / whole, 4) if whole else None
 
 

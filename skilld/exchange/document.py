@@ -73,7 +73,7 @@ _Dumper.add_representer(str, _text)
 def load(data: bytes) -> Any:  # noqa: ANN401 - whatever the file holds
     """Return the value of the one document in `data`.
 
-    Raises SkilldError where it is no YAML, over 256 KiB, nested or split into more than any skill is, or uses what a
+    Raises SkilldError if it is no YAML, over 256 KiB, nested or split into more than any skill is, or uses what a
     skill needs none of: anchors, tags, keys that are no texts or given twice.
     """
     if len(data) > MAX_BYTES:
@@ -100,7 +100,7 @@ def dump(value: Any) -> str:  # noqa: ANN401 - maps, lists and scalars
 
 
 def _check(text: str) -> None:
-    """Raise SkilldError where the document holds what is refused, before a value is made of anything."""
+    """Raise SkilldError if the document holds what is refused, before a value is made of anything."""
     depth = 0
     for count, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
         line = f"line {event.start_mark.line + 1}" if event.start_mark else "it"
@@ -152,7 +152,7 @@ def to_document(draft: Draft, stats: Stats, quotes: Sequence[str] = ()) -> dict[
 
 
 def _of_kind(draft: Draft, prompt: str) -> tuple[str, dict[str, Any]]:
-    """Return what stands under `prompt`, and the keys of the draft's kind."""
+    """Return what is under `prompt`, and the keys of the draft's kind."""
     match draft.kind:
         case SkillKind.PROMPT:
             rows = [{"name": one.name, "type": one.type, "description": one.description} for one in draft.variables]
@@ -183,7 +183,7 @@ _OF_KINDS = frozenset({"variables", "steps", "input_schema", "implementation"})
 def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     """Return the draft in a document, and the keys of it that mean nothing here and are left out.
 
-    Raises SkilldError where a value is not what its key says.
+    Raises SkilldError if a value is not what its key says.
     """
     if not isinstance(value, dict):
         raise SkilldError(_PARSED_TITLE, "the file is not a map of keys and values")

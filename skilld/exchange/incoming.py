@@ -60,7 +60,7 @@ class Tree:
         return list(self.entries)
 
     def refusal(self, path: str) -> str | None:
-        """Return why a path is not read, as a clause; None where it is a plain file."""
+        """Return why a path is not read, as a clause; None if it is a plain file."""
         mode = self.entries[path][0]
         return None if mode in FILE_MODES else self.KINDS.get(mode, "it is not a regular file")
 
@@ -69,7 +69,7 @@ class Tree:
         return self.entries[path][2]
 
     def read(self, path: str) -> bytes:
-        """Return a file as git stores it. Raises SkilldError where it is missing."""
+        """Return a file as git stores it. Raises SkilldError if it is missing."""
         found = objects.read(self.git, [self.entries[path][1]])[0]
         if found is None or found.kind != "blob":
             raise SkilldError(_TITLE, f"{path} is not in the repository")
@@ -79,7 +79,7 @@ class Tree:
 def tree_of(git: Git, most: int) -> Tree:
     """Return the newest commit's tree, without paths that are two ways to one file.
 
-    Raises SkilldError where there is no commit, RefusedError for over `most` paths.
+    Raises SkilldError if there is no commit, RefusedError for over `most` paths.
     """
     listed = git.call("ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD")
     if listed.status != 0:
@@ -106,7 +106,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)
 
 @dataclass(frozen=True, slots=True)
 class SourceSkill:
-    """One skill at a source: `where` is its path there, `folder` the name of its folder, empty where it has none.
+    """One skill at a source: `where` is its path there, `folder` the name of its folder, empty if it has none.
 
     `beside` are the files that belong to it there and are left out; `why` says why it cannot be read, empty where
     `data` has its bytes.
@@ -135,7 +135,7 @@ def find(source: str, removed: Mapping[str, str], branch: str = "") -> list[Sour
     """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
 
     `removed` is the part of the environment that the person's git gets back; a `branch` is one of a repository, for
-    which its address or folder is given. Raises SkilldError where there is none.
+    which its address or folder is given. Raises SkilldError if there is none.
     """
     if is_address(source):
         return _checked(source, _cloned(source, removed, branch))
@@ -236,7 +236,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     """Return the SKILL.md of a draft and its flags.
 
     Raises RefusedError for what the linter refuses, for a secret, and where the draft is not what its kind says;
-    SkilldError where the specification accepts no such skill.
+    SkilldError if the specification accepts no such skill.
     """
     wrong = faults(draft)
     if wrong:
@@ -255,7 +255,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
 
 
 def valid_name(name: str) -> str:
-    """Return the valid name that is nearest to one, "" where nothing of it can stand in a name."""
+    """Return the valid name that is nearest to one, "" if nothing of it can stand in a name."""
     return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:MAX_NAME].strip("-")
 
 
@@ -314,7 +314,7 @@ def incoming(
 ) -> Incoming:
     """Return what a source's file comes to, under another name or as another kind where they are given.
 
-    Raises SkilldError where it cannot be read or is no skill, RefusedError where it may not be proposed.
+    Raises SkilldError if it cannot be read or is no skill, RefusedError if it may not be proposed.
     """
     if found.why:
         raise SkilldError("The skill was not imported", found.why)

@@ -49,9 +49,9 @@ class _Block:
 
 
 def put(data: bytes | None, body: str) -> bytes:
-    """Return the file with the block holding `body` (lines ended by a newline); `data` is None where there is no file.
+    """Return the file with the block holding `body` (lines ended by a newline); `data` is None if there is no file.
 
-    A block that is there is renewed in its place, else it is put at the end. Raises BlockError where a block was
+    A block that is there is renewed in its place, else it is put at the end. Raises BlockError if a block was
     edited, is not whole or not the only one, where the file is no UTF-8, or ends inside fenced code.
     """
     if data is None:
@@ -67,7 +67,7 @@ def put(data: bytes | None, body: str) -> bytes:
 
 
 def take_out(data: bytes) -> bytes | None:
-    """Return the file as it was without the block: None where there was none before it, `data` where it has no block.
+    """Return the file as it was without the block: None if there was none before it, `data` if it has no block.
 
     Raises BlockError as `put`.
     """
@@ -84,7 +84,7 @@ def take_out(data: bytes) -> bytes | None:
 
 
 def body_of(data: bytes) -> str | None:
-    """Return what the block holds, newlines bare; None where there is no block. Raises BlockError as `put`."""
+    """Return what the block holds, newlines bare; None if there is no block. Raises BlockError as `put`."""
     block = _find(data, for_removal=True)
     return None if block is None else _bare(data[block.body : block.body_end]).decode("utf-8")
 
@@ -175,7 +175,7 @@ HEAD = (
 
 
 def body(skills: Iterable[Skill], project: Path) -> str:
-    """Return the lines of the block for the skills of a project; empty where it has none."""
+    """Return the lines of the block for the skills of a project; empty if it has none."""
     paths = {skill.path.relative_to(project).as_posix(): skill for skill in skills}
     rows = [f"- `{path}`: {_said(skill)}\n" for path, skill in paths.items() if _PLAIN.fullmatch(path)]
     return HEAD + "".join(rows) if rows else ""
@@ -191,7 +191,7 @@ def _said(skill: Skill) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A file below a project. `front` is what a file of our own begins with, empty where the file is the person's."""
+    """A file below a project. `front` is what a file of our own begins with, empty if the file is the person's."""
 
     path: str
     front: str = ""

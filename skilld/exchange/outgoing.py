@@ -196,7 +196,7 @@ def redacted(text: str, check: Check) -> str:
 def without_sessions(text: str, said: SessionWords) -> str:
     """Return a SKILL.md without the sessions and people it came from, as commits of new skills are cleared too.
 
-    Raises RefusedError where something of a session stays: in front matter that cannot be changed, or in a field that
+    Raises RefusedError if something of a session stays: in front matter that cannot be changed, or in a field that
     only the person can tell about.
     """
     file = parse(text.encode("utf-8"))
@@ -241,7 +241,7 @@ def put(
 
     A branch that is there goes on from its tip, if nothing but these files is on it that `remote` has not, and none of
     their earlier versions holds what `redacted` takes out: pushing it must carry nothing else there. Raises
-    RefusedError where it does, where the branch is in use or can have no such name, and where the remote has the
+    RefusedError if it does, if the branch is in use or can have no such name, and if the remote has the
     skills as they are.
     """
     ref = f"refs/heads/{branch}"
@@ -277,7 +277,7 @@ def _check_unused(repo: Repo, ref: str) -> None:
 
 
 def take_back(repo: Repo, shared: SharedBranch) -> None:
-    """Put the branch back to what it was, for a push that failed; raises LostRaceError where it moved meanwhile."""
+    """Put the branch back to what it was, for a push that failed; raises LostRaceError if it moved meanwhile."""
     if shared.commit != shared.before:
         refs.move(repo.git, repo.common_dir, [refs.Change(shared.ref, shared.before, shared.commit)])
 

@@ -6,7 +6,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 
 
 class GitMissingError(SkilldError):
-    """No git program stands in an absolute folder of PATH."""
+    """No git program is in an absolute folder of PATH."""
 
 
 class GitFailedError(RetryError):

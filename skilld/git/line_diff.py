@@ -130,7 +130,7 @@ def signature(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]
 def holds(text: bytes, old: bytes, new: bytes) -> bool:
     """Whether `text` says what the change from `old` to `new` made a file say.
 
-    True when every added line stands in it, and every line that was only taken away does not. A change of blank lines
+    True when every added line is in it, and every line that was only taken away does not. A change of blank lines
     alone is never found.
     """
     removed, added = signature(old, new)
@@ -145,7 +145,7 @@ def holds(text: bytes, old: bytes, new: bytes) -> bool:
 def gone(text: bytes, old: bytes, new: bytes) -> bool:
     """Whether nothing of the change from `old` to `new` is left in `text`, not even reworded.
 
-    For a change that adds lines: none of those that were new stands in the text, nor one at least SIMILAR to it. For
+    For a change that adds lines: none of those that were new is in the text, nor one at least SIMILAR to it. For
     one that only takes lines away: all of them are back.
     """
     removed, added = signature(old, new)
@@ -159,7 +159,7 @@ def gone(text: bytes, old: bytes, new: bytes) -> bool:
 
 
 def _counted(data: bytes) -> Counter[str]:
-    """Return how often each line stands in a text, in its order; blank ones and outer white space dropped."""
+    """Return how often each line is in a text, in its order; blank ones and outer white space dropped."""
     return Counter(line.strip() for line in split(data) if line.strip())
 
 
@@ -179,7 +179,7 @@ def _likeness(one: str, other: str) -> float:
 def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """Return `ours` with the changes from `base` to `theirs` made in it; a change both made counts once.
 
-    Raises MergeConflictError where both changed the same or touching lines differently.
+    Raises MergeConflictError if both changed the same or touching lines differently.
     """
     if base in (ours, theirs):
         return theirs if base == ours else ours
@@ -248,7 +248,7 @@ class NotThereError(SkilldError):
 def undo(before: bytes, after: bytes, current: bytes) -> bytes:
     """Return `current` without what the change from `before` to `after` did.
 
-    Line endings of `current` are kept. Raises NotThereError where the change cannot be found in it.
+    Line endings of `current` are kept. Raises NotThereError if the change cannot be found in it.
     """
     try:
         return merge(after, current, before)
@@ -323,7 +323,7 @@ def _place(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
 def _follow(gap: int, old: list[str], new: list[str]) -> int:
     """Return the index in `new` of what was the gap before index `gap` in `old`.
 
-    Raises NotThereError where the lines around it were rewritten into a different number of lines.
+    Raises NotThereError if the lines around it were rewritten into a different number of lines.
     """
     return _across(gap, opcodes(old, new))
 

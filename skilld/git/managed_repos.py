@@ -43,11 +43,11 @@ class _File:
 
 
 def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False) -> None:
-    """Commit what changed among the files held and the `wanted` ones; nothing where nothing did.
+    """Commit what changed among the files held and the `wanted` ones; nothing if nothing did.
 
     `start` makes a first commit even of no file, for a new skill's proposal to stand on. A file that is gone is taken
     out. While an operation is in progress, or no branch is checked out, the person is at work in the repository, and
-    nothing is done. Raises LostRaceError where another process was quicker.
+    nothing is done. Raises LostRaceError if another process was quicker.
     """
     branch = state.head_branch(place.git_dir)
     if branch is None or branch == STAGING or state.in_progress(place.git_dir) is not None:
@@ -89,7 +89,7 @@ def _when(git: Git, head: str | None, times: Sequence[float]) -> int:
 
 
 def _read(root: Path, relpath: str) -> _File | None:
-    """Return a file, or None where no plain one of moderate size stands there, or behind a link."""
+    """Return a file, or None if no plain one of moderate size is there, or behind a link."""
     path = root / relpath
     if path.resolve() != path:
         return None
@@ -158,7 +158,7 @@ def roots(folder: Path) -> dict[Path, Path]:
 def open_any(address: Path, folder: Path | None) -> Repo:
     """Return the repository at an address that `Repo.address` gave, its skills as found where it is one of ours.
 
-    Raises NotTrackedError where it or its work tree is gone, else as `skilld.git.repo.open_repo`.
+    Raises NotTrackedError if it or its work tree is gone, else as `skilld.git.repo.open_repo`.
     """
     if folder is None or address.parent != folder:
         return open_repo(address)

@@ -79,7 +79,7 @@ class Commit:
 
 
 def read(git: Git, names: Sequence[str]) -> list[Object | None]:
-    """Return the objects of these names in order, None where there is none."""
+    """Return the objects of these names in order, None if there is none."""
     if any("\n" in name or "\0" in name for name in names):
         raise RepoRefusedError("Cannot read the repository", "a path contains a line break")
     found = git.objects([name.encode("utf-8", "surrogateescape") for name in names]) if names else []
@@ -87,13 +87,13 @@ def read(git: Git, names: Sequence[str]) -> list[Object | None]:
 
 
 def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
-    """Return the bytes of a file in a commit, or None where the commit has no such file."""
+    """Return the bytes of a file in a commit, or None if the commit has no such file."""
     found = read(git, [f"{commit}:{relpath}"])[0]
     return found.data if found is not None and found.kind == "blob" else None
 
 
 def common_version(git: Git, one: str, other: str, relpath: str) -> bytes | None:
-    """Return a file's bytes where the histories of two commits part; None where they never met, or had no such file."""
+    """Return a file's bytes where the histories of two commits part; None if they never met, or had no such file."""
     found = git.call("merge-base", one, other)
     if found.status not in {0, 1}:
         raise GitFailedError("git merge-base failed", found.status, found.err)
@@ -101,12 +101,12 @@ def common_version(git: Git, one: str, other: str, relpath: str) -> bytes | None
 
 
 def read_commits(git: Git, names: Sequence[str]) -> list[Commit | None]:
-    """Return the commits of these names in order, None where there is no commit."""
+    """Return the commits of these names in order, None if there is no commit."""
     return [_parse(item) if item is not None and item.kind == "commit" else None for item in read(git, names)]
 
 
 def read_commit(git: Git, name: str) -> Commit | None:
-    """Return one commit, or None where there is none."""
+    """Return one commit, or None if there is none."""
     return read_commits(git, [name])[0]
 
 

@@ -40,7 +40,7 @@ def proposal_ref(proposal: str) -> str:
 
 
 def tip(git: Git, ref: str) -> str | None:
-    """Return the commit a ref names, or None where there is no such ref."""
+    """Return the commit a ref names, or None if there is no such ref."""
     found = objects.read(git, [f"{ref}^{{commit}}"])[0]
     return found.oid if found is not None else None
 
@@ -52,7 +52,7 @@ def tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
 
 
 def check_plain(common_dir: Path, names: Iterable[str]) -> None:
-    """Raise RepoRefusedError where one of these refs, or a folder on the way to it, is a link of any sort."""
+    """Raise RepoRefusedError if one of these refs, or a folder on the way to it, is a link of any sort."""
     for top in ("refs", "objects", "packed-refs"):
         _refuse_link(common_dir / top)
     for name in names:
@@ -71,8 +71,8 @@ def check_plain(common_dir: Path, names: Iterable[str]) -> None:
 def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") -> None:
     """Make all changes or none; `note` goes into the reflogs there are.
 
-    Raises LostRaceError where a ref no longer has its old value, RefLockedError where another program keeps a lock,
-    RepoRefusedError where the ref cannot exist (a branch named `skilld` stands in its way).
+    Raises LostRaceError if a ref no longer has its old value, RefLockedError if another program keeps a lock,
+    RepoRefusedError if the ref cannot exist (a branch named `skilld` is in its way).
     """
     if not changes:
         return

@@ -97,7 +97,7 @@ def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[
 
 
 def _person(repo: Repo, removed: Mapping[str, str], *command: str) -> list[str]:
-    """Return the lines that a reading command of the person's git prints; none where it fails."""
+    """Return the lines that a reading command of the person's git prints; none if it fails."""
     own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
     argv = [git_program(), *QUIET, "-C", str(repo.toplevel), *command]
     result = execute(argv, repo.toplevel, person_variables(removed) | own, None, PERSON_SECONDS)
@@ -107,7 +107,7 @@ def _person(repo: Repo, removed: Mapping[str, str], *command: str) -> list[str]:
 def base_on(repo: Repo, remote: str) -> str | None:
     """Return the commit of the default branch of `remote` (a name, or the address of one) as it was last fetched.
 
-    None where a push goes to another place than a fetch comes from: what is on the one, the other need not have.
+    None if a push goes to another place than a fetch comes from: what is on the one, the other need not have.
     """
     out = repo.git.call("config", "--null", "--get-regexp", r"^remote\..*\.(push)?url$").out
     rows = [row.split("\n", 1) for row in out.decode("utf-8", "surrogateescape").split("\0") if "\n" in row]

@@ -58,7 +58,7 @@ class Repo:
     """A repository as seen from one work tree, read once.
 
     `head` is the commit of HEAD, `branch` the full name of the checked-out branch (None: detached), `default` None
-    where it cannot be told. `remote` says whether anything pushes from here, `private` whether it is skilld's own
+    if it cannot be told. `remote` says whether anything pushes from here, `private` whether it is skilld's own
     repository for these skills (`skilld.git.managed_repos`).
     """
 
@@ -93,7 +93,7 @@ class Tracked:
 def open_repo(folder: Path) -> Repo:
     """Return the repository whose work tree holds `folder` (a real path).
 
-    Raises NotTrackedError where there is none or it has no commit, RepoRefusedError where it is one we do not write
+    Raises NotTrackedError if there is none or it has no commit, RepoRefusedError if it is one we do not write
     to: bare, not the person's, redirected elsewhere, of an unknown format.
     """
     return open_place(locate(folder))
@@ -103,7 +103,7 @@ def find(path: Path) -> Tracked:
     """Return the repository that tracks the skill at `path`, and where in it.
 
     `path` must be the real path of the file: a link anywhere in it is refused. Raises as `open_repo`, and
-    NotTrackedError where HEAD does not hold the file or a filter stands between it and the stored bytes.
+    NotTrackedError if HEAD does not hold the file or a filter is between it and the stored bytes.
     """
     found = find_in(path.parent, path)
     if found.entry is None:
@@ -243,7 +243,7 @@ class Place:
 
 
 def locate(folder: Path) -> Place:
-    """Return the work tree around `folder`; raises NotTrackedError where there is none, else RepoRefusedError."""
+    """Return the work tree around `folder`; raises NotTrackedError if there is none, else RepoRefusedError."""
     top = _top(folder)
     place = once(("place", top), lambda: _locate(folder)) if top is not None else _locate(folder)
     if not folder.is_relative_to(place.toplevel):
@@ -357,8 +357,8 @@ def find_absent(path: Path) -> Tracked:
     """Return the repository that would track a new skill at `path`, and where in it.
 
     `path` must be a real one as far as it exists. Where HEAD holds a file there, that is its entry. Raises
-    NotTrackedError where no repository is around it, or it would be ignored or filtered there; RepoRefusedError where
-    something that HEAD does not hold stands there, a name differs from it only by case, it is in a submodule, or as
+    NotTrackedError if no repository is around it, or it would be ignored or filtered there; RepoRefusedError if
+    something that HEAD does not hold is there, a name differs from it only by case, it is in a submodule, or as
     `skilld.git.repo.open_repo`.
     """
     found = find_in(standing_above(path), path)
@@ -384,7 +384,7 @@ def standing_above(path: Path) -> Path:
 
 
 def refuse_occupied(path: Path) -> None:
-    """Raise RepoRefusedError where something stands at `path`, or something that is no folder above it."""
+    """Raise RepoRefusedError if something is at `path`, or something that is no folder above it."""
     if os.path.lexists(path):
         raise _refused(f"{path} exists, but git does not track it")
     above = next(part for part in path.parents if os.path.lexists(part))
@@ -393,7 +393,7 @@ def refuse_occupied(path: Path) -> None:
 
 
 def _check_names(repo: Repo, relpath: str) -> None:
-    """Refuse a path that something in HEAD stands in the way of, or of which a part has a twin there or on the disk."""
+    """Refuse a path that something in HEAD is in the way of, or of which a part has a twin there or on the disk."""
     folder, above = repo.toplevel, ""
     for part in relpath.split("/"):
         stored = tree.names(repo.git, repo.head, above.rstrip("/"))

@@ -239,9 +239,9 @@ class Git:
             self.run("unpack-objects", "-q", stdin=data)
 
     def objects(self, names: Sequence[bytes], seconds: float = SECONDS) -> list[tuple[str, str, bytes] | None]:
-        """Return id, kind and content of the objects of these names, None where there is none.
+        """Return id, kind and content of the objects of these names, None if there is none.
 
-        In `one_command` one process answers them all. Raises GitFailedError where it ends, as it does at an object that
+        In `one_command` one process answers them all. Raises GitFailedError if it ends, as it does at an object that
         is damaged, and GitTimeoutError after `seconds`; the next call starts another.
         """
         if any(_OID.split(name, 1)[0].decode("latin-1") in self._unwritten for name in names):
@@ -362,7 +362,7 @@ def _started(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.Au
 
 
 def _answers(reader: Runner.AutoInterrupt, names: Sequence[bytes]) -> Iterator[tuple[str, str, bytes] | None]:
-    """Yield what `git cat-file --batch` says of each name. Raises EOFError where it ends."""
+    """Yield what `git cat-file --batch` says of each name. Raises EOFError if it ends."""
     asked = 0
     while asked < len(names):
         lines: list[bytes] = []

@@ -1,6 +1,6 @@
 """The names of the staging branch and of skilld's other refs.
 
-Imports nothing, since the daemon needs the names and must not load GitPython. What is done with the branch stands in
+Imports nothing, since the daemon needs the names and must not load GitPython. What is done with the branch is in
 `skilld.proposals`.
 """
 

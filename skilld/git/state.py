@@ -33,7 +33,7 @@ _LIMIT = 16 << 20  # bytes of a file of git's that are read
 def require_absent(folder: Path) -> None:
     """Raise where a repository stands around `folder` all the same.
 
-    RepoUnreadableError where that cannot be told now, RepoRefusedError where it is there and broken.
+    RepoUnreadableError if that cannot be told now, RepoRefusedError if it is there and broken.
     """
     device = None
     for above in (folder, *folder.parents):
@@ -184,12 +184,12 @@ def in_progress(git_dir: Path) -> str | None:
 
 
 def head_branch(git_dir: Path) -> str | None:
-    """Return the full name of the ref that HEAD points at, or None where it is detached."""
+    """Return the full name of the ref that HEAD points at, or None if it is detached."""
     return points_at(git_dir / "HEAD")
 
 
 def points_at(file: Path) -> str | None:
-    """Return the full name of the ref that a loose one points at, or None where it has a commit of its own."""
+    """Return the full name of the ref that a loose one points at, or None if it has a commit of its own."""
     text = _read(file)
     return text.removeprefix("ref:").strip() if text.startswith("ref:") else None
 
@@ -207,7 +207,7 @@ def work_trees(common_dir: Path) -> list[Path]:
 
 
 def staging_holder(common_dir: Path) -> str | None:
-    """Return how the staging branch is in use ("checked out in /path"), or None where it is free."""
+    """Return how the staging branch is in use ("checked out in /path"), or None if it is free."""
     return holder(common_dir, STAGING)
 
 

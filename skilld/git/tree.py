@@ -42,7 +42,7 @@ def check_relpath(relpath: str) -> None:
 
 
 def entry(git: Git, commit: str, relpath: str) -> Entry | None:
-    """Return what stands at `relpath` in a commit, or None. Raises RepoRefusedError where that cannot be read."""
+    """Return what is at `relpath` in a commit, or None. Raises RepoRefusedError if that cannot be read."""
     found: Entry | None = Entry(TREE_MODE, f"{commit}^{{tree}}")
     for part in relpath.encode("utf-8", "surrogateescape").split(b"/"):
         if found is None or found.mode != TREE_MODE:
@@ -52,7 +52,7 @@ def entry(git: Git, commit: str, relpath: str) -> Entry | None:
 
 
 def names(git: Git, commit: str, folder: str) -> dict[str, Entry]:
-    """Return what stands in a folder of a commit, by its name; `folder` is empty for the top. None where none is."""
+    """Return what is in a folder of a commit, by its name; `folder` is empty for the top. None if none is."""
     found = entry(git, commit, folder) if folder else Entry(TREE_MODE, f"{commit}^{{tree}}")
     if found is None or found.mode != TREE_MODE:
         return {}
@@ -63,7 +63,7 @@ def names(git: Git, commit: str, folder: str) -> dict[str, Entry]:
 def rewrite(git: Git, root: str, changes: Mapping[str, Entry | None]) -> str:
     """Return the tree of commit or tree `root` with these files set, or taken away where the entry is None.
 
-    It is written with the next commit. Raises RepoRefusedError where a file stands in the way of a folder.
+    It is written with the next commit. Raises RepoRefusedError if a file is in the way of a folder.
     """
     for relpath in changes:
         check_relpath(relpath)
@@ -183,7 +183,7 @@ def parse(out: bytes) -> dict[str, Entry]:
 def stage(git: Git, changes: Mapping[str, Entry | None]) -> None:
     """Set these entries of the index, and take out those that are None; everything else in it stays.
 
-    Raises RefLockedError where another program is at work on the index.
+    Raises RefLockedError if another program is at work on the index.
     """
     if not changes:
         return

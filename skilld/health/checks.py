@@ -156,7 +156,7 @@ _ASK = "To test it: skilld doctor --ask"
 
 
 def back_end(model: Model | None) -> Check:
-    """Return the check of the back-end; None where the settings are not understood."""
+    """Return the check of the back-end; None if the settings are not understood."""
     name = "back-end"
     if model is None:
         return Check(name, Verdict.SKIP, "unknown until the settings are valid")
@@ -190,7 +190,7 @@ def budget(spent: str | None) -> Check:
 
 
 def notices(why_not: str | None) -> Check:
-    """Return the check of desktop notices: None where none are wanted, else why none can be shown."""
+    """Return the check of desktop notices: None if none are wanted, else why none can be shown."""
     if why_not is None:
         return Check("notices", Verdict.SKIP, "turned off")
     if why_not:
@@ -335,7 +335,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
 
 
 def repeats(said: Sequence[str]) -> list[Check]:
-    """Tell which lines of what an agent loads the person had to say again, and how often; nothing where none."""
+    """Tell which lines of what an agent loads the person had to say again, and how often; nothing if none."""
     if not said:
         return []
     shown = [f"{place}, {counted(times, 'time')}" for place, times in list(Counter(said).items())[:_MAX_REASONS]]
@@ -419,7 +419,7 @@ def _name(path: str) -> str:
 
 
 def blocked(found: Sequence[Blocked]) -> list[Check]:
-    """Return one check for each thing that stands in the way, and one for each kind of which there is none."""
+    """Return one check for each thing that is in the way, and one for each kind of which there is none."""
     checks = []
     for cause, name in _NAMES.items():
         mine = [one for one in found if one.cause == cause]

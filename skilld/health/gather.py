@@ -75,7 +75,7 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store 
 
 
 def _closed(folder: Path) -> Path | None:
-    """Return the folder that keeps us out: the one asked for, or one above it; None where none does."""
+    """Return the folder that keeps us out: the one asked for, or one above it; None if none does."""
     for path in (*reversed(folder.parents), folder):
         try:
             if path.is_dir() and not os.access(path, os.X_OK if path != folder else os.R_OK | os.X_OK):
@@ -128,7 +128,7 @@ def database(places: Places) -> tuple[Store | None, Trouble | None]:
 
 
 def rebuilt(store: Store | None, now: float) -> str:
-    """Return when the database was put together again, from what and why; empty where that is over a week ago."""
+    """Return when the database was put together again, from what and why; empty if that is over a week ago."""
     known = store.meta.get(REBUILT) if store is not None else None
     if not known or now - (seconds(known["at"]) or 0.0) > _RECENT_SECONDS:
         return ""

@@ -20,7 +20,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One part with its verdict; `remedy` is one thing to do, empty where there is none to do or to know."""
+    """One part with its verdict; `remedy` is one thing to do, empty if there is none to do or to know."""
 
     name: str
     verdict: Verdict
@@ -64,7 +64,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine and our own files on it. Sizes in bytes, times in Unix seconds, None where they cannot be told.
+    """The machine and our own files on it. Sizes in bytes, times in Unix seconds, None if they cannot be told.
 
     `disks` are those on which skilld writes, each once. `git` is what `git version` printed. `watch_limit` is the
     kernel's limit of watched folders, `folders` how many would be watched, `remote` those transcript folders that lie
@@ -144,7 +144,7 @@ class Service:
 class Model:
     """The back-end: its model string, why that one, what else was found, and what it lacks to be asked at all.
 
-    `answer` is None where it was not asked; else what went wrong, empty where nothing did. `agents` are those that
+    `answer` is None if it was not asked; else what went wrong, empty if nothing did. `agents` are those that
     cannot judge their own sessions now, with why and what to do.
     """
 
@@ -178,7 +178,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that was gathered. `model` is None where the settings are not understood.
+    """Everything that was gathered. `model` is None if the settings are not understood.
 
     `spent` says which limit of the budget was reached. `notices` says why none can be shown, empty: they can be; None:
     none are wanted.

@@ -45,7 +45,7 @@ class Root:
 
     @property
     def changes_in_place(self) -> bool:
-        """Whether its transcripts are databases, of which each look asks anew."""
+        """Whether its transcripts are databases, of which each look asks again."""
         return bool(ADAPTERS[self.agent].INFO.queries)
 
     def holds(self, path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 Of each agent and version it is kept in how many sessions which kinds of records stood. A new version drifts where a
 share of its records is of kinds that no version before it wrote, or where a kind that stood in each session before
-stands in none; where the format is a table, also where a share is of kinds that it does not know. `look` is the
+is in none; where the format is a table, also where a share is of kinds that it does not know. `look` is the
 daemon's, some files at a time; the rest is arithmetic. What is kept is JSON.
 """
 
@@ -119,7 +119,7 @@ def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:
 
 
 def version_in(record: Record) -> str:
-    """Return the client's version that a record names, "" where it names none."""
+    """Return the client's version that a record names, "" if it names none."""
     for below in _BELOW:
         place = mapping(record.get(below)) if below else record
         found = next((string(place.get(key)) for key in _PLACES if _NUMBER.fullmatch(string(place.get(key)))), "")

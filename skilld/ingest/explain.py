@@ -44,7 +44,7 @@ class Explained:
 
 
 def explain(path: Path, adapter: Adapter) -> Iterator[Explained]:
-    """Yield what was made of each record of a transcript, in order. Raises OSError where it cannot be read."""
+    """Yield what was made of each record of a transcript, in order. Raises OSError if it cannot be read."""
     parser = adapter.parser(path)
     side_files.tell(parser, path, adapter.INFO)
     events: list[Event] = []

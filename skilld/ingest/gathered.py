@@ -1,6 +1,6 @@
 """Transcripts that are more than a file of lines: an adapter says how one session's records are gathered (`Gather`).
 
-A document is written anew at every message, a session may have a file for each event; so all records are gathered at
+A document is written again at every message, a session may have a file for each event; so all records are gathered at
 each look, and those that were read before are only hashed. Their position is their number. The last record may still
 grow where it stands: it is given again each time. Knows nothing of agents or of what records say.
 """
@@ -47,7 +47,7 @@ class Folder:
     anyone: bool = False
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds, None where it is not to be had, is not ours, or is too large."""
+        """Return what a file holds, None if it is not to be had, is not ours, or is too large."""
         try:
             data, facts = read_plain(self._within(name), _MAX_FILE, links=False)
         except (OSError, ValueError):
@@ -55,7 +55,7 @@ class Folder:
         return data if self.anyone or facts.st_uid == os.geteuid() else None
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Yield what a file holds. Raises OSError where it cannot be read."""
+        """Yield what a file holds. Raises OSError if it cannot be read."""
         path = self._within(name)
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -67,7 +67,7 @@ class Folder:
             os.close(fd)
 
     def names(self, folder: str) -> Sequence[str]:
-        """Return the names in a folder, sorted; none where there is no folder."""
+        """Return the names in a folder, sorted; none if there is no folder."""
         try:
             with os.scandir(self._within(folder)) as entries:
                 return sorted(entry.name for entry, _ in zip(entries, range(_MAX_NAMES), strict=False))
@@ -141,7 +141,7 @@ def records(path: Path, gather: Gather, *, anyone: bool = False) -> Iterator[byt
 
 
 def look(path: Path, cursor: GatheredCursor | None, gather: Gather) -> GatheredLook:
-    """Look at what is new behind `cursor` (None: from the start). Raises OSError where it cannot be read."""
+    """Look at what is new behind `cursor` (None: from the start). Raises OSError if it cannot be read."""
     with tail.opened(path) as fd:
         facts = os.fstat(fd)
     found = records(path, gather)

@@ -78,7 +78,7 @@ def _is_temporary(folder: str) -> bool:
 
 
 def deepest(folders: Mapping[str, int], cwd: str | None) -> str | None:
-    """Return the deepest folder with more than half of all counts in or below it, None where that is / or nothing.
+    """Return the deepest folder with more than half of all counts in or below it, None if that is / or nothing.
 
     Relative names are taken from `cwd`, or not at all where there is none.
     """
@@ -149,7 +149,7 @@ class View:
 
 
 def inspect(path: Path, adapter: Adapter) -> View:
-    """Read the whole file with the adapter. Raises OSError where it cannot be read."""
+    """Read the whole file with the adapter. Raises OSError if it cannot be read."""
     view = View(adapter.INFO.name)
     parser: Parser = adapter.parser(path)
     side_files.tell(parser, path, adapter.INFO)

@@ -35,8 +35,8 @@ _LOCK_SECONDS = 0.2  # seconds a client's lock is waited for; the next look come
 def opened(path: Path, queries: Sequence[Query], seconds: float) -> Iterator[tuple[sqlite3.Connection, Query, str]]:
     """Open a database and yield it with the query that fits and a word about what it does not reach.
 
-    All that is asked is of one moment, and takes at most so many seconds. Raises OSError where the database is gone,
-    UnreadableError where it is not ours, locked, damaged, or of no known shape.
+    All that is asked is of one moment, and takes at most so many seconds. Raises OSError if the database is gone,
+    UnreadableError if it is not ours, locked, damaged, or of no known shape.
     """
     check_own(path, path.stat(follow_symlinks=False))
     still = not _is_in_use(path)
@@ -98,7 +98,7 @@ def _fits(db: sqlite3.Connection, query: Query) -> bool:
 
 
 def _columns(db: sqlite3.Connection, table: str) -> set[str]:
-    """Return the columns of a table; none where it is none (a view could say anything)."""
+    """Return the columns of a table; none if it is none (a view could say anything)."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone():
         return set()
     return {row["name"] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
@@ -187,7 +187,7 @@ def facts(path: Path) -> FileFacts:
 
 
 def newest(path: Path, queries: Sequence[Query]) -> int:
-    """Return the position behind the newest record; 0 where there is none. Raises OSError as `read` does."""
+    """Return the position behind the newest record; 0 if there is none. Raises OSError as `read` does."""
     with opened(path, queries, _LONGEST_NEW) as (db, query, _):
         (position,) = db.execute(query.newest).fetchone()
         return int(position or 0) + 1 if isinstance(position, int) else 0
@@ -196,7 +196,7 @@ def newest(path: Path, queries: Sequence[Query]) -> int:
 def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budget: int = 4 << 20) -> RowLook:
     """Return the records behind `cursor` (None: from the start), at most about `budget` bytes of them.
 
-    Raises OSError where the database is gone, UnreadableError where it is locked, damaged, or of no known shape: none
+    Raises OSError if the database is gone, UnreadableError if it is locked, damaged, or of no known shape: none
     of it moves the cursor.
     """
     seen = facts(path)  # before it is read: what comes meanwhile is a change

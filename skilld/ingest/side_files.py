@@ -110,7 +110,7 @@ def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, 
 
 
 def read(path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> bytes | None:
-    """Return the bytes of the list that belongs to the transcript at `path`; None where its owner has none."""
+    """Return the bytes of the list that belongs to the transcript at `path`; None if its owner has none."""
     told = info.typed_place(path, lambda place: _bytes_at(place, path, environment)) if info.typed_place else ""
     for place in filter(None, (*info.typed_list, told)):
         if (data := _bytes_at(place, path, environment)) is not None:

@@ -244,7 +244,7 @@ class Sessions:
         return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime)
 
     def end(self, path: Path, facts: FileFacts) -> int:
-        """Return the number of records; none where they cannot be read now."""
+        """Return the number of records; none if they cannot be read now."""
         del facts
         try:
             return sum(1 for _ in gathered.whole(path, self.gather, anyone=False))

@@ -106,7 +106,7 @@ def check_own(path: Path, facts: os.stat_result) -> None:
 def opened(path: Path) -> Iterator[int]:
     """Open a file of our own to read it.
 
-    Raises OSError where it is gone or cannot be read, UnreadableError where it must not be.
+    Raises OSError if it is gone or cannot be read, UnreadableError if it must not be.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

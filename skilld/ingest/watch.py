@@ -115,7 +115,7 @@ class Watcher:
     def _schedule(
         self, folder: Path, handler: FileSystemEventHandler, wanted: list[type[FileSystemEvent]], *, recursive: bool
     ) -> ObservedWatch | None:
-        """Watch a folder; None where it is gone or the kernel has no watch left. The sweep sees it all the same."""
+        """Watch a folder; None if it is gone or the kernel has no watch left. The sweep sees it all the same."""
         if self._observer is None:
             return None
         try:
@@ -189,7 +189,7 @@ class Watcher:
 
 
 def _observer() -> BaseObserver | None:
-    """Return a running observer; None where the kernel has none left for this person: the sweep sees everything."""
+    """Return a running observer; None if the kernel has none left for this person: the sweep sees everything."""
     try:
         observer = Observer()
     except OSError:
@@ -199,7 +199,7 @@ def _observer() -> BaseObserver | None:
 
 
 def _identity(folder: Path) -> _Identity:
-    """Return what tells a folder from another one of its name; None where it is gone."""
+    """Return what tells a folder from another one of its name; None if it is gone."""
     try:
         facts = folder.stat()
     except OSError:
@@ -208,7 +208,7 @@ def _identity(folder: Path) -> _Identity:
 
 
 def _watches() -> int | None:
-    """Return how many folders this process watches by inotify; None where that cannot be told. Source: proc(5)."""
+    """Return how many folders this process watches by inotify; None if that cannot be told. Source: proc(5)."""
     try:
         inotify = [descriptor.name for descriptor in Path("/proc/self/fd").iterdir() if _is_inotify(descriptor)]
         return sum(Path("/proc/self/fdinfo", name).read_bytes().count(b"\ninotify wd:") for name in inotify)

@@ -189,7 +189,7 @@ class Analysis:
                 self._dropped.append(f"{name} cannot be edited: {reason}")
 
     def _why_no_place(self, update: Update) -> str:
-        """Return what is wrong with the file that the project has for words without one; empty where nothing is."""
+        """Return what is wrong with the file that the project has for words without one; empty if nothing is."""
         return self._places.places.why_not if self._places is not None and self._file(update) is None else ""
 
     def keep_words(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
@@ -351,7 +351,7 @@ class Analysis:
     def _own(self, named: Loaded) -> Loaded | None:
         """Return the file for words on how the agent speaks to the person that were meant for `named`.
 
-        That is their own for all projects, unless `named` is theirs already; none where they have none.
+        That is their own for all projects, unless `named` is theirs already; none if they have none.
         """
         if is_persons(named.ref, self._batch.cwd):
             return named

@@ -145,7 +145,7 @@ def _is_plain(batch: BatchJob) -> bool:
 
 
 def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
-    """Return the places for a job's words; none where its session's folder is not known."""
+    """Return the places for a job's words; none if its session's folder is not known."""
     batch = job.batch
     if not _is_plain(batch):
         return seen(job, [])

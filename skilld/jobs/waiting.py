@@ -60,7 +60,7 @@ def propose(
 ) -> Proposal:
     """Propose what was said, once or several times (the newest first), in place of keeping it.
 
-    It goes to the file that the person names, or the best. Raises SkilldError where there is none, or no edit of it may
+    It goes to the file that the person names, or the best. Raises SkilldError if there is none, or no edit of it may
     be made.
     """
     newest = ask[0]

@@ -37,7 +37,7 @@ def move(source: Path, target: Path) -> None:
     """Move the folder `source` to the path `target`, where nothing is and whose parent exists.
 
     Onto another device it is copied, written through and compared before the first file of the old place goes. Raises
-    OSError, and RefusedError where a file changed meanwhile; the source is then as it was.
+    OSError, and RefusedError if a file changed meanwhile; the source is then as it was.
     """
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
@@ -193,7 +193,7 @@ def trash_of(home: Path, data_home: Path, platform: str) -> Path:
 def put_aside(skill: Skill, trash: Path) -> Path:
     """Move a skill's folder to the trash and return where it is now.
 
-    Raises SkilldError where it cannot be moved, RefusedError where it is more than a skill: people link whole
+    Raises SkilldError if it cannot be moved, RefusedError if it is more than a skill: people link whole
     repositories into their skills folders.
     """
     folder = skill.path.parent
@@ -256,7 +256,7 @@ def sweep(where: Path, now: float) -> None:
 def archive(folder: Path, where: Path, now: float) -> Archived:
     """Move a skill's folder into the archive `where`, a private folder that exists; `now` is a Unix time.
 
-    What an earlier call that was killed had copied whole is finished. Raises SkilldError where it cannot be moved, with
+    What an earlier call that was killed had copied whole is finished. Raises SkilldError if it cannot be moved, with
     the folder as it was.
     """
     try:
@@ -281,7 +281,7 @@ def archive(folder: Path, where: Path, now: float) -> Archived:
 def restore(one: Archived) -> Path:
     """Move an archived skill back and return its folder.
 
-    Raises RefusedError where something is there by now, or its project is gone; SkilldError where it cannot be moved.
+    Raises RefusedError if something is there by now, or its project is gone; SkilldError if it cannot be moved.
     """
     title = "The skill was not restored"
     try:

@@ -40,7 +40,7 @@ class Piece:
 
 
 def confidence(pieces: Sequence[Piece], yes: int = 0, no: int = 0, *, now: float) -> float:
-    """Return the confidence in what the pieces say, 0 to 1; 0 where there are none."""
+    """Return the confidence in what the pieces say, 0 to 1; 0 if there are none."""
     if not pieces:
         return 0.0
     days = len({int(piece.at // _A_DAY) for piece in pieces})
@@ -65,7 +65,7 @@ class Mention:
     """One time that somebody said something lasting.
 
     `kind` is learning or proposal and `id` the row's; `skill` and `path` name the skill it is about, if any; `accepted`
-    is None where nobody decided.
+    is None if nobody decided.
     """
 
     kind: str

@@ -77,7 +77,7 @@ def described(key: str, name: str, text: str) -> Described:
 
 
 def best(draft: Described, existing: Iterable[Described]) -> Match | None:
-    """Return the match of `draft` with the skill most like it, or None where none is like enough."""
+    """Return the match of `draft` with the skill most like it, or None if none is like enough."""
     skills = [skill for skill in existing if skill.key != draft.key]
     spread = _Spread([draft, *skills])
     found = [match for skill in skills if (match := spread.match(draft, skill))]

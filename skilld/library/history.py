@@ -25,7 +25,7 @@ class Version:
 
 
 class History:
-    """The history of the skill at `path` (a real one). Raises NotTrackedError where no repository holds it.
+    """The history of the skill at `path` (a real one). Raises NotTrackedError if no repository holds it.
 
     `private` is the folder of skilld's own repositories. The environment is scrubbed already.
     """

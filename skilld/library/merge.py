@@ -55,7 +55,7 @@ class Passage:
 
 
 def passages(text: str) -> list[Passage]:
-    """Return the passages of a SKILL.md in order; none where it cannot be taken apart."""
+    """Return the passages of a SKILL.md in order; none if it cannot be taken apart."""
     body = body_of(text)
     return [passage for section in sections(text) for passage in _of_section(section.heading, section.blocks, body)]
 
@@ -123,7 +123,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What one skill would take from another, in one part or several; none where it says all of it already."""
+    """What one skill would take from another, in one part or several; none if it says all of it already."""
 
     parts: tuple[Portion, ...]
     left: tuple[Omission, ...]
@@ -132,7 +132,7 @@ class Merge:
 def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     """Return what the skill `keep` would take from `away`, called `name`. `redact` takes secrets out of a text.
 
-    Raises SkilldError where one of them cannot be taken apart, TooMuchError where it would take more than MOST_PARTS.
+    Raises SkilldError if one of them cannot be taken apart, TooMuchError if it would take more than MOST_PARTS.
     """
     for data in (keep, away):
         parse(data)
@@ -167,7 +167,7 @@ def titled(text: str) -> str:
 
 
 def _under(own: str, other: str, told: Sequence[Passage]) -> list[Passage]:
-    """Have what stands right below the title of the merged skill stand below that of the one that stays."""
+    """Have what is right below the title of the merged skill stand below that of the one that stays."""
     return [replace(one, section=own) if own and other and one.section == other else one for one in told]
 
 

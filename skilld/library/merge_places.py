@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def number(self) -> int:
-        """Its number; 0 where it has none."""
+        """Its number; 0 if it has none."""
         return int(self.marker[:-1]) if self.is_step else 0
 
 
@@ -69,7 +69,7 @@ def _indent(line: str) -> int:
 
 
 def says_less(data: bytes, text: str) -> Entry | None:
-    """Return the item that says a part of what `text` does and nothing else, None where there is none."""
+    """Return the item that says a part of what `text` does and nothing else, None if there is none."""
     stems = content_stems(text)
     return next((entry for entry in entries(data) if _is_fuller(text, stems, entry.text)), None)
 
@@ -94,7 +94,7 @@ def among_steps(data: bytes, lines: Sequence[str], before: Iterable[str], behind
     """Return the operation that adds a step behind the last of `before` that the skill has, or before one of `behind`.
 
     `before` are the steps that came before it where it is from, the nearest first, `behind` those that came after it.
-    The steps that follow are numbered again. None where the skill has no numbered step of them.
+    The steps that follow are numbered again. None if the skill has no numbered step of them.
     """
     steps = [entry for entry in entries(data) if entry.is_step]
     after = next((found for text in before if (found := _same(steps, text))), None)

@@ -27,7 +27,7 @@ _WORK: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Shares are 0 to 1 and None where there is nothing to share; durations are seconds."""
+    """Shares are 0 to 1 and None if there is nothing to share; durations are seconds."""
 
     tasks: int
     success_rate: float | None

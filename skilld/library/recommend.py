@@ -219,7 +219,7 @@ class Examination:
 
 
 def _line_on(change: str, text: str) -> str:
-    """Return the line that says a change, else one that has most of its words; empty where none has."""
+    """Return the line that says a change, else one that has most of its words; empty if none has."""
     return said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MOST) or ""
 
 

@@ -93,7 +93,7 @@ def pin(store: Store, path: Path, *, on: bool) -> bool:
 class Uses:
     """The uses of one skill: sessions, the Unix time of the newest (0: not known), and in how many it was kept.
 
-    `judged` is of how many that is known: none where no session was read, more than there are sessions where tasks were
+    `judged` is of how many that is known: none if no session was read, more than there are sessions where tasks were
     recorded, or a person told of one not followed.
     """
 
@@ -109,7 +109,7 @@ class Uses:
 
     @property
     def success(self) -> float | None:
-        """The share in which it was kept, 0 to 1; None where there is nothing to judge by."""
+        """The share in which it was kept, 0 to 1; None if there is nothing to judge by."""
         return self.kept / self.judged if self.judged else None
 
 
@@ -173,7 +173,7 @@ class LibraryRow:
     """One skill. `group` is its source, or `evolving` where skilld wrote it or has changed it lately.
 
     `corrections` counts the proposals that its use has led to, whatever became of them; `edited_at` is a Unix time,
-    0 where no proposal was ever accepted. `marks` are single words that a list shows beside it.
+    0 if no proposal was ever accepted. `marks` are single words that a list shows beside it.
     """
 
     skill: Skill
@@ -205,12 +205,12 @@ class LibraryRow:
 
     @property
     def origins(self) -> int:
-        """From how many sessions it was generated; 0 where it was not."""
+        """From how many sessions it was generated; 0 if it was not."""
         return len(self.skill.front.metadata.get("skilld-sessions", "").replace(",", " ").split())
 
     @property
     def rate(self) -> float:
-        """Corrections per use; 0 where it was never used."""
+        """Corrections per use; 0 if it was never used."""
         return self.corrections / self.uses.number if self.uses.number else 0.0
 
     @property
@@ -258,7 +258,7 @@ _SEARCHED = 40  # words of a search
 
 
 def matches(row: LibraryRow, words: str) -> bool:
-    """Whether every word of a search stands in the skill's name, description, group, tags or path."""
+    """Whether every word of a search is in the skill's name, description, group, tags or path."""
     said = (row.name, row.skill.front.description, row.group, row.kind, *row.tags, str(row.path))
     text = " ".join(said).casefold()
     return all(word in text for word in words.casefold().split()[:_SEARCHED])
@@ -302,7 +302,7 @@ def by_relevance(store: Store, project: Path) -> Callable[[Skill], float]:
 
 
 def changed_at(path: Path) -> float:
-    """Return when a file last changed, 0 where it is gone."""
+    """Return when a file last changed, 0 if it is gone."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """A parsed skill. `front` is the front matter with both its fences, or empty where the file has none."""
+    """A parsed skill. `front` is the front matter with both its fences, or empty if the file has none."""
 
     bom: bool
     front: str

@@ -24,7 +24,7 @@ _INK = re.compile(r"[^\n]")
 
 @dataclass(frozen=True, slots=True)
 class CodeSpan:
-    """Characters [start, end) of the text, backticks included; `content` is what stands between them."""
+    """Characters [start, end) of the text, backticks included; `content` is what is between them."""
 
     start: int
     end: int
@@ -156,7 +156,7 @@ def roles(body: Sequence[Line]) -> list[Role]:
 
 
 def _behind_markers(text: str) -> tuple[str, int]:
-    """Return what stands behind the list markers a line starts with, and the columns before it; 0 without a marker."""
+    """Return what is behind the list markers a line starts with, and the columns before it; 0 without a marker."""
     columns = 0
     for _ in range(_MAX_MARKERS):
         item = list_item(text)

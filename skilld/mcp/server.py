@@ -30,7 +30,7 @@ HAVE_SKILLS = frozenset(agent for agent, _, _ in _OWN_SKILLS)
 
 
 def hidden_from(environment: Mapping[str, str], client: str = "") -> str:
-    """Return the agent because of which no skill is shown, empty where they are; `client` is what it calls itself."""
+    """Return the agent because of which no skill is shown, empty if they are; `client` is what it calls itself."""
     name = client.strip().lower()
     for agent, variables, names in _OWN_SKILLS:
         if any(environment.get(variable) for variable in variables) or name.startswith(names):

@@ -224,7 +224,7 @@ def review(proposals: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def terminal_command(command: Sequence[str], environment: Mapping[str, str], platform: str) -> list[str] | None:
-    """Return the program that opens a terminal in which `command` runs, or None where none can be opened."""
+    """Return the program that opens a terminal in which `command` runs, or None if none can be opened."""
     if platform == "darwin":
         return window(shlex.join(command))
     if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):

@@ -68,9 +68,9 @@ def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded],
 
 
 def session_opt_out(cwd: str | None) -> str | None:
-    """Return why the project that a session works in wants no part in this; None where it does not say so.
+    """Return why the project that a session works in wants no part in this; None if it does not say so.
 
-    Raises SkilldError where what it says is not understood.
+    Raises SkilldError if what it says is not understood.
     """
     return opt_out(Path(cwd)) if _is_plain(cwd) else None
 

@@ -127,7 +127,7 @@ def compose(
     A model is shown the skill redacted, so an anchor of its own that holds a secret does not fit. With `tell` it is
     told once why an edit that changes or removes something cannot be used.
 
-    Raises RefusedError where the edit would do what no edit may, SkilldError where none could be made.
+    Raises RefusedError if the edit would do what no edit may, SkilldError if none could be made.
     """
     updates = [item.update for item in checked]
     if loaded.ref.absent:
@@ -263,7 +263,7 @@ def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operatio
 def _in_lines(data: bytes, operations: Sequence[Operation]) -> list[Operation]:
     """Return the operations with each on a whole section as one on its lines.
 
-    Raises SkilldError where what it is anchored on does not stand there once, or has nothing below it.
+    Raises SkilldError if what it is anchored on does not stand there once, or has nothing below it.
     """
     done: list[Operation] = []
     for operation in operations:

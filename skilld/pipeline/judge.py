@@ -143,7 +143,7 @@ class Judge:
 
         Where they cannot be put in together, those are that can alone: `checked` of the outcome says which. Where the
         question does not come back empty, the updates are placed word for word and it is asked once more; what is asked
-        for then is left out. Raises SkilldError where no edit can be made, RefusedError where it must not be.
+        for then is left out. Raises SkilldError if no edit can be made, RefusedError if it must not be.
         """
         typed = self._typed([item.update for item in checked])
         try:
@@ -171,7 +171,7 @@ class Judge:
         return harms(item, error, loaded, self._typed([item.update]), self._redact)
 
     def _still_asked(self, loaded: Loaded, composed: Composed) -> list[Checked] | None:
-        """Return what the edited skill leaves unsaid of what was put in; None where that could not be asked.
+        """Return what the edited skill leaves unsaid of what was put in; None if that could not be asked.
 
         Something else of the same turns, found only now, is no reason to drop what was found first.
         """

@@ -34,7 +34,7 @@ def read(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
     """Return the messages since the last batch, in order, up to the batch's last turn.
 
     Each source is read from its start, so that an adapter knows what only the head of a file says; before the last
-    batch's end it is only skimmed. Raises AbsentError where none of the batch's turns can be found again, or a part of
+    batch's end it is only skimmed. Raises AbsentError if none of the batch's turns can be found again, or a part of
     them is in a file that cannot be read now.
     """
     numbers = {key: number for number, key in enumerate(job.turns, 1)}

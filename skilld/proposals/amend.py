@@ -36,7 +36,7 @@ from skilld.types import Op, Operation, Proposal, State, TargetKind
 def put(store: Store, proposal: Proposal) -> Proposal:
     """Stage a proposal, keep it, and return it as it stands now.
 
-    Raises SkilldError where it cannot be, or is said already.
+    Raises SkilldError if it cannot be, or is said already.
     """
     made, staged = staged_on(store, proposal)
     with store.transaction():
@@ -101,7 +101,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
 
 @one_command()
 def reopen(store: Store, proposal: Proposal) -> Told:
-    """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError where it cannot be."""
+    """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError if it cannot be."""
     if proposal.state is not State.REJECTED:
         raise SkilldError(f"{proposal.id} was not reopened", f"it is {proposal.state.value}")
     if proposal.commit:

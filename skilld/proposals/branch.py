@@ -33,7 +33,7 @@ class Branch:
 
     @property
     def base(self) -> str | None:
-        """The commit the line rests on; the tip where nothing stands on the branch alone, None without a line."""
+        """The commit the line rests on; the tip where nothing is on the branch alone, None without a line."""
         if not self.line:
             return None if self.line is None else self.tip
         return self.line[0].parents[0]
@@ -211,7 +211,7 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
 
     What HEAD, the default branch or one of the known `bases` reaches is not part of the line; a HEAD that is on the
     staging branch itself tells nothing. Raises HeldError for a line that is too long, or not straight because a person
-    merged something into it, RepoRefusedError where objects of it are lost.
+    merged something into it, RepoRefusedError if objects of it are lost.
     """
     known = [*(repo.default.tips if repo.default else ()), *bases]
     if repo.branch != STAGING or not known:
@@ -239,7 +239,7 @@ def rebuild_line(
 ) -> Rebuilt:
     """Rebuild the line on `base`, without the `dropped` proposals. Commits that stand right already are kept.
 
-    Raises HeldError where a person's commit does not fit any more.
+    Raises HeldError if a person's commit does not fit any more.
     """
     rebuilt = Rebuilt(base, base)
     for commit in line:
@@ -269,7 +269,7 @@ def rebuild_line(
 
 
 def _again(repo: Repo, commit: Commit, proposal: Standing | None, rebuilt: Rebuilt) -> str | None:
-    """Return the tree of a commit made again on the line's tip, or None where nothing is to be committed."""
+    """Return the tree of a commit made again on the line's tip, or None if nothing is to be committed."""
     ours = proposal is not None and commit.committer.email == EMAIL
     if not ours:
         try:
@@ -328,9 +328,9 @@ def with_files(repo: Repo, commit: str, files: Mapping[str, bytes]) -> str:
 
 
 def carry_over(repo: Repo, commit: Commit, onto: str) -> str | None:
-    """Return the tree of `onto` with what `commit` changed, or None where it has that already.
+    """Return the tree of `onto` with what `commit` changed, or None if it has that already.
 
-    Raises MergeConflictError where both changed the same lines.
+    Raises MergeConflictError if both changed the same lines.
     """
     changes: dict[str, tree.Entry | None] = {}
     for path, (was, now) in tree.changed(repo.git, commit.parents[0], commit.oid).items():

@@ -104,7 +104,7 @@ def _put_back(desk: Desk, relpath: str, path: Path, before: bytes | None) -> Non
 
 
 def commit_made(desk: Desk, data: bytes, message: bytes, author: Ident | None) -> Landed:
-    """Make the skill's file and commit it alone. Raises RefusedError where that fails: it is gone again then."""
+    """Make the skill's file and commit it alone. Raises RefusedError if that fails: it is gone again then."""
     git, relpath = desk.repo.git, desk.tracked.relpath
     worktree.make(desk.path, data)
 
@@ -123,7 +123,7 @@ def commit_made(desk: Desk, data: bytes, message: bytes, author: Ident | None) -
 
 
 def commit_removed(desk: Desk, message: bytes) -> Landed:
-    """Remove the skill's file and commit that alone. Raises RefusedError where that fails: it is back then."""
+    """Remove the skill's file and commit that alone. Raises RefusedError if that fails: it is back then."""
     data = worktree.read(desk.path)
     worktree.remove(desk.path, data, desk.repo.toplevel)
 
@@ -218,7 +218,7 @@ def _misnumbered(desk: Desk, before: bytes, after: bytes, refit: Refit | None) -
 
 
 def _write_out(desk: Desk, data: bytes) -> None:
-    """Write a new skill that git left out of a sparse work tree; git takes a file that stands there for wanted."""
+    """Write a new skill that git left out of a sparse work tree; git takes a file that is there for wanted."""
     is_new = desk.tracked.entry is None and not os.path.lexists(desk.path)
     if is_new and objects.read_blob(desk.repo.git, head(desk), desk.tracked.relpath) == data:
         worktree.make(desk.path, data)

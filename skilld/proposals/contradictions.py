@@ -37,7 +37,7 @@ def divided(
 
 
 def _tracked(path: Path, *, creates: bool = False) -> Tracked | None:
-    """Return where git tracks a file, None where it does not: then one of skilld's own repositories will."""
+    """Return where git tracks a file, None if it does not: then one of skilld's own repositories will."""
     try:
         return find_absent(path) if creates else find(path)
     except (OSError, SkilldError):

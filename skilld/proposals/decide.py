@@ -122,7 +122,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
 
 
 def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
-    """Return an open proposal as it is on the branch made again; None where that is no other than before."""
+    """Return an open proposal as it is on the branch made again; None if that is no other than before."""
     if proposal.state is not State.OPEN or not proposal.repo:
         return None
     rebuild_branch(store, proposal.repo)

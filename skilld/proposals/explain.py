@@ -48,7 +48,7 @@ def only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]
     """Return the text with the chosen operations (numbers from 0) and without the others.
 
     The others are taken out of the whole by their lines, since one operation may be anchored on what another added.
-    Raises SkilldError where they cannot be told apart.
+    Raises SkilldError if they cannot be told apart.
     """
     steps = _steps(before, operations)
     text = steps[-1]
@@ -71,7 +71,7 @@ def _steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
 
 @one_command()
 def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
-    """Return the skill before (b"" where it makes it) and after; None where neither git nor the file tells any more."""
+    """Return the skill before (b"" if it makes it) and after; None if neither git nor the file tells any more."""
     if proposal.commit:
         scrub_environment()
         try:
@@ -187,7 +187,7 @@ SECONDS = 30.0  # for a blame: a long history takes longer than git's other answ
 class Origin:
     """Where a line came from.
 
-    `commit` is empty for a line that is not committed. `proposals` names the proposals of that commit: none where a
+    `commit` is empty for a line that is not committed. `proposals` names the proposals of that commit: none if a
     person wrote the line, several where a squash brought them together. `text` is the line itself.
     """
 
@@ -240,7 +240,7 @@ def uncommitted(path: Path, line: int) -> Origin:
 
 
 def _committed_line(stored: list[bytes], now: list[bytes], line: int) -> int | None:
-    """Return the number that a line of the work tree has in HEAD's version, or None where it is not in it."""
+    """Return the number that a line of the work tree has in HEAD's version, or None if it is not in it."""
     for block in SequenceMatcher(None, stored, now, autojunk=False).get_matching_blocks():
         if block.b < line <= block.b + block.size:
             return block.a + line - block.b

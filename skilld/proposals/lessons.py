@@ -32,9 +32,9 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
 def why_known(
     update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[PastDecision]
 ) -> str:
-    """Return why an update for the skill at `path` must not be proposed again; empty where it may.
+    """Return why an update for the skill at `path` must not be proposed again; empty if it may.
 
-    A learning that was rejected or reverted comes again only when the person says it anew: in a later session and in
+    A learning that was rejected or reverted comes again only when the person says it again: in a later session and in
     other words.
     """
     proposal, rest = said_of(update, path, standing)
@@ -59,7 +59,7 @@ def was_decided(proposal: Proposal, decided: Sequence[PastDecision]) -> bool:
 def said_of(update: Update, path: str, standing: Sequence[Proposal]) -> tuple[Proposal | None, str]:
     """Return an open proposal for the skill at `path` that says an update or a sentence of it, and what none says.
 
-    That is empty where nothing stands alone without what is said. What changes or removes a line is said whole or not.
+    That is empty if nothing stands alone without what is said. What changes or removes a line is said whole or not.
     """
     from skilld.classify.clauses import excepts  # as in _says
     from skilld.classify.subject import leans

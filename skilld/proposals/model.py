@@ -44,7 +44,7 @@ class Standing:
     also: Mapping[str, Apply] = field(default_factory=dict)
 
     def news(self, commit: str) -> dict[str, str]:
-        """Return where it stands now, by its id; nothing where that is known."""
+        """Return where it stands now, by its id; nothing if that is known."""
         return {self.id: commit} if self.commit and self.commit != commit else {}
 
 
@@ -97,7 +97,7 @@ class Request:
 class Rest:
     """The commit the staging branch rests on.
 
-    `ahead` counts the commits up to it that the default branch does not have; 0 where it is on the default branch, or
+    `ahead` counts the commits up to it that the default branch does not have; 0 if it is on the default branch, or
     where no default branch can be told (`default` is None then). `branch` is a branch that has it, where `ahead` is
     not 0: the one that is checked out, if it does.
     """
@@ -119,7 +119,7 @@ class Rest:
 class Line:
     """The staging branch after a call.
 
-    `tip` is None where the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
+    `tip` is None if the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
     that was made again, `stale` the reason for each that could not be, `present` those that the skill says already,
     `doubled` those that another open proposal says. `held` says why the branch was left as it was, or is empty.
     """
@@ -270,8 +270,8 @@ class Seen(StrEnum):
 class Observation:
     """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person.
 
-    `branch` is the short name of the branch that an undecided proposal stands on; empty where that is not known.
-    `at` is when it was decided, as a Unix time, 0 where that is not known: a commit may have any date.
+    `branch` is the short name of the branch that an undecided proposal is on; empty if that is not known.
+    `at` is when it was decided, as a Unix time, 0 if that is not known: a commit may have any date.
     """
 
     id: str

@@ -40,7 +40,7 @@ class Sighting:
     """A commit on a branch that touches the skill: the proposals it names, the commits it reverts, what it changes.
 
     `reverts` also holds the commits that a reverted merge had brought. `before` and `text` are the skill in its first
-    parent and in itself, None where it is absent.
+    parent and in itself, None if it is absent.
     """
 
     oid: str
@@ -83,7 +83,7 @@ class Subject:
 
     @property
     def signature(self) -> Signature:
-        """The lines it takes away and adds; empty where its commit is gone."""
+        """The lines it takes away and adds; empty if its commit is gone."""
         return (
             line_diff.signature(self.before, self.after)
             if self.before is not None and self.after is not None
@@ -157,7 +157,7 @@ def _landing(subject: Subject, sighting: Sighting) -> str:
 
 
 def _bringer(subject: Subject, view: View) -> str:
-    """Return the newest commit that made the text hold the change; empty where it did so before the proposal.
+    """Return the newest commit that made the text hold the change; empty if it did so before the proposal.
 
     A commit that made the file cannot have taken lines out of it.
     """
@@ -242,7 +242,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
 
     Pass open ones, and accepted or rejected ones for as long as a later change of mind should be noticed. `private` is
     the folder of skilld's own repositories; in one of them the skills are committed as they are found first. Raises
-    RefusedError where the repository is there but cannot be understood.
+    RefusedError if the repository is there but cannot be understood.
     """
     repo = _open(address, private)
     if repo is None:

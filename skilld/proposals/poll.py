@@ -89,7 +89,7 @@ def record(store: Store, found: GitResult, now: float) -> None:
 
 
 def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:
-    """Return what changes when something happens in a repository; empty where it is gone.
+    """Return what changes when something happens in a repository; empty if it is gone.
 
     In one of skilld's own, which is its git directory, what happens to the skills' files counts too.
     """

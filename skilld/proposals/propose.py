@@ -99,7 +99,7 @@ _TRIES = 20
 def propose(request: Request) -> ProposeOutcome:
     """Commit an edit on the staging branch, on top of the open proposals.
 
-    Raises NotTrackedError where git does not hold the skill and no repository of skilld's own may, StagingBusyError and
+    Raises NotTrackedError if git does not hold the skill and no repository of skilld's own may, StagingBusyError and
     other RefusedErrors where the repository is in a state we do not write in, RetryError for locks and lost races. An
     edit that was proposed by an earlier try is found and returned, never made twice.
     """
@@ -304,7 +304,7 @@ def _in_head(repo: Repo, relpath: str) -> bool:
 
 
 def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged | None:
-    """Return why the edit cannot be made on HEAD's version, or None where it can."""
+    """Return why the edit cannot be made on HEAD's version, or None if it can."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
         return Unchanged() if request.apply(stored) == stored else None
@@ -365,7 +365,7 @@ class Withdrawal:
 
 @one_command()
 def plan(address: Path, shared: Collection[str] = ()) -> Withdrawal:
-    """Return what `withdraw` would do. Raises NotTrackedError where there is no repository any more."""
+    """Return what `withdraw` would do. Raises NotTrackedError if there is no repository any more."""
     repo = open_repo(address)
     return _plan(repo, _tips(repo), shared)
 

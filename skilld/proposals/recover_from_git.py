@@ -88,7 +88,7 @@ def _of(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
 
 
 def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
-    """Yield the proposal of a commit, or nothing where the commit is not ours, or not one edit of one skill."""
+    """Yield the proposal of a commit, or nothing if the commit is not ours, or not one edit of one skill."""
     changed = list(tree.changed(repo.git, commit.parents[0], commit.oid)) if commit.author.email == EMAIL else []
     sides = [path for path in commit.trailers.get("Skilld-Also", "").split(", ") if path in changed]
     changed = [path for path in changed if path not in sides]

@@ -40,7 +40,7 @@ class Edit:
     """The edit of one proposal.
 
     `operations` are replaced when those it was `given` do not make it any more; `note` then has a remark for the
-    person, or is empty where the place is certain.
+    person, or is empty if the place is certain.
     """
 
     def __init__(self, proposal: Proposal) -> None:
@@ -49,7 +49,7 @@ class Edit:
         self.note = ""
 
     def __call__(self, data: bytes) -> bytes:
-        """Return the edited bytes. Raises SkilldError where an anchor is gone."""
+        """Return the edited bytes. Raises SkilldError if an anchor is gone."""
         return _applied(data, self.operations)
 
     def certain(self, before: bytes, after: bytes, current: bytes, *, newest: bool = False) -> bytes:

@@ -23,7 +23,7 @@ def refresh(store: Store, *, rebuild: bool = True) -> None:
 def look(store: Store, *, rebuild: bool = True) -> Callable[[], GitResult] | None:
     """Return the look itself, which reads git and no store, so that it may be taken on another thread.
 
-    None where there is nothing to look at: GitPython is not even imported then.
+    None if there is nothing to look at: GitPython is not even imported then.
     """
     now = time.time()
     proposals = lately(store, now)

@@ -32,8 +32,8 @@ def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend:
     """Return the proposal with operations for the skill's `current` text.
 
     `before` is the text that its operations were made for, if that can still be read: those that certainly have a place
-    are put there, and each update that none of them carries is made anew by itself, by `backend` or else by code. All
-    updates must be in the edit. Raises SkilldError where no edit passes the checks, RetryError for passing trouble.
+    are put there, and each update that none of them carries is made again by itself, by `backend` or else by code. All
+    updates must be in the edit. Raises SkilldError if no edit passes the checks, RetryError for passing trouble.
     """
     updates = _updates(proposal)
     if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY):
@@ -55,7 +55,7 @@ def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend:
 
 
 def _updates(proposal: Proposal) -> list[Update]:
-    """Return what a proposal says and by which quote, its turns numbered from 1; nothing where that was not kept."""
+    """Return what a proposal says and by which quote, its turns numbered from 1; nothing if that was not kept."""
     known = list(proposal.updates)
     if not known and len(proposal.evidence) == 1:
         quote = proposal.evidence[0].quote
@@ -101,7 +101,7 @@ def _placed(proposal: Proposal, before: bytes | None, current: bytes) -> _Placed
 def _edit(
     proposal: Proposal, updates: Sequence[Update], placed: _Placed, current: bytes, backend: Backend
 ) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
-    """Return the operations of the whole edit and what is to be flagged. Raises SkilldError where a check fails."""
+    """Return the operations of the whole edit and what is to be flagged. Raises SkilldError if a check fails."""
     missing = [update for update in updates if not placed.has(update)]
     if placed.lost and not missing:
         raise SkilldError(_TITLE, "it changes something that your words do not cover")

@@ -23,7 +23,7 @@ _HOUR = 3600
 
 
 def on_staging(proposal: Proposal) -> bool:
-    """Whether an open proposal stands on the staging branch, as of the last look."""
+    """Whether an open proposal is on the staging branch, as of the last look."""
     return (
         proposal.state is State.OPEN
         and bool(proposal.commit)
@@ -32,7 +32,7 @@ def on_staging(proposal: Proposal) -> bool:
 
 
 def standing(store: Store, proposal: Proposal, now: float) -> str:
-    """Return a sentence about where a proposal stands at a Unix time; empty where there is nothing to mind."""
+    """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to mind."""
     if proposal.state is State.DROPPED:
         left = counted(hours_left(store, proposal, now), "hour")
         ways = f"skilld restore {proposal.id} brings it back, skilld reject {proposal.id} drops it now"
@@ -45,7 +45,7 @@ def standing(store: Store, proposal: Proposal, now: float) -> str:
 
 
 def being_made_anew(store: Store, proposal: Proposal) -> str:
-    """Return how far the job is that makes a stale proposal anew; empty where there is none."""
+    """Return how far the job is that makes a stale proposal again; empty if there is none."""
     batch = store.batches.get(REMAKE + proposal.id)
     if batch is None:
         return ""
@@ -119,7 +119,7 @@ _BACK = {State.ACCEPTED: "revert", State.REJECTED: "accept", State.REVERTED: "ac
 
 
 def doubt(store: Store, proposal: Proposal) -> str:
-    """Return in words that an agent may have decided on a proposal, and the step back; empty where none may have."""
+    """Return in words that an agent may have decided on a proposal, and the step back; empty if none may have."""
     who = store.proposals.decided_by(proposal.id)
     if not who.startswith(MAYBE) or proposal.state not in _BACK:
         return ""

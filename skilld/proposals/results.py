@@ -132,7 +132,7 @@ def by_code(store: Store) -> bool:
 
 
 def most_tokens(store: Store) -> int:
-    """Return the limit of a file's tokens in the settings that the daemon follows; 0 where there is none."""
+    """Return the limit of a file's tokens in the settings that the daemon follows; 0 if there is none."""
     return int((store.meta.get(IN_FORCE) or {}).get("most_tokens", 0))
 
 
@@ -148,7 +148,7 @@ def _have_made_anew(store: Store, proposal: Proposal, now: float) -> None:
 
 
 def _follow_remade(store: Store, remade: Sequence[Proposal]) -> None:
-    """Take in what was made anew, before it may have moved for the next one; what was decided meanwhile stays so."""
+    """Take in what was made again, before it may have moved for the next one; what was decided meanwhile stays so."""
     for made in remade:
         known = store.proposals.get(made.id)
         if known is not None and known.state is State.OPEN:

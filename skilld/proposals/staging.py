@@ -101,7 +101,7 @@ def stage(
     alone: bool = False,
     restored: bool = False,
 ) -> bool:
-    """Put one proposal on the staging branch on top of the `standing` ones. False where it is said already.
+    """Put one proposal on the staging branch on top of the `standing` ones. False if it is said already.
 
     `dropped` are ids of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
     so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch. A
@@ -152,7 +152,7 @@ def _stage(
 
 
 def _too_large(proposal: Proposal, tracked: Tracked, others: Sequence[Proposal], most_tokens: int) -> str:
-    """Return which ceiling of its file an edit would pass, after the open ones of that file; empty where none."""
+    """Return which ceiling of its file an edit would pass, after the open ones of that file; empty if none."""
     if proposal.target is TargetKind.EVALS:  # no agent loads it
         return ""
     limits = ceilings(
@@ -224,7 +224,7 @@ def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged
 def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     """Return a proposal as it is staged: one that makes a skill says so, and by the specification and the project.
 
-    Raises SkilldError where it may not be made, or another that is open makes the skill that this one edits.
+    Raises SkilldError if it may not be made, or another that is open makes the skill that this one edits.
     """
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
@@ -255,7 +255,7 @@ def _what(proposal: Proposal) -> str:
 def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> str:
     """Make the staging branch of a repository again from the `standing` proposals, without the `dropped` ones.
 
-    Returns why it was left as it is, or nothing. Raises SkilldError where the repository cannot be used.
+    Returns why it was left as it is, or nothing. Raises SkilldError if the repository cannot be used.
     """
     here = [proposal for proposal in standing if proposal.repo == repo and proposal.commit]
     edits = {proposal.id: Edit(proposal) for proposal in here}
@@ -274,7 +274,7 @@ def _latest(proposals: Sequence[Proposal], staged: Staged) -> list[Proposal]:
 
 
 def _revive(here: Sequence[Proposal], standing: Sequence[Proposal], staged: Staged, dropped: Collection[str]) -> None:
-    """Make those anew from what was said whose edit lost its place when the branch of a repository was made again."""
+    """Make those again from what was said whose edit lost its place when the branch of a repository was made again."""
     stale = {one.proposal: one for one in staged.decisions if one.after is State.STALE and staged.by_code}
     for proposal in (one for one in here if one.id in stale):
         from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
@@ -292,9 +292,9 @@ def _revive(here: Sequence[Proposal], standing: Sequence[Proposal], staged: Stag
 
 
 def texts(proposal: Proposal) -> tuple[bytes | None, bytes]:
-    """Return the skill that a proposal's edit was made for, None where that is gone, and the one in HEAD.
+    """Return the skill that a proposal's edit was made for, None if that is gone, and the one in HEAD.
 
-    Raises SkilldError where there is none in HEAD.
+    Raises SkilldError if there is none in HEAD.
     """
     repo = open_any(Path(proposal.repo), private_repositories())
     relpath = proposal.relpath or Path(proposal.path).relative_to(proposal.repo).as_posix()  # it waited, and has none

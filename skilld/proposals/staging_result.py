@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Staged:
     """What came of staging so far: `made` are the proposals that are new, most of the rest is as in `Changes`.
 
-    With `by_code` an edit that lost its place is made anew by code at once where that can be; without, it is left to a
+    With `by_code` an edit that lost its place is made again by code at once where that can be; without, it is left to a
     job that asks a model. `most_tokens` is the person's own limit of a file, 0 for none.
     """
 
@@ -57,7 +57,7 @@ class Staged:
         self.made = [proposal if made.id == proposal.id else made for made in self.made]
 
     def take_over(self, other: Staged) -> None:
-        """Take in what came of staging proposals anew that were open already."""
+        """Take in what came of staging proposals again that were open already."""
         new = {made.id for made in self.made}
         for moved in (one for one in other.moved if one.proposal in new):
             made = next(one for one in self.made if one.id == moved.proposal)

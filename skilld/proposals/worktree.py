@@ -63,7 +63,7 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
 def make(path: Path, data: bytes) -> None:
     """Make a file where nothing stands, as open to others as its folder, with the folders above it.
 
-    Raises RefusedError, and leaves no folder behind, where something stands there or a link is on the way.
+    Raises RefusedError, and leaves no folder behind, where something is there or a link is on the way.
     """
     if path.resolve() != path:
         raise RefusedError("Could not create the skill", f"{path} is behind a symbolic link")
@@ -201,7 +201,7 @@ def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
 
 
 def _renamed(repo: Repo, since: str, relpath: str) -> str:
-    """Return where HEAD has the very file that `since` had at `relpath`; empty where it has none."""
+    """Return where HEAD has the very file that `since` had at `relpath`; empty if it has none."""
     differ = tree.changed(repo.git, since, repo.head)
     was = differ.get(relpath, (None, None))[0]
     found = (path for path, (old, new) in differ.items() if was and new and old is None and new.oid == was.oid)
@@ -225,9 +225,9 @@ def _ready(desk: Desk) -> Desk:
 
 
 def versions(desk: Desk, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:
-    """Return the skill, or a further file, before and after a commit; empty where it had none.
+    """Return the skill, or a further file, before and after a commit; empty if it had none.
 
-    Raises RefusedError where it had one that cannot be read: taken for an empty one, it would be emptied.
+    Raises RefusedError if it had one that cannot be read: taken for an empty one, it would be emptied.
     """
     relpath = relpath or desk.tracked.relpath
     before = _version(desk, commit.parents[0], relpath) if commit.parents else b""
@@ -264,7 +264,7 @@ def would_merge(desk: Desk, old: bytes, new: bytes, relpath: str = "") -> bool:
 def commit_by_lines(desk: Desk, change: Apply, message: bytes, author: Ident | None) -> Landed:
     """Make a change in the skill's file and commit that file alone; what else is staged stays staged.
 
-    `author` is None for the person themselves. Raises RefusedError where the change does not fit, or the commit fails
+    `author` is None for the person themselves. Raises RefusedError if the change does not fit, or the commit fails
     (a hook, no identity): the file then has its old bytes again.
     """
     old = read(desk.path)
@@ -321,7 +321,7 @@ def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Call
 
 
 def _first(err: str) -> str:
-    """Return what a person must do before any commit, by hand too, can succeed; empty where that is not known."""
+    """Return what a person must do before any commit, by hand too, can succeed; empty if that is not known."""
     if "identity unknown" in err:
         return "git config --global user.name NAME; git config --global user.email ADDRESS"
     if lock := _LOCK.search(err):
@@ -342,7 +342,7 @@ def kept_as_object(desk: Desk, found: bytes) -> list[str]:
 
 
 def head(desk: Desk) -> str:
-    """Return the commit HEAD stands at now."""
+    """Return the commit HEAD is at now."""
     return refs.tip(desk.repo.git, "HEAD") or desk.repo.head
 
 

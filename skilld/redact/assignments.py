@@ -162,7 +162,7 @@ _PAIR_SIGNS = (";", "&", "?")  # before a pair of a connection string or of a qu
 
 
 def given(text: str, start: int, end: int) -> Given | None:
-    """Return the value that the name at [start, end) of `text` is given, or None where it is given none."""
+    """Return the value that the name at [start, end) of `text` is given, or None if it is given none."""
     link = _LINK.match(text, end)
     if not link:
         blank = _BLANK.match(text, end)

@@ -283,7 +283,7 @@ def find_in_commands(text: str) -> Iterator[Finding]:
 
 
 def _program(text: str, start: int, at: int) -> re.Match[str] | None:
-    """Return the program whose option stands at `at`: the last one named before it on the line, from `start` on."""
+    """Return the program whose option is at `at`: the last one named before it on the line, from `start` on."""
     start = max(start, at - _REACH)
     start = max(start, text.rfind("\n", start, at) + 1)
     return max(_programs().finditer(text, start, at + 1), key=re.Match.start, default=None)

@@ -12,7 +12,7 @@ from skilld.redact import KEY_BYTES
 
 
 def load_key(path: Path) -> bytes:
-    """Return the key at `path`, making it where it is missing. Raises SkilldError where it cannot be used."""
+    """Return the key at `path`, making it where it is missing. Raises SkilldError if it cannot be used."""
     try:
         if not path.exists():
             _make(path)

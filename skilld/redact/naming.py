@@ -255,7 +255,7 @@ class _Word(NamedTuple):
 
 
 def names(text: str, lowered: str) -> Iterator[Name]:
-    """Yield every name of a secret that stands in the prose of `text`."""
+    """Yield every name of a secret that is in the prose of `text`."""
     yield from _found(text, _pattern(ascii_only=True).finditer(lowered))
     if not text.isascii():
         # Only around other letters is it worth looking for names with such in them.
@@ -294,7 +294,7 @@ def may_name_a_user(lowered: str) -> bool:
 
 
 def user_before(text: str) -> str | None:
-    """Return what stands behind the last user named in a short `text`, None where none is."""
+    """Return what is behind the last user named in a short `text`, None if none is."""
     last = max(_named("user").finditer(text.lower()), key=re.Match.end, default=None)
     return None if last is None else text[last.end() :]
 

@@ -55,7 +55,7 @@ _SHORTEST, _LONGEST, _LETTERS = 5, 64, 3
 
 
 def shape_of(word: str) -> Shape | None:
-    """Return how unlike a word `word` is; None where it is a word, a number, code, an id, a path or a stand-in."""
+    """Return how unlike a word `word` is; None if it is a word, a number, code, an id, a path or a stand-in."""
     if not _SHORTEST <= len(word) <= _LONGEST or not _DIGIT.search(word) or not _LETTER.search(word):
         return None
     if _is_other(word) or is_stand_in(word) or is_nominal(word):

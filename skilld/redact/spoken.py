@@ -1,7 +1,7 @@
 """Finds secrets that people state in plain sentences, in any language of `naming`. Pure.
 
 A name ("das Passwort", "пароль", 密码) is looked for; near it, a value that nobody could take for a word. How near, and
-how little like a word, depends on what the name promises and on what stands between them. Only names in prose count:
+how little like a word, depends on what the name promises and on what is between them. Only names in prose count:
 one inside an identifier is `assignments`' business.
 """
 
@@ -127,7 +127,7 @@ def _to_word_end(text: str, at: int) -> int:
 
 
 def _told(text: str, at: int, name: Name) -> Finding | None:
-    """Return the value that stands right behind a name and a sign."""
+    """Return the value that is right behind a name and a sign."""
     if name.role is Role.PASSWORD and (phrase := phrase_at(text, at)):
         return Finding(*phrase, "password")
     quoted = _QUOTED.match(text, at)
@@ -175,7 +175,7 @@ def _before(text: str, name: Name) -> Iterator[Finding]:
 
 
 def _after(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
-    """Yield what stands behind a name; `signed` tells that a sign leads to the first word."""
+    """Yield what is behind a name; `signed` tells that a sign leads to the first word."""
     tokens = _tokens(text, at, end)
     if name.role is Role.PASSWORD and tokens and passwords.has_user_before(text, name.start):
         token = tokens[0] if tokens[0].text.lower() not in LINKS or len(tokens) == 1 else tokens[1]

@@ -81,7 +81,7 @@ def _group(group: Group, home: str) -> str:
 
 
 def _blocks(values: Sequence[float]) -> str:
-    """Return a bar a week; nothing where all are 0."""
+    """Return a bar a week; nothing if all are 0."""
     most = max(values, default=0)
     bars = (_BLOCKS[round((len(_BLOCKS) - 1) * one / most)] if one else " " for one in values)
     return "".join(bars) if most else ""

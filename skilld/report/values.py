@@ -86,7 +86,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class FileWeight:
-    """The tokens of a file that sessions loaded: now, and at each week's end, None where it was not there."""
+    """The tokens of a file that sessions loaded: now, and at each week's end, None if it was not there."""
 
     path: str
     sessions: int
@@ -107,7 +107,7 @@ class ModelCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What was spent, and what for; `usd` is 0 where no price is known. `per_week` is in `unit`."""
+    """What was spent, and what for; `usd` is 0 if no price is known. `per_week` is in `unit`."""
 
     calls: int
     tokens: int

@@ -27,7 +27,7 @@ class Weeks:
         return cls(last - (number - 1) * _WEEK, number)
 
     def place(self, at: float) -> int | None:
-        """Return the week of a moment, from 0; None where it is none of these."""
+        """Return the week of a moment, from 0; None if it is none of these."""
         if at <= 0:
             return None
         place = (_monday(at) - self.first) // _WEEK

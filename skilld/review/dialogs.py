@@ -307,7 +307,7 @@ class Pane(Vertical):
         self.rows.focus()
 
     def action_page(self, direction: int) -> None:
-        """Turn a page of what stands below the list."""
+        """Turn a page of what is below the list."""
         shown = self.query(VerticalScroll).first(VerticalScroll)
         if direction > 0:
             shown.scroll_page_down(animate=False)

@@ -114,7 +114,7 @@ def report(lines: Sequence[str]) -> Content:
 
 
 def age(at: float | None, now: float) -> str:
-    """Return how long ago a Unix time was in a few letters; empty where there is none."""
+    """Return how long ago a Unix time was in a few letters; empty if there is none."""
     if at is None:
         return ""
     passed = max(0.0, now - at)
@@ -200,7 +200,7 @@ def box(chosen: bool) -> Content:  # noqa: FBT001 - it is what is drawn
 
 
 def money(cost: float | None) -> Content:
-    """Return what a session cost; empty where nobody knows."""
+    """Return what a session cost; empty if nobody knows."""
     return Content("" if cost is None else f"${cost:.2f}")
 
 

@@ -88,7 +88,7 @@ class Generation:
         return [_choice(session) for session in self._reading.sessions]
 
     def cost(self, choice: Choice) -> float | None:
-        """Return the US dollars that a session cost, None where nobody knows. May take seconds."""
+        """Return the US dollars that a session cost, None if nobody knows. May take seconds."""
         return choice.session.log.cost(self._prices)
 
     def expected(self, chosen: Collection[Choice]) -> Judgement:
@@ -103,7 +103,7 @@ class Generation:
     def find(self, chosen: Collection[Choice], agree: Agree, progress: Progress) -> Preview:
         """Return what these sessions come to, each new skill drafted; a model is asked only after `agree` said yes.
 
-        Raises SkilldError where the model cannot be asked.
+        Raises SkilldError if the model cannot be asked.
         """
         ids = {one.session.id for one in chosen}
         reading = replace(self._reading, sessions=[one for one in self._reading.sessions if one.id in ids])
@@ -132,7 +132,7 @@ class Generation:
 
 
 def name_problem(name: str, others: Collection[str]) -> str | None:
-    """Return why a new skill cannot be called this beside the `others` that are kept; None where it can."""
+    """Return why a new skill cannot be called this beside the `others` that are kept; None if it can."""
     if not NAME.fullmatch(name):
         return "must be lowercase letters, digits and single hyphens"
     return "another skill has that name" if name in others else None

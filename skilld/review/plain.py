@@ -104,7 +104,7 @@ class Plain:
             return _GO_ON
 
     def _decided(self, given: str, proposal: Proposal, look: Look) -> str:
-        """Decide as the person says; returns what is to happen next, nothing where that was no decision."""
+        """Decide as the person says; returns what is to happen next, nothing if that was no decision."""
         match given.lower()[:1]:
             case "a" if given == "A":
                 return self._accept_file(proposal)

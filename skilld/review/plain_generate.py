@@ -37,7 +37,7 @@ class PlainGenerate:
         self._edit = edit
 
     def run(self) -> list[CandidateResult]:
-        """Go through the steps; returns what became of what was kept, nothing where the person left."""
+        """Go through the steps; returns what became of what was kept, nothing if the person left."""
         try:
             choices = self._generating.choices(_silently)
             if not choices:
@@ -156,7 +156,7 @@ class PlainGenerate:
         return became
 
     def _other_name(self, one: CandidateResult) -> str:
-        """Ask for another name for what was not proposed; empty where there is to be none."""
+        """Ask for another name for what was not proposed; empty if there is to be none."""
         self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
         while True:
             given = (self._asked("another name (Enter to skip it)? ") or "").strip()

@@ -59,7 +59,7 @@ class PlainTabs:
         return True
 
     def go_through_waiting(self) -> bool | None:
-        """Go through what waits for a place; returns whether the person went on to the end, None where nothing does."""
+        """Go through what waits for a place; returns whether the person went on to the end, None if nothing does."""
         asks = self._sitting.waiting()
         for ask in asks:
             self._say("")

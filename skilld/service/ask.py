@@ -24,7 +24,7 @@ class Answer:
 
 
 def ask(environment: Mapping[str, str], program: str, *arguments: str) -> Answer:
-    """Run `program` of PATH with a time limit. Raises ManagerError where it is missing or does not end."""
+    """Run `program` of PATH with a time limit. Raises ManagerError if it is missing or does not end."""
     found = shutil.which(program, path=environment.get("PATH"))
     if found is None:
         raise ManagerError("No service manager found", f"{program} is not on PATH", WITHOUT)

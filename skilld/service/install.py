@@ -20,9 +20,9 @@ def manager(platform: str, environment: Mapping[str, str], home: Path, config: P
 
 
 def install(manager: ServiceManager, start: Start) -> list[Path]:
-    """Write the service's files, enable and start it. Returns the files that were written: none where all stood.
+    """Write the service's files, enable and start it. Returns the files that were written: none if all stood.
 
-    Raises SkilldError where a file cannot be written or the manager fails; the files stay then.
+    Raises SkilldError if a file cannot be written or the manager fails; the files stay then.
     """
     wanted = manager.files(start)
     written = [path for path, file in wanted.items() if _differs(path, file)]

@@ -22,7 +22,7 @@ LABEL = "dev.skilld.daemon"
 def render(template: bytes, start: Start) -> bytes:
     """Return the agent's property list. Raises RefusedError for text that none can hold.
 
-    launchd hands out no variables from a file, so what the start has stands in the list itself.
+    launchd hands out no variables from a file, so what the start has is in the list itself.
     """
     agent = plistlib.loads(template)
     _, *arguments = agent["ProgramArguments"]
@@ -36,7 +36,7 @@ def render(template: bytes, start: Start) -> bytes:
 
 
 def program_of(data: bytes) -> str:
-    """Return the program that an agent's property list starts, empty where it is none of ours."""
+    """Return the program that an agent's property list starts, empty if it is none of ours."""
     try:
         return str(plistlib.loads(data)["ProgramArguments"][0])
     except _NONE:
@@ -44,7 +44,7 @@ def program_of(data: bytes) -> str:
 
 
 def variables_of(data: bytes) -> dict[str, str]:
-    """Return the variables that an agent's property list gives, none where it is none of ours."""
+    """Return the variables that an agent's property list gives, none if it is none of ours."""
     try:
         return {str(name): str(value) for name, value in plistlib.loads(data)["EnvironmentVariables"].items()}
     except _NONE:
@@ -85,7 +85,7 @@ class Launchd:
         return {"HOME": str(self._home), **{name: value for name, value in given.items() if value}}
 
     def own_variables(self) -> Mapping[str, str]:
-        """Return what stands in the property list."""
+        """Return what is in the property list."""
         return variables_of(self._file.read_bytes()) if self._file.is_file() else {}
 
     def take_up(self, *, changed: bool) -> None:

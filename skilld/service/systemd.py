@@ -48,7 +48,7 @@ def render(template: str, start: Start, variables_file: Path) -> str:
 
 
 def program_of(unit: str) -> str:
-    """Return the program that a rendered unit starts, empty where it is not one of ours."""
+    """Return the program that a rendered unit starts, empty if it is not one of ours."""
     found = _EXEC.search(unit)
     return found[1].replace("%%", "%") if found else ""
 
@@ -128,7 +128,7 @@ class Systemd:
         return {name: self._given[name] for name in names if name in self._given}
 
     def own_variables(self) -> Mapping[str, str]:
-        """Return what stands in the file of variables."""
+        """Return what is in the file of variables."""
         try:
             return variables_of(self._variables_file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError):
@@ -152,7 +152,7 @@ class Systemd:
         self._ask("reset-failed", NAME)
 
     def start(self) -> None:
-        """Start the unit. Raises ManagerError where it does not come up."""
+        """Start the unit. Raises ManagerError if it does not come up."""
         self._start("start")
 
     def stop(self) -> None:

@@ -40,8 +40,8 @@ class ServiceState:
     """What the manager and the installed file say.
 
     `state` is the manager's own word, `says` what the daemon told it. `program` is what the installed file starts,
-    empty where there is none. `restarts` counts those since the last start by hand. `linger` says whether it also
-    runs while the person is logged out; None where that cannot be told.
+    empty if there is none. `restarts` counts those since the last start by hand. `linger` says whether it also
+    runs while the person is logged out; None if that cannot be told.
     """
 
     manager: str
@@ -156,7 +156,7 @@ def service_path(path: str, more: Iterable[str] = _FOLDERS) -> str:
 
 
 def plain(text: str, what: str) -> str:
-    """Return `text`, or raise RefusedError where it holds a control character: no service file can hold that."""
+    """Return `text`, or raise RefusedError if it holds a control character: no service file can hold that."""
     if any(ord(char) < ord(" ") or char == "\x7f" for char in text):
         raise RefusedError("The service was not installed", f"{what} contains a control character")
     return text

@@ -101,7 +101,7 @@ _LISTS = {"tags": "skilld-tags", "sessions": "skilld-sessions"}
 def read(text: str, name: str = "") -> Draft:
     """Return the draft in a SKILL.md's text; `name` is its folder's, where that is to count.
 
-    What is not understood counts as absent. Raises SkilldError where the text cannot be read at all.
+    What is not understood counts as absent. Raises SkilldError if the text cannot be read at all.
     """
     file = parse(text.encode("utf-8", "replace"))
     said = front(text)
@@ -121,12 +121,12 @@ def read(text: str, name: str = "") -> Draft:
 
 
 def write(draft: Draft) -> str:
-    """Return the SKILL.md of a draft; raises SkilldError where the specification accepts none of that name or body."""
+    """Return the SKILL.md of a draft; raises SkilldError if the specification accepts none of that name or body."""
     return compose(draft.name, draft.description, draft.body, dict(_metadata(clean(draft))))
 
 
 def input_schema(metadata: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the input schema of a skill that is an MCP tool; empty where it is none, or says none for an object."""
+    """Return the input schema of a skill that is an MCP tool; empty if it is none, or says none for an object."""
     found = _json(metadata.get(SCHEMA, "")) if metadata.get(KIND) == SkillKind.TOOL else None
     return found if isinstance(found, dict) and found.get("type") == "object" else {}
 
@@ -255,7 +255,7 @@ def _item(number: int, one: Item) -> str:
 
 
 def _last(body: str, title: str) -> tuple[str, tuple[Item, ...]]:
-    """Return the body without a section at its end, and the items of that; the whole body and none where it differs."""
+    """Return the body without a section at its end, and the items of that; the whole body and none if it differs."""
     lines = body.split("\n")
     at = max((number for number, line in enumerate(lines) if line == title), default=None)
     if at is None:
@@ -286,7 +286,7 @@ _NUMBERED = re.compile(r"^[ ]{0,3}\d+[.)][ \t]+\S", re.MULTILINE)
 
 
 def faults(draft: Draft) -> tuple[str, ...]:
-    """Return clauses for the person, none where the draft is what its kind says; a plain skill has none."""
+    """Return clauses for the person, none if the draft is what its kind says; a plain skill has none."""
     checks = {
         SkillKind.PROMPT: _template,
         SkillKind.WORKFLOW: _workflow,

@@ -56,7 +56,7 @@ class Places:
 class Unusable:
     """A skill that was used and cannot be edited; `why` is a clause for the person.
 
-    `path` is its file, where that is known and it is the file that stands in the way, which may change. `text_path` is
+    `path` is its file, where that is known and it is the file that is in the way, which may change. `text_path` is
     the file of one that is never edited, and may be read to tell what is said of it.
     """
 
@@ -112,7 +112,7 @@ def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
 def read(skill: SkillRef) -> bytes:
     """Return the bytes of a checked skill, without following a link that took its place, or a folder's, since.
 
-    Raises OSError where it is gone, or is no longer a regular file of ours within the size limit.
+    Raises OSError if it is gone, or is no longer a regular file of ours within the size limit.
     """
     fd = _open_no_links(Path(skill.path))
     with os.fdopen(fd, "rb") as file:
@@ -122,7 +122,7 @@ def read(skill: SkillRef) -> bytes:
 
 
 def _open_no_links(path: Path) -> int:
-    """Return a descriptor of a file by its real path; OSError where one of its parts is a link by now."""
+    """Return a descriptor of a file by its real path; OSError if one of its parts is a link by now."""
     folder = os.open(path.anchor, _TO_FOLDER)
     try:
         for part in path.parts[1:-1]:
@@ -239,7 +239,7 @@ def _alike(name: str) -> str:
 
 
 def file_problem(facts: os.stat_result, what: str = "its SKILL.md") -> str | None:
-    """Return why a file with these facts is not read, as a clause for the person; None where it is."""
+    """Return why a file with these facts is not read, as a clause for the person; None if it is."""
     if not stat.S_ISREG(facts.st_mode):
         return f"{what} is not a regular file"
     if facts.st_uid != os.geteuid():
@@ -282,10 +282,10 @@ class ProjectConfig:
 
 
 def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
-    """Return why the projects around `path` want it left alone, as a clause for the person; None where none does.
+    """Return why the projects around `path` want it left alone, as a clause for the person; None if none does.
 
     `path` is an absolute one: of the file called `name`, which is of this `kind`, or a session's folder. Raises
-    SkilldError where a file on the way is not understood.
+    SkilldError if a file on the way is not understood.
     """
     return next((reason for config in _around(path) if (reason := config.opt_out(path, name, kind))), None)
 
@@ -411,7 +411,7 @@ def _take(
 
 
 def text(path: Path) -> str:
-    """Return a skill's text from its real path; raises OSError where that is no plain file of ours."""
+    """Return a skill's text from its real path; raises OSError if that is no plain file of ours."""
     if path.name.casefold() != FILE.casefold():
         raise OSError(0, "a link to something else", str(path))
     try:

@@ -27,7 +27,7 @@ _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "/": "/"}
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What the front matter says; empty where it says nothing that is understood."""
+    """What the front matter says; empty if it says nothing that is understood."""
 
     name: str = ""
     description: str = ""
@@ -46,7 +46,7 @@ Entry = tuple[str, str, Sequence[str]]
 
 
 def front_lines(text: str) -> list[str] | None:
-    """Return the lines between the fences of the front matter; None where it is missing, open or too long."""
+    """Return the lines between the fences of the front matter; None if it is missing, open or too long."""
     lines = text.removeprefix("\ufeff")[:MAX_BYTES].splitlines()
     if not lines or lines[0].rstrip() != "---":
         return None
@@ -55,7 +55,7 @@ def front_lines(text: str) -> list[str] | None:
 
 
 def entries(lines: Sequence[str]) -> list[Entry]:
-    """Return (key, what stands behind it, the deeper lines below it) of every key at the start of a line."""
+    """Return (key, what is behind it, the deeper lines below it) of every key at the start of a line."""
     found: list[tuple[str, str, list[str]]] = []
     for line in lines:
         key = KEY.match(line)
@@ -78,7 +78,7 @@ def _dedent(lines: Sequence[str]) -> list[str]:
 
 
 def scalar(value: str, rest: Sequence[str]) -> str:
-    """Return the text of a plain, quoted or block scalar: what stands behind a key, and the deeper lines below it."""
+    """Return the text of a plain, quoted or block scalar: what is behind a key, and the deeper lines below it."""
     block = _BLOCK.match(value)
     if block:
         joined = "\n" if block["style"] == "|" else " "

@@ -27,7 +27,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
     """Return the text of a new SKILL.md, in which `faults` finds nothing for the folder `name`.
 
     White space of `description` is folded and what is over 1024 characters is cut out of its middle; control and
-    invisible characters in it and in the values of `metadata` are written as visible escapes. Raises SkilldError where
+    invisible characters in it and in the values of `metadata` are written as visible escapes. Raises SkilldError if
     the name or body can be no skill's.
     """
     unfit = next((key for key in metadata if not _META.fullmatch(key)), None)
@@ -61,7 +61,7 @@ _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?\n", re.DOTALL | re
 
 
 def body(text: str) -> str:
-    """Return what stands below the front matter of a SKILL.md."""
+    """Return what is below the front matter of a SKILL.md."""
     return _FRONT.sub("", text, count=1)
 
 
@@ -95,8 +95,8 @@ def landing(
     that exists, those of the agent with most of the evidence first, else in that agent's usual one. Any other lands in
     the person's own folder.
 
-    Raises SkilldError where a skill of that name is there already, in any folder of skills beside it; RefusedError
-    where the way leads out of the project or home, or the project asks to be left alone.
+    Raises SkilldError if a skill of that name is there already, in any folder of skills beside it; RefusedError
+    if the way leads out of the project or home, or the project asks to be left alone.
     """
     if len(name) > MAX_NAME or not NAME.fullmatch(name):
         raise SkilldError(_TITLE, "its name is not a valid skill name")

@@ -110,7 +110,7 @@ class Batches:
         return None if row is None else _from_row(row)
 
     def of_turn(self, turn_key: str) -> StoredBatch | None:
-        """Return the batch that took a turn, None where none did."""
+        """Return the batch that took a turn, None if none did."""
         row = self._db.execute(
             "SELECT batches.* FROM batches JOIN turns ON batch_id = batches.id WHERE key = ?", (turn_key,)
         ).fetchone()
@@ -119,7 +119,7 @@ class Batches:
     def next_due(self, now: float) -> StoredBatch | None:
         """Return the oldest batch whose time has come (Unix seconds), or None.
 
-        Those of sessions that grew lately, and proposals to be made anew, go before all others.
+        Those of sessions that grew lately, and proposals to be made again, go before all others.
         """
         row = self._db.execute(
             """SELECT batches.* FROM batches LEFT JOIN sessions USING (agent, session_id)
@@ -170,7 +170,7 @@ class Batches:
         )
 
     def obstruct(self, batch_id: str, obstacle: Obstacle | None) -> None:
-        """Keep what is in its way; None where nothing is any more."""
+        """Keep what is in its way; None if nothing is any more."""
         it = obstacle
         values = (it.cause.value, it.place, it.remedy, it.since, json.dumps(it.kept)) if it else ("", "", "", 0, "[]")
         self._db.execute(

@@ -25,7 +25,7 @@ class Limits(Protocol):
 
 
 def spent_limit(today: Usage, limits: Limits) -> str | None:
-    """Return which limit today's usage has reached, as a clause for the person; None where none has."""
+    """Return which limit today's usage has reached, as a clause for the person; None if none has."""
     if limits.calls and today.calls >= limits.calls:
         return f"{today.calls} of {limits.calls} model calls used"
     tokens = today.tokens_in + today.tokens_out

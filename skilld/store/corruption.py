@@ -84,7 +84,7 @@ def take_up(path: Path, new: Path, *, rotate: bool) -> None:
 
 
 def missing_reason(path: Path) -> str | None:
-    """Return why the database that was at `path` is gone; None where it is there, or there never was one."""
+    """Return why the database that was at `path` is gone; None if it is there, or there never was one."""
     # Before the look at the database: a first start, which may be going on, makes that one first.
     known = os.path.lexists(journal_of(path)) or bool(copies(path))
     try:
@@ -125,7 +125,7 @@ def make_usable(path: Path) -> None:
 
 
 def summary(path: Path) -> Summary | None:
-    """Return how far a database file has come; None where it cannot be read."""
+    """Return how far a database file has come; None if it cannot be read."""
     try:
         with closing(_read_only(path)) as db:
             (proposals,) = db.execute("SELECT count(*) FROM proposals").fetchone()
@@ -159,13 +159,13 @@ def rebuilt(path: Path) -> Path:
 
 
 def last_write(path: Path) -> float:
-    """Return when something was last written into a database (Unix seconds); 0 where there is none."""
+    """Return when something was last written into a database (Unix seconds); 0 if there is none."""
     files = (path, path.with_name(f"{path.name}-wal"))
     return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
 
 
 def begin(path: Path, copy: Path | None) -> Path:
-    """Start a new database from a copy, or from nothing; returns where. Raises DamagedError where the copy is."""
+    """Start a new database from a copy, or from nothing; returns where. Raises DamagedError if the copy is."""
     new = begun(path)
     for suffix in ("-wal", "-shm", ""):
         new.with_name(new.name + suffix).unlink(missing_ok=True)

@@ -63,7 +63,7 @@ class Rebuild:
 
     @property
     def state(self) -> RebuildState | None:
-        """How far it has come; None where nothing is being rebuilt."""
+        """How far it has come; None if nothing is being rebuilt."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
         return None if row is None else RebuildState(**json.loads(row["value"]))
 
@@ -84,7 +84,7 @@ class Rebuild:
         return [(row["agent"], row["session_id"]) for row in rows]
 
     def agent_of(self, session_id: str) -> str:
-        """Return the agent of a session; empty where it is not known."""
+        """Return the agent of a session; empty if it is not known."""
         row = self._db.execute("SELECT agent FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
         return "" if row is None else str(row["agent"])
 
@@ -126,7 +126,7 @@ class Store:
 
         One that is being rebuilt is not `journaled`: it is compared with no journal, and what is done to it is in none.
 
-        Raises SkilldError where it was written by a newer skilld, is damaged or gone, or cannot be opened.
+        Raises SkilldError if it was written by a newer skilld, is damaged or gone, or cannot be opened.
         """
         known = tail(journal_of(path)) if journaled else None  # first of all: what is written meanwhile is in both
         if journaled and (why := corruption.missing_reason(path)):
@@ -156,7 +156,7 @@ class Store:
 
     @classmethod
     def open_sound(cls, path: Path, *, journaled: bool = True) -> Store:
-        """Open a database as `open` does, and look all through it; raises DamagedError where anything is odd."""
+        """Open a database as `open` does, and look all through it; raises DamagedError if anything is odd."""
         try:
             with ExitStack() as opened:
                 store = cls.open(path, journaled=journaled)
@@ -192,11 +192,11 @@ class Store:
 
     @property
     def place(self) -> Place | None:
-        """How far it has come; None where it does not say."""
+        """How far it has come; None if it does not say."""
         return journal.place(self._db)
 
     def keep_copy(self, *, rotate: bool = True) -> None:
-        """Put a copy beside it, and have the journal begin anew: what a damaged one is replaced by.
+        """Put a copy beside it, and have the journal begin again: what a damaged one is replaced by.
 
         The newest copy so far becomes the second; without `rotate` its place is taken. Raises StoreError, OSError.
         """
@@ -206,7 +206,7 @@ class Store:
         self.compact()
 
     def compact(self) -> None:
-        """Write the journal anew, where it does not know more than the database. Raises StoreError."""
+        """Write the journal again, where it does not know more than the database. Raises StoreError."""
         known = journal_of(self.path)
         with transaction(self._db):  # whoever writes a line has this lock
             there, here = tail(known), self.place
@@ -220,7 +220,7 @@ class Store:
 
 
 def _compare(db: Connection, known: Tail | None) -> None:
-    """Raise DamagedError where a database cannot be the one that its journal tells of."""
+    """Raise DamagedError if a database cannot be the one that its journal tells of."""
     if known is not None and (why := journal.mismatch(journal.place(db), known.place)):
         raise damaged(why)
 

@@ -1,6 +1,6 @@
 """Evaluations and their runs, stored as they arrive, so that nothing already paid for is asked again.
 
-No words but what a run answered, redacted: all of it until it is judged, its beginning where it failed, none where it
+No words but what a run answered, redacted: all of it until it is judged, its beginning where it failed, none if it
 passed. A run is told by its evaluation, its pair, and whether it was the one with the edit (`ours`).
 """
 
@@ -24,7 +24,7 @@ class StoredCase:
 
 @dataclass(frozen=True, slots=True)
 class StoredEval:
-    """One evaluation as it was planned. `proposal` is empty where the whole skill was tried against none.
+    """One evaluation as it was planned. `proposal` is empty if the whole skill was tried against none.
 
     `without` says that the edit was taken out of the text as it was, and not put into it.
     """
@@ -43,7 +43,7 @@ class StoredEval:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """What a run answered, and whether it passed; None where that is not judged yet."""
+    """What a run answered, and whether it passed; None if that is not judged yet."""
 
     answer: str
     passed: bool | None

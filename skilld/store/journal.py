@@ -64,7 +64,7 @@ def journal_of(database: Path) -> Path:
 
 
 def tail(path: Path) -> Tail | None:
-    """Return the end of a journal, by its first and its last lines; None where there is no journal that can be read."""
+    """Return the end of a journal, by its first and its last lines; None if there is no journal that can be read."""
     try:
         with path.open("rb") as file:
             head = _parsed(file.readline())
@@ -88,7 +88,7 @@ def tail(path: Path) -> Tail | None:
 
 
 def read(path: Path) -> Journal | None:
-    """Return what can be read of a journal; None where that is nothing.
+    """Return what can be read of a journal; None if that is nothing.
 
     A line that repeats a number takes the place of the earlier one, and of what followed it: that was never committed.
     """
@@ -121,7 +121,7 @@ def read(path: Path) -> Journal | None:
 def append(path: Path, place: Place, rows: Sequence[Row]) -> int:
     """Add one transaction, on the disk when this returns; returns how long the journal was before, for `take_back`.
 
-    Raises StoreError where there is no room, or it cannot be written.
+    Raises StoreError if there is no room, or it cannot be written.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -142,7 +142,7 @@ def take_back(path: Path, size: int) -> None:
 
 
 def write(path: Path, place: Place, rows: Iterable[Row]) -> None:
-    """Write a journal anew: every row there is, never all of them in memory. Raises StoreError."""
+    """Write a journal again: every row there is, never all of them in memory. Raises StoreError."""
     try:
         write_whole(path, _lines(place, rows), 0o600)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -169,7 +169,7 @@ def _line(item: dict[str, Any]) -> bytes:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return what a line holds; None where it is torn or spoilt."""
+    """Return what a line holds; None if it is torn or spoilt."""
     text = line[_SUM:-1]
     if not line.endswith(b"\n") or line[:_SUM] != b"%08x " % zlib.crc32(text):
         return None
@@ -278,7 +278,7 @@ class Recorder:
         return [row for table, rowid in noted for row in _rows(self._db, table, "rowid = ?", (rowid,))]
 
     def write(self) -> None:
-        """Put on the disk what the transaction changed. Raises StoreError; DamagedError where the journal is ahead."""
+        """Put on the disk what the transaction changed. Raises StoreError; DamagedError if the journal is ahead."""
         if not self._changed and not self._gone:
             return
         here = place(self._db) or new_place()
@@ -333,7 +333,7 @@ def is_behind(there: Place, here: Place) -> bool:
 
 
 def mismatch(here: Place | None, journal: Place) -> str | None:
-    """Return why a database cannot be the one its journal tells of; None where it can."""
+    """Return why a database cannot be the one its journal tells of; None if it can."""
     if here is None or here.database != journal.database:
         return "another database, or part of one, is in its place"
     if journal.number > here.number + 1:
@@ -342,7 +342,7 @@ def mismatch(here: Place | None, journal: Place) -> str | None:
 
 
 def place(db: sqlite3.Connection) -> Place | None:
-    """Return how far a database has come; None where it does not say. Raises sqlite3.Error, StoreError."""
+    """Return how far a database has come; None if it does not say. Raises sqlite3.Error, StoreError."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
         return None
     row = db.execute("SELECT value FROM meta WHERE key = ?", (_PLACE,)).fetchone()

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass
 class Learning:
     """One lasting thing said, kept for later. `why_kept` says why it is not a proposal.
 
-    `place` is the path of the file it would go to and `place_kind` its kind (TargetKind); empty where there is none.
+    `place` is the path of the file it would go to and `place_kind` its kind (TargetKind); empty if there is none.
     """
 
     id: str
@@ -85,5 +85,5 @@ class Learnings:
         )
 
     def forget(self, learning_id: str) -> bool:
-        """Delete one by its id; False where there is none."""
+        """Delete one by its id; False if there is none."""
         return self._db.execute("DELETE FROM learnings WHERE id = ?", (learning_id,)).rowcount > 0

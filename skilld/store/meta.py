@@ -80,7 +80,7 @@ class Mining:
         )
 
     def found(self, window: str) -> list[dict[str, Any]] | None:
-        """Return what was found in a window, None where it was never asked about."""
+        """Return what was found in a window, None if it was never asked about."""
         row = self._db.execute("SELECT updates FROM mined WHERE id = ?", (window,)).fetchone()
         return None if row is None else list(json.loads(row["updates"]))
 

@@ -28,7 +28,7 @@ class LiveSession:
 class SkillUsage:
     """A skill as logs claim it, and the sessions that used it, with the Unix time of the newest use (0: not known).
 
-    `path` is empty where no log says.
+    `path` is empty if no log says.
     """
 
     agent: str
@@ -130,6 +130,6 @@ class Overview:
         return [tuple(row) for row in self._db.execute("SELECT agent, session_id, cwd, last_activity FROM sessions")]
 
     def first_activity(self) -> float | None:
-        """Return the Unix time of the oldest session there is a record of; None where there is none."""
+        """Return the Unix time of the oldest session there is a record of; None if there is none."""
         (first,) = self._db.execute("SELECT min(last_activity) FROM sessions").fetchone()
         return None if first is None else float(first)

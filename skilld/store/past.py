@@ -30,7 +30,7 @@ class Past:
         return {row["path"]: (row["size"], row["mtime"]) for row in rows}
 
     def next(self, until: float) -> tuple[str, str, int, float, bool] | None:
-        """Return the newest transcript that rests since a Unix time and was not read as it is; None where all were.
+        """Return the newest transcript that rests since a Unix time and was not read as it is; None if all were.
 
         Its agent, path, size and time, and whether it has come since skilld is there.
         """

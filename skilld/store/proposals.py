@@ -24,7 +24,7 @@ class Proposals:
         self._db = db
 
     def add(self, proposal: Proposal) -> bool:
-        """Keep a new proposal; False where its id is known already (the same batch worked on twice)."""
+        """Keep a new proposal; False if its id is known already (the same batch worked on twice)."""
         marks = ", ".join("?" for _ in _COLUMNS)
         return (
             self._db.execute(
@@ -63,7 +63,7 @@ class Proposals:
     def closed_ids(self) -> list[str]:
         """Return the ids of the newest proposals that are decided: git need not hold their commits any longer.
 
-        One that is being made anew may be back on its branch before that is written down.
+        One that is being made again may be back on its branch before that is written down.
         """
         rows = self._db.execute(
             """SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped', 'said')
@@ -173,7 +173,7 @@ class Proposals:
         return [row["repo"] for row in self._db.execute("SELECT DISTINCT repo FROM proposals ORDER BY repo")]
 
     def accepted_at(self, proposal_id: str) -> str:
-        """Return when it was last accepted; empty where it never was."""
+        """Return when it was last accepted; empty if it never was."""
         row = self._db.execute(
             "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1",
             (proposal_id,),
@@ -181,7 +181,7 @@ class Proposals:
         return "" if row is None else str(row["at"])
 
     def decided_by(self, proposal_id: str) -> str:
-        """Return who made the newest decision; empty where there is none."""
+        """Return who made the newest decision; empty if there is none."""
         row = self._db.execute(
             "SELECT who FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1", (proposal_id,)
         ).fetchone()

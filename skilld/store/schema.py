@@ -336,7 +336,7 @@ _PRECIOUS = "meta", "files", "proposals", "learnings"  # one that another proces
 def migrate(db: sqlite3.Connection, path: Path) -> None:
     """Run the migrations that the open database at `path` has not seen; what is precious in it is copied before.
 
-    Raises SkilldError where a newer skilld wrote it, DamagedError where its own record of migrations makes no sense.
+    Raises SkilldError if a newer skilld wrote it, DamagedError if its own record of migrations makes no sense.
     """
     db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT")
     done = {row["name"] for row in db.execute("SELECT name FROM migrations")}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task as it was recorded, its texts redacted. `seconds` is its duration; `qa` is None where nobody checked."""
+    """One task as it was recorded, its texts redacted. `seconds` is its duration; `qa` is None if nobody checked."""
 
     id: str
     prompt: str
@@ -30,7 +30,7 @@ class Records:
         self._db = db
 
     def add_task(self, task: Task) -> bool:
-        """Keep a task; False where its id is known already."""
+        """Keep a task; False if its id is known already."""
         values = (
             *(task.id, task.prompt, task.project, task.status, json.dumps(task.tools), json.dumps(task.skills)),
             *(task.seconds, task.result, None if task.qa is None else int(task.qa), task.at),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A transcript and how far it was read. `cursor` and `parser` are JSON objects, None where it never was."""
+    """A transcript and how far it was read. `cursor` and `parser` are JSON objects, None if it never was."""
 
     id: int
     agent: str
@@ -222,7 +222,7 @@ class Transcripts(Files):
         return {key for key in keys if not self._db.execute("SELECT 1 FROM turns WHERE key = ?", (key,)).fetchone()}
 
     def add_turn(self, turn: Turn, file_id: int, *, counts: bool, lasting: bool, revives: bool = False) -> bool:
-        """Keep a turn's key and place; its session must have been seen. False where it is known: a copy, or read again.
+        """Keep a turn's key and place; its session must have been seen. False if it is known: a copy, or read again.
 
         A turn that was first met as one from before skilld stays one in every copy, unless `revives` (backfill).
         """
@@ -305,7 +305,7 @@ class Transcripts(Files):
         return [Active(row["agent"], row["cwd"], seconds(row["first"]) or row["last_activity"]) for row in rows]
 
     def newest_activity(self) -> float:
-        """Return when any transcript last grew (Unix time), 0 where none is known."""
+        """Return when any transcript last grew (Unix time), 0 if none is known."""
         (at,) = self._db.execute("SELECT max(last_activity) FROM sessions").fetchone()
         return float(at or 0.0)
 
@@ -330,7 +330,7 @@ class Transcripts(Files):
         ]
 
     def previous_end(self, agent: str, session_id: str, file_id: int, start: int) -> int:
-        """Return where the session's turn before byte `start` of a file ends; 0 where there is none."""
+        """Return where the session's turn before byte `start` of a file ends; 0 if there is none."""
         (end,) = self._db.execute(
             """SELECT coalesce(max(stop), 0) FROM turns
                WHERE agent = ? AND session_id = ? AND file_id = ? AND start < ? AND stop <= ?""",
@@ -379,7 +379,7 @@ class Transcripts(Files):
         return {row["session_id"] for row in rows}
 
     def path_of(self, key: str) -> tuple[str, str] | None:
-        """Return agent and path of the transcript that has a turn, None where none is known to."""
+        """Return agent and path of the transcript that has a turn, None if none is known to."""
         row = self._db.execute(
             "SELECT files.agent, path FROM turns JOIN files ON files.id = file_id WHERE key = ?", (key,)
         ).fetchone()

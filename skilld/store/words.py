@@ -2,7 +2,7 @@
 
 What was read of a transcript can so be kept when the transcript is gone by the time its batch is judged. Apart from the
 store, so that no copy of that has them: a row is overwritten as soon as its batch was judged, and after two days in any
-case. Nothing here is precious: whatever goes wrong with the file, it is made anew.
+case. Nothing here is precious: whatever goes wrong with the file, it is made again.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Words:
             self._db = None
 
     def _do(self, work: Callable[[sqlite3.Connection], Found], otherwise: Found) -> Found:
-        """Do something in a transaction; a file that is damaged is made anew, and other trouble gives `otherwise`."""
+        """Do something in a transaction; a file that is damaged is made again, and other trouble gives `otherwise`."""
         for _ in range(2):
             try:
                 with self._opened() as db:

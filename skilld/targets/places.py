@@ -80,7 +80,7 @@ class Places:
 
 
 def why_not_own(session: Session, context: Context) -> str:
-    """Return why no file of the project that a session worked in is edited; empty where they are the person's."""
+    """Return why no file of the project that a session worked in is edited; empty if they are the person's."""
     root = Path(context.root)
     above = session.home.is_relative_to(root) and not _is_kept_home(session, context)
     if root == root.parent or above or set(session.cwd.parts[1:2]) & set(NO_PROJECT):
@@ -244,7 +244,7 @@ def _refs(
 
 
 def why_unfit(path: str, name: str = "") -> str:
-    """Return why a file, by its real path, is not edited; empty where it may be. `name` is what people call it."""
+    """Return why a file, by its real path, is not edited; empty if it may be. `name` is what people call it."""
     name = name or basename(path)
     try:
         facts = os.stat(path)  # noqa: PTH116 - a text of the context's

@@ -40,7 +40,7 @@ _PUTS = re.compile(
 
 
 def ordered_file(text: str) -> str:
-    """Return the name of the instruction file that words order something into, in lower case; empty where none."""
+    """Return the name of the instruction file that words order something into, in lower case; empty if none."""
     found = _FILE_NAME.search(text)
     return found[1].lower() if found and _PUTS.search(text) else ""
 

@@ -73,7 +73,7 @@ class Scope:
 
 
 def scopes(text: str) -> list[Scope]:
-    """Return the files that a text is about, where it says so; none where it speaks of all of them."""
+    """Return the files that a text is about, where it says so; none if it speaks of all of them."""
     found: dict[tuple[str, ...], Scope] = {}
     for match in _SCOPES.finditer(text[:_LONGEST]):
         if (scope := _scope(match)) is not None:
@@ -130,5 +130,5 @@ RULE_FILES = (
 
 
 def rule_files(agents: frozenset[str]) -> RuleFiles | None:
-    """Return the kind of rule files that all of these agents read; None where there is none."""
+    """Return the kind of rule files that all of these agents read; None if there is none."""
     return next((one for one in RULE_FILES if agents <= one.readers), None)

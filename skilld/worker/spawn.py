@@ -57,7 +57,7 @@ def _ignore(_plan: PartialResult) -> None:
 
 
 class _Child:
-    """One child process and its guard. Raises OSError where there is no process to be had."""
+    """One child process and its guard. Raises OSError if there is no process to be had."""
 
     def __init__(self, program: Sequence[str], environment: Mapping[str, str]) -> None:
         self.asked_models = False  # whether litellm is loaded in it
@@ -210,7 +210,7 @@ class VerbWorker(Worker):
 
 
 def _converse(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
-    """Hand over a job and return its end, None where the child ended without one."""
+    """Hand over a job and return its end, None if the child ended without one."""
     _send(child.input, codec.encode(job).encode() + b"\n")
     while line := child.output.readline(_MAX_LINE):
         if not line.startswith(_OURS):
@@ -276,5 +276,5 @@ def _no_result(code: int) -> Result:
 
 
 def _not_run(detail: str, code: int | None = None) -> Result:
-    """Return the result of a process that gave none; `code` is its exit, None where it never ran."""
+    """Return the result of a process that gave none; `code` is its exit, None if it never ran."""
     return Result(outcome=Outcome.RETRY, detail=detail, cause=Blame(Cause.PROCESS), exit=code)

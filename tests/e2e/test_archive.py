@@ -99,7 +99,7 @@ def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
 ) -> None:
     (home / ".codex/skills").mkdir(parents=True)
     (home / ".codex/skills/tidy").symlink_to(tidy)
-    assert "is a link to it" in refused(program, "archive", "tidy")
+    assert "is a symlink to it" in refused(program, "archive", "tidy")
     (home / ".codex/skills/tidy").unlink()
     plugin = write(home / ".claude/plugins/cache/x/skills/plugged")
     assert "plugin" in refused(program, "archive", "plugged")

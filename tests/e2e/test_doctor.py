@@ -213,7 +213,7 @@ def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
     store().meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() - 600)})
     said = patient.examine()
     lock.release()
-    assert said["daemon"]["detail"] == "not responding since 10 minutes ago"
+    assert said["daemon"]["detail"] == "not responding; last seen 10 minutes ago"
 
 
 def test_12_a_pause_that_was_forgotten(patient: Patient) -> None:

@@ -109,7 +109,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
         (DAEMON, "daemon", "ok", "version 1.0"),
         (replace(DAEMON, version="1.1"), "daemon", "warn", "running version 1.0, but 1.1 is installed"),
         (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polling 7 folders"),
-        (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "not responding since"),
+        (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "not responding; last seen"),
         (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "not running"),
         (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked after failing; the most recent: no key"),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),

@@ -68,17 +68,17 @@ class Backend(Protocol):
     ) -> tuple[list[Update], list[str]]:
         """Return the updates, and for each suggestion that was left out, why.
 
-        Raises RetryError for passing trouble, SkilldError where the answer or the set-up cannot be used.
+        Raises RetryError for passing trouble, SkilldError if the answer or the set-up cannot be used.
         """
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        """Return each update's change again, in the words that the person said in its turn; none where it cannot.
+        """Return each update's change again, in the words that the person said in its turn; none if it cannot.
 
         Raises as `detect`.
         """
 
     def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        """Return of each update whether it says what was meant (True) or the opposite, None where that is not known.
+        """Return of each update whether it says what was meant (True) or the opposite, None if that is not known.
 
         `said` is what each rests on. Empty where nobody can tell. Raises as `detect`.
         """
@@ -86,7 +86,7 @@ class Backend(Protocol):
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`.
 
-        `unfit` says why an answer cannot be used, in words that hold nothing of it; empty where it can.
+        `unfit` says why an answer cannot be used, in words that hold nothing of it; empty if it can.
         """
 
 
@@ -142,6 +142,6 @@ BACKENDS: dict[str, Callable[[Spec], Backend]] = {OFFLINE: _offline, "cli": _age
 
 
 def make(spec: Spec) -> Backend:
-    """Return the back-end for `spec`; only now is its library imported. Raises SkilldError where there is none."""
+    """Return the back-end for `spec`; only now is its library imported. Raises SkilldError if there is none."""
     kind = spec.model.partition(":")[0]
     return BACKENDS[kind if kind in {OFFLINE, "cli"} else "litellm"](spec)

@@ -94,7 +94,7 @@ def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
 
 
 def local_ollama(seconds: float, environment: Mapping[str, str]) -> Spec | None:
-    """Return the first model of the Ollama on this machine, None where none answers."""
+    """Return the first model of the Ollama on this machine, None if none answers."""
     ollama = _ollama_address(environment.get("OLLAMA_HOST", ""))
     if ollama and (local := ollama_models(*ollama)):
         name, port = ollama
@@ -104,7 +104,7 @@ def local_ollama(seconds: float, environment: Mapping[str, str]) -> Spec | None:
 
 
 def ollama_models(name: str, port: int) -> list[str]:
-    """Return the models that can talk of the Ollama at a loopback address; none where it does not answer."""
+    """Return the models that can talk of the Ollama at a loopback address; none if it does not answer."""
     import socket
 
     try:
@@ -132,7 +132,7 @@ def _can_talk(entry: Mapping[str, Any]) -> bool:
 
 
 def _ollama_address(host: str) -> tuple[str, int] | None:
-    """Return name and port of OLLAMA_HOST as Ollama reads it, None where they are not of this machine.
+    """Return name and port of OLLAMA_HOST as Ollama reads it, None if they are not of this machine.
 
     It is also what the server listens on: an empty or wildcard address means this machine.
     """

@@ -110,7 +110,7 @@ def room_for(model: str, characters: int, answer: int) -> dict[str, int]:
 def text_of(message: Any) -> str:  # noqa: ANN401 - a value of an untyped module
     """Return what a message says: its text, or the arguments of the one tool call that some models make of it.
 
-    Servers that take a model's thoughts out sometimes take all of it for thoughts. Raises BadReplyError where it says
+    Servers that take a model's thoughts out sometimes take all of it for thoughts. Raises BadReplyError if it says
     nothing.
     """
     calls = getattr(message, "tool_calls", None) or []
@@ -135,7 +135,7 @@ def usage_of(litellm: Any, model: str, response: Any) -> Usage:  # noqa: ANN401 
 
 
 def prices(model: str) -> Rates | None:
-    """Return what a model's tokens cost, by litellm's own list; None where it names no price. Nothing is fetched."""
+    """Return what a model's tokens cost, by litellm's own list; None if it names no price. Nothing is fetched."""
     try:
         known = library().get_model_info(model)
     except Exception:  # noqa: BLE001 - a model that is not in the list; litellm raises several types for it

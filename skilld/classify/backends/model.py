@@ -1,6 +1,6 @@
 """Any litellm model as a back-end: sends requests, reads answers, and asks once more if needed.
 
-How litellm is called stands in `completion`; how an answer is read in `skilld.classify.reply`.
+How litellm is called is in `completion`; how an answer is read in `skilld.classify.reply`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Doubt:
 
 
 def doubt(model: str) -> Doubt | None:
-    """Return what is wrong with the name of a model at its provider's own endpoint; None where nothing is."""
+    """Return what is wrong with the name of a model at its provider's own endpoint; None if nothing is."""
     found = _lists()
     if found is None:
         return None

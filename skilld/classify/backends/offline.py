@@ -80,7 +80,7 @@ class Offline:
         return still_standing(_once(updates), messages) if updates else []
 
     def edit(self, update: Update, skill: SkillDoc) -> list[Operation]:
-        """Return the operation that puts `update.change` in place of the line it contradicts; none where it adds."""
+        """Return the operation that puts `update.change` in place of the line it contradicts; none if it adds."""
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
 

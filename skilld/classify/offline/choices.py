@@ -80,7 +80,7 @@ def _around(word: re.Pattern[str], text: str) -> tuple[frozenset[str], frozenset
 
 
 def swapped(change: str, line: str) -> str | None:
-    """Return `line` with the choice of `change` in place of its own, or None where that is not one word for one."""
+    """Return `line` with the choice of `change` in place of its own, or None if that is not one word for one."""
     mine, theirs = choices(change), choices(line)
     for family in mine.keys() & theirs.keys():
         if mine[family] & theirs[family]:

@@ -76,7 +76,7 @@ def _says_enough(text: str) -> bool:
 
 
 def _carried(text: str) -> str | None:
-    """Return what stands behind "add this to the skill:" and the like."""
+    """Return what is behind "add this to the skill:" and the like."""
     for carrier in _CARRIERS:
         found = carrier.match(text)
         if found and _says_enough(text[found.end() :]):

@@ -110,7 +110,7 @@ def _is_plain(item: Lines) -> bool:
 def replacement(change: str, text: str) -> Operation | None:
     """Return the operation that puts `change` in place of the line of the skill `text` that it contradicts.
 
-    None where there is no such line, where it stands there more than once, or where both have more to say. Where the
+    None if there is no such line, if it is there more than once, or if both have more to say. Where the
     old rule says more than the new one but for a choice or a number, only that word of it is changed.
     """
     old = contradicted_block(change, text)
@@ -186,7 +186,7 @@ def described(change: str, skill: SkillDoc) -> bool:
 
 
 def reacts(heard: Heard, turn: str) -> bool:
-    """Whether the ask stands in a turn that begins by objecting to what the agent just did, in its first line."""
+    """Whether the ask is in a turn that begins by objecting to what the agent just did, in its first line."""
     return bool(_REACTS.match(turn)) and "\n" not in turn[: heard.start].strip()
 
 

@@ -187,12 +187,12 @@ def as_shown(text: str) -> str:
 
 
 def tagged(text: str) -> str:
-    """Return what of `text` stands between a tag and its end, each stretch with its tags on lines of its own."""
+    """Return what of `text` is between a tag and its end, each stretch with its tags on lines of its own."""
     return "\n".join(text[begin:end] for begin, end in _tagged(text))
 
 
 def _without_tagged(text: str) -> str:
-    """Return `text` with newlines for what stands between a tag and its end."""
+    """Return `text` with newlines for what is between a tag and its end."""
     out: list[str] = []
     done = 0
     for begin, end in _tagged(text):

@@ -62,12 +62,12 @@ class Section:
 
 
 def body_of(text: str) -> list[str]:
-    """Return the lines of a skill behind its front matter; none where it cannot be taken apart."""
+    """Return the lines of a skill behind its front matter; none if it cannot be taken apart."""
     return [line.text for line in _body(text)]
 
 
 def front_of(text: str) -> str:
-    """Return the front matter of a skill, which says what it is for; none where it cannot be taken apart."""
+    """Return the front matter of a skill, which says what it is for; none if it cannot be taken apart."""
     parsed = _parsed(text)
     return parsed.front if parsed else ""
 

@@ -106,7 +106,7 @@ def clauses(text: str) -> Iterator[Clause]:
 
 
 def parts(clause: Clause) -> Iterator[Clause]:
-    """Yield the clause whole, then what stands between its commas, colons and dashes: a reason, and then the rule."""
+    """Yield the clause whole, then what is between its commas, colons and dashes: a reason, and then the rule."""
     yield clause
     begin = 0
     for seam in (*_SEAM.finditer(clause.text), None):

@@ -176,7 +176,7 @@ _PHRASES = (
 def check_harm(change: Change) -> Iterator[Finding]:
     """Flag orders that an honest skill seldom holds.
 
-    Of 144 lasting things that people really said to agents, a broad trigger stands in 4, of 83 injected lines of
+    Of 144 lasting things that people really said to agents, a broad trigger is in 4, of 83 injected lines of
     public test sets in about half: too few to refuse, enough to show.
     """
     yield from find(change, _PHRASES, change.text)

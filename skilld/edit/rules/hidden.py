@@ -199,7 +199,7 @@ def _kind(line: str, at: int) -> str:
 
 
 def _joins(before: str, char: str, after: str) -> bool:
-    """Whether a joiner stands between two parts of an emoji, or between letters of a script that joins."""
+    """Whether a joiner is between two parts of an emoji, or between letters of a script that joins."""
     last = before[-1:]
     emoji = char == _ZWJ and _is_symbol(before.rstrip(_MODIFIERS)[-1:]) and _is_symbol(after)
     return emoji or (bool(last) and _NEEDS_JOINERS.match(unicodedata.name(last, "")) is not None and after.isalpha())
@@ -226,7 +226,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def _is_disguised(word: str, line: str) -> bool:
-    """Whether a word all of foreign look-alikes stands in a line that is otherwise written in Latin."""
+    """Whether a word all of foreign look-alikes is in a line that is otherwise written in Latin."""
     letters = set(word)
     if not (letters <= _CYRILLIC or letters <= _GREEK):
         return False

@@ -58,7 +58,7 @@ def _hosts(change: Change) -> Iterator[Finding]:
 
 
 def _host(address: str) -> str:
-    """Return the host of a URL, e-mail or bare address in small letters; empty where there is none."""
+    """Return the host of a URL, e-mail or bare address in small letters; empty if there is none."""
     try:
         return urlsplit(address if "://" in address else f"//{address}").hostname or ""
     except ValueError:

@@ -40,7 +40,7 @@ class Room:
 
     @property
     def temporary(self) -> Path:
-        """What stands in TMPDIR: Gemini CLI writes the whole question there when a call fails (0.61.0)."""
+        """What is in TMPDIR: Gemini CLI writes the whole question there when a call fails (0.61.0)."""
         return self.folder / "tmp"
 
     def write(self, name: str, text: str) -> Path:
@@ -53,7 +53,7 @@ class Room:
 
 @contextmanager
 def room(home: Path, environment: Mapping[str, str]) -> Iterator[Room]:
-    """Make a room and take it away again. Raises OSError where there is no place for one."""
+    """Make a room and take it away again. Raises OSError if there is no place for one."""
     made = Room(Path(tempfile.mkdtemp(prefix=ROOM_PREFIX, dir=_place(home, environment))).resolve())
     try:
         made.work.mkdir()
@@ -90,7 +90,7 @@ _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 class Question:
     """One request for a client: `rules` are skilld's own words, `text` goes to stdin and never on a command line.
 
-    `model` is empty where the client's own choice stands. `home` and `environment` are the person's.
+    `model` is empty if the client's own choice stands. `home` and `environment` are the person's.
     """
 
     rules: str
@@ -143,7 +143,7 @@ class Client:
 
 
 def value(data: bytes) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return what printed JSON says, None where it is none."""
+    """Return what printed JSON says, None if it is none."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -159,20 +159,20 @@ def records(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def at(record: object, *keys: str) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return what stands below nested keys, None where the way ends before."""
+    """Return what is below nested keys, None if the way ends before."""
     for key in keys:
         record = record.get(key) if isinstance(record, Mapping) else None
     return record
 
 
 def words(record: object, *keys: str) -> str:
-    """Return the text below nested keys, empty where there is none."""
+    """Return the text below nested keys, empty if there is none."""
     found = at(record, *keys)
     return found if isinstance(found, str) else ""
 
 
 def number(record: object, *keys: str) -> float:
-    """Return the count or price below nested keys; 0 where there is none."""
+    """Return the count or price below nested keys; 0 if there is none."""
     found = at(record, *keys)
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) and found > 0 else 0.0
 
@@ -183,12 +183,12 @@ def total(record: object, *names: str) -> int:
 
 
 def http_status(record: object, *keys: str) -> int | None:
-    """Return the HTTP status below nested keys, None where there is none."""
+    """Return the HTTP status below nested keys, None if there is none."""
     return int(number(record, *keys)) or None
 
 
 def commented_json(path: Path) -> dict[str, Any]:
-    """Return the settings in a JSON file that may hold comments and last commas; none where it cannot be read."""
+    """Return the settings in a JSON file that may hold comments and last commas; none if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

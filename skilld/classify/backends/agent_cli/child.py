@@ -78,7 +78,7 @@ def run(
 ) -> Run:
     """Run a program with `text` on stdin for at most `seconds`. `folder` is removed should this process be killed.
 
-    Raises OSError where the program cannot be started.
+    Raises OSError if the program cannot be started.
     """
     guard = _guard(folder)
     try:

@@ -29,7 +29,7 @@ _MODEL = re.compile(r"[\w.\[][\w.:/@+\[\]-]*", re.ASCII)  # never an option
 def chosen(model: str) -> tuple[Client, str]:
     """Return the client that a model string names and the model to ask it for, empty for the client's own choice.
 
-    Raises UsageError where there is no such client, or the rest is no model's name.
+    Raises UsageError if there is no such client, or the rest is no model's name.
     """
     program, _, wanted = model.removeprefix(PREFIX).partition(":")
     client = CLIENTS.get(program)
@@ -42,12 +42,12 @@ def chosen(model: str) -> tuple[Client, str]:
 
 
 def of_agent(agent: str) -> Client | None:
-    """Return the command line of an agent, None where there is none that can be asked."""
+    """Return the command line of an agent, None if there is none that can be asked."""
     return next((client for client in CLIENTS.values() if client.agent == agent), None)
 
 
 def find(program: str, environment: Mapping[str, str]) -> str | None:
-    """Return the absolute path of a program, None where no absolute folder of PATH holds it."""
+    """Return the absolute path of a program, None if no absolute folder of PATH holds it."""
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
     absolute = [folder for folder in folders if folder.startswith("/")]
     return shutil.which(program, path=os.pathsep.join(absolute)) if absolute else None

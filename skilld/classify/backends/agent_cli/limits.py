@@ -30,7 +30,7 @@ _JUST_NOW = timedelta(minutes=30)  # a clock that is a little slow: not tomorrow
 
 
 def resets_in(said: str, now: float) -> float | None:
-    """Return in how many seconds from `now` (Unix time) a limit resets; None where a client does not say it."""
+    """Return in how many seconds from `now` (Unix time) a limit resets; None if a client does not say it."""
     wait = _wait(said[:4000], now)
     return wait if wait is not None and 0 < wait <= _MOST else None
 

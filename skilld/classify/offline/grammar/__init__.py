@@ -59,7 +59,7 @@ class Language:
 
     @cached_property
     def marks(self) -> frozenset[str]:
-        """The small words that tell the language; none where its script does."""
+        """The small words that tell the language; none if its script does."""
         return frozenset(self.lists.get("marks", ()))
 
     @cached_property
