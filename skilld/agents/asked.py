@@ -1,4 +1,4 @@
-"""An agent's questions to the person: of each the options until it is answered, and what of the answer was typed.
+"""An agent's questions to the person: the options of each until it is answered, and what part of the answer was typed.
 
 Calls and results in, answers out. Between the two only hashes are kept, of the options and of the questions: a
 checkpoint holds nobody's words. How a client writes answers down is a function in its table.

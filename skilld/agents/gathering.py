@@ -1,4 +1,4 @@
-"""How one session's records are gathered where it is no file of lines: one JSON document, or a file for each event.
+"""Gathers a session's records if it is not a file of lines: from one JSON document, or from a file for each event.
 
 Files in, as an adapter is given them (`base.Beside`); records as JSON out, the head of the session first. A document
 is never held whole: its values are read one by one, and only up to the longest that counts.

@@ -1,4 +1,4 @@
-"""Whether the words that an update quotes say themselves that they hold for the time being. Pure.
+"""Whether the words that an update quotes say that they apply only for now. Pure.
 
 For every back-end: a model is told to leave such out, and strong ones give them all the same (docs/scoring.md).
 """

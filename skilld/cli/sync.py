@@ -1,4 +1,4 @@
-"""`skilld sync` and `skilld unsync`: the project's skills, named in the files that agents read at their start."""
+"""`skilld sync` and `skilld unsync`: the project's skills, listed in the files that agents read when they start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilld team join | leave | status | sync | pr`: one library for a team, through the git host that they have."""
+"""`skilld team join | leave | status | sync | pr`: one library for a team, shared through its git host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text is about, in words that can be compared: its parts, what each asks for or turns down, and its numbers.
+"""What a text is about, in words that can be compared: its parts, what each asks for or rejects, and its numbers.
 
 Text in, sets of words out. Words of one meaning are one word, whatever their language (gist.toml), and a rule of
 several clauses is several rules. Pure.

@@ -1,4 +1,4 @@
-"""Whether a client's new version writes other records than the ones before it: kinds and counts, nobody's words.
+"""Whether a client's new version writes records that older ones did not: kinds and counts, nobody's words.
 
 Of each agent and version it is kept in how many sessions which kinds of records stood. A new version drifts where a
 share of its records is of kinds that no version before it wrote, or where a kind that stood in each session before

@@ -1,4 +1,4 @@
-"""What each record of a transcript was taken for, and why: the answer of `skilld inspect --explain`.
+"""How each record of a transcript was classified, and why: the answer of `skilld inspect --explain`.
 
 A record's shape holds keys and the names of types, and of values only the short names of kinds; so it can be shown to
 anybody. Events are given to the record in whose place they stand, however late they were told.

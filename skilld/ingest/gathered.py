@@ -1,4 +1,4 @@
-"""Transcripts that are more than a file of lines: an adapter says how one session's records are gathered (`Gather`).
+"""Transcripts that are more than a file of lines: an adapter says how to gather one session's records (`Gather`).
 
 A document is written again at every message, a session may have a file for each event; so all records are gathered at
 each look, and those that were read before are only hashed. Their position is their number. The last record may still

@@ -1,4 +1,4 @@
-"""What several sessions of one task did alike: steps in order, what failed and what worked instead, the check. Pure.
+"""What sessions of one task have in common: steps in order, what failed and what worked instead, the check. Pure.
 
 Actions of sessions in, steps out, each with the commands as they ran. A step ran in at least two sessions without
 being marked failed; where the sessions differ in one exact word it is a variable. What `unfit` refuses is left out.

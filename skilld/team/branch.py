@@ -1,4 +1,4 @@
-"""The branch of the team's pull request: one commit for each rule, in the file that the team's agents load.
+"""The branch of the team's pull request: one commit per rule, in the file that the team's agents load.
 
 Written by plumbing into skilld's own copy; no work tree is touched. The same rules on the same commit give the same
 commits, so a run that was killed is made again without a second branch.

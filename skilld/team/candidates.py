@@ -1,4 +1,4 @@
-"""From many to one: records of several people that say the same, as one candidate for the team's files. Pure.
+"""Groups records of several people that say the same thing into one candidate for the team's files. Pure.
 
 People are counted by their keys, not by their names: one person under two names is one.
 """

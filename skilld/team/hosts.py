@@ -1,4 +1,4 @@
-"""The host of a repository through the program that the person has for it: `gh` for GitHub, `glab` for GitLab.
+"""Talks to a repository's host through the program the person has for it: `gh` for GitHub, `glab` for GitLab.
 
 Both are asked by their `api` command alone, which speaks the host's documented REST API with the login that they hold;
 no token is seen here. What only `glab` does is written from its documentation and was not tried against a GitLab.

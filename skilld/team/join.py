@@ -1,4 +1,4 @@
-"""As whom the person takes part in which repository's team, and what is known of the others there.
+"""Which team the person belongs to, and under what name, in each repository; and what is known of the others.
 
 That they joined stands in their own settings (`team.repositories`); the rest in skilld's database. Nothing of it is
 read from the repository.

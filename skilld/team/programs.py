@@ -1,4 +1,4 @@
-"""Running ssh-keygen, gh and glab: by their absolute path, without a terminal to ask on, within a time limit.
+"""Runs ssh-keygen, gh and glab: by absolute path, without a terminal to prompt on, within a time limit.
 
 The only place of this room that starts programs. None of them is one that a repository could choose: they stand in an
 absolute folder of PATH, and run in a folder of skilld's own.

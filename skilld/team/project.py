@@ -1,4 +1,4 @@
-"""What the remote's default branch, and the branch of the team's pull request, say of the team's rules.
+"""What the remote's default branch and the branch of the team's pull request say about the team's rules.
 
 Commits of the pull request name their rule in trailers; the files say whether it is still in force. Reads only.
 """

@@ -1,4 +1,4 @@
-"""The team's one pull request: what goes onto its branch, what became of what was there, and what it says.
+"""The team's one pull request: what goes onto its branch, what happened to what was there, and its text.
 
 The branch is only ever added to while its pull request is open, so that nothing of a reviewer's is lost; it begins anew
 from the default branch once all of it landed, or its pull request was closed.

@@ -1,4 +1,4 @@
-"""One thing a person taught, or what became of it, as it goes to others: a small JSON text, and back. Pure.
+"""One thing a person taught, or what happened to it, as it is sent to others: to a small JSON text and back. Pure.
 
 What is read was written by a stranger: one record that breaks a rule is refused whole, never mended.
 """

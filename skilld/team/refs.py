@@ -1,4 +1,4 @@
-"""The refs of a team's people on the remote: what each of them holds, checked; and this person's own, written.
+"""The refs of a team's members on the remote: reads and checks what each contains, and writes this person's own.
 
 A person's ref names one commit without a parent, signed with that person's SSH key, whose tree holds their records as
 files named by their content. Everything read here was written by somebody else: what breaks a rule is left out and

@@ -1,4 +1,4 @@
-"""What leaves for a team: the rules that the person accepted in a repository, each checked as a share is.
+"""What is sent to a team: the rules the person accepted in a repository, each checked as `skilld skills share` does.
 
 A rule that names a secret, a session, a path of this machine or a person stays, and is named with why.
 """

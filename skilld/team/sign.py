@@ -1,4 +1,4 @@
-"""Signing commits with the person's SSH key, and checking whose key signed one: as git does it (`gpg.format = ssh`).
+"""Signs commits with the person's SSH key, and checks whose key signed one, as git does it (`gpg.format = ssh`).
 
 A key is known by the text of its public half, "ssh-ed25519 AAAA...". `git verify-commit` accepts what is made here.
 """

@@ -1,4 +1,4 @@
-"""Fetching what the others of a team hold, and pushing what this person does: one call, safe to be killed anywhere.
+"""Fetches what the other members share, and pushes what this person shares: one call, safe to kill at any point.
 
 What is pushed is what the person's ref holds already, with what this machine knows more; a push that another machine
 of theirs was quicker than is made again on what that one pushed.

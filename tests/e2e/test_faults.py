@@ -121,7 +121,7 @@ def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
     session = Session(home, project)
     with program.daemon():
         path.write_text('[batch]\nturns = 2\n[roots]\ncodex = ["/elsewhere"]\n')
-        said = "changed; roots only after a restart"
+        said = "changed; roots takes effect only after a restart"
         wait_for("the change to be seen", lambda: _said_of_settings(program) == said, every=0.2)
         session.type("ok", "thanks")
         wait_for("a batch of two", lambda: program.json("status")["batches"]["done"] == 1, every=0.2)
@@ -132,7 +132,7 @@ def test_a_second_daemon_is_refused(home: Path, program: Program) -> None:
     with program.daemon():
         done = program.run("run")
     assert done.returncode == 4
-    assert "running already" in done.stderr
+    assert "already running" in done.stderr
 
 
 def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, project: Project) -> None:

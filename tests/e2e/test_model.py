@@ -80,7 +80,7 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
         (updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
         (updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
         (updates(skill=7), "a skill that is not in use"),
-        (updates(turn=9), "a turn that is not there"),
+        (updates(turn=9), "a turn that does not exist"),
         (updates(kind="revolution"), "unknown kind"),
         (updates(extra="key"), "unknown key"),
         (updates() + updates(), "2 <updates> blocks"),

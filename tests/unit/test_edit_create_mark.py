@@ -53,7 +53,7 @@ def test_what_is_no_skill_is_not_made(text: str) -> None:
 def test_a_long_file_may_be_made_and_is_made_alone() -> None:
     long = TEXT + "".join(f"- Step {number}.\n" for number in range(480))
     assert apply(b"", [create(long)]) == long.encode()
-    with pytest.raises(RefusedError, match="at once"):
+    with pytest.raises(RefusedError, match="at the same time"):
         apply(b"", [create(), mark()])
 
 
@@ -138,12 +138,12 @@ def test_a_model_can_form_neither(operation: Operation) -> None:
     assert operation.op not in BODY_OPS
     assert operation.op.value not in str(OPERATIONS)
     reply = f'<operations>[{{"op": "{operation.op.value}", "anchor": "skilld-x", "text": "x"}}]</operations>'
-    with pytest.raises(BadReplyError, match="unknown sort"):
+    with pytest.raises(BadReplyError, match="unknown type"):
         parse_operations(reply)
     loaded = Loaded(
         SkillRef("deploy", "/x"), b"" if operation.op is Op.CREATE else TEXT.encode(), SkillDoc(1, "", "", "")
     )
-    with pytest.raises(RefusedError, match="more than a change of the skill's body"):
+    with pytest.raises(RefusedError, match="it changes more than the skill's body"):
         check([operation], [], loaded, SAID, lambda text: text)
 
 

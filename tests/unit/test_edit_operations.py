@@ -99,7 +99,7 @@ def test_an_anchor_that_stands_twice_is_ambiguous() -> None:
         (insert("- Test it.", " \n"), "adds no text"),
         (insert("- Build it.", "- Test it."), "already"),
         (replace("- Test it.", "- Test it. "), "changes nothing"),
-        (insert("- Test it.", "- \ud800"), "no file can hold"),
+        (insert("- Test it.", "- \ud800"), "cannot be written to a file"),
         (insert("- Test it.", "- \0"), "NUL"),
         (insert("- Test it.", "\n".join(f"- {n}" for n in range(MAX_CHANGED_LINES + 1))), "41 lines"),
         (insert("- Test it.", "- " + "x" * 9000), "9002 characters"),

@@ -74,7 +74,7 @@ def test_links_pipes_and_huge_files_are_named_and_not_read(tmp_path: Path) -> No
     (top / "linked").symlink_to(tmp_path)
     assert _told(find(str(top), {})) == [
         ("huge/SKILL.md", "huge", False, (), "it has 1073741824 bytes, more than 1048576"),
-        ("link/SKILL.md", "link", False, (), "it is a link"),
+        ("link/SKILL.md", "link", False, (), "it is a symlink"),
         ("pipe/SKILL.md", "pipe", False, (), "it is not a regular file"),
     ]
 
@@ -148,7 +148,7 @@ def test_nothing_of_a_hostile_repository_runs_or_is_followed(person: Person) -> 
         found = _told(find(source, {}))
         assert found == [
             ("big/SKILL.md", "big", False, (), "it has 9437184 bytes, more than 1048576"),
-            ("link/SKILL.md", "link", False, (), "it is a link"),
+            ("link/SKILL.md", "link", False, (), "it is a symlink"),
             ("tidy/SKILL.md", "tidy", True, ("tidy/run.sh",), ""),
         ]
     assert snapshot(person.root.parent) == before

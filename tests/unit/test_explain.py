@@ -44,7 +44,7 @@ def test_each_record_is_explained(session: Path) -> None:
     assert [each.taken for each in found] == [
         ("the head of a session",),
         ("a turn (typed)",),
-        ("no turn: headless",),
+        ("not a turn: headless",),
         ("an unknown kind",),
         ("malformed",),
     ]
@@ -71,7 +71,7 @@ def test_a_claim_without_a_proof_is_explained_at_its_own_record(tmp_path: Path) 
     carrier = next(carrier for carrier in CARRIERS["kimi-code"] if carrier.wrapper == "headless prompt")
     path.write_bytes(carrier.data("by a script", "by a person"))
     found = list(explain(path, ADAPTERS["kimi-code"]))
-    assert [each.taken for each in found] == [("no turn: not-typed",), ("no turn: not-typed",)]
+    assert [each.taken for each in found] == [("not a turn: not-typed",), ("not a turn: not-typed",)]
     assert "it is not in the client's list of what was typed" in found[0].why
 
 

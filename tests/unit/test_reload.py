@@ -43,7 +43,7 @@ def test_what_needs_a_restart_is_said(path: Path, tmp_path: Path) -> None:
     file = SettingsFile(path, load(path))
     path.write_text(f'[roots]\nclaude-code = ["{tmp_path}"]\n[notify]\nenabled = false\n')
     assert file.changed() is not None
-    assert file.said == "changed; roots and notify.enabled only after a restart"
+    assert file.said == "changed; roots and notify.enabled take effect only after a restart"
 
 
 def test_without_a_file_there_is_nothing_to_change(path: Path) -> None:

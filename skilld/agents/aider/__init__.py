@@ -1,4 +1,4 @@
-"""The adapter for Aider: a history in Markdown in each project, and beside it the list of what was typed.
+"""The adapter for Aider: a Markdown history in each project, with the list of what was typed next to it.
 
 Seen: 0.86.2. Typed lines stand behind `#### `, Aider's own behind `> `, the rest is the model's, which may write any of
 them. So a block counts only where the list has it, in order; headless runs put their prompt into it twice at one time.

@@ -1,4 +1,4 @@
-"""The adapter for Google Antigravity: of each conversation an append-only transcript.jsonl of its engine.
+"""The adapter for Google Antigravity: one append-only transcript.jsonl per conversation, written by its engine.
 
 Seen: the engine of google-antigravity 0.1.22, not the client `agy`, which wants an account. How a headless run differs
 is unknown; where the client's history.jsonl is there, prompts must stand in it. Arguments of tools are JSON in strings.

@@ -1,4 +1,4 @@
-"""The adapter for Cline's command line: of each session one JSON document of messages, rewritten, and a manifest.
+"""The adapter for Cline's command line: one JSON document of messages per session, rewritten each time, and a manifest.
 
 Seen: 3.0.65. A prompt is a part wholly inside `<user_input>`. `interactive` in the manifest tells a terminal; a session
 that began without one keeps its mark when a person resumes it, and then the list of typed prompts tells. Queued prompts

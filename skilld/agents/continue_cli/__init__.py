@@ -1,4 +1,4 @@
-"""The adapter for Continue's command line: of each session one JSON document, rewritten, without ids and times.
+"""The adapter for Continue's command line: one JSON document per session, rewritten each time, without ids or times.
 
 Seen: 1.5.47. Nothing in the file tells `cn -p` from a typed prompt, so each must stand in `input_history.json`, which
 has the times, too. A prompt that is typed while a tool runs takes the turn before it out of the file.

@@ -1,4 +1,4 @@
-"""The adapter for Grok Build: of each session an append-only updates.jsonl, sub-agents in folders beside it.
+"""The adapter for Grok Build: one append-only updates.jsonl per session, sub-agents in folders next to it.
 
 Seen: 1.0.41. `summary.json` and `prompt_context.json` tell a headless session. `grok -p -c` into a person's session
 changes neither; it numbers its events from the start, where a terminal goes on counting. The note on a refusal is

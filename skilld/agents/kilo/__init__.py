@@ -1,4 +1,4 @@
-"""The adapter for Kilo Code's command line: a fork of opencode that keeps the same tables in a place of its own.
+"""The adapter for Kilo Code's command line: a fork of opencode that keeps the same tables elsewhere.
 
 Seen: 7.7.9. A typed skill is `/name:skill args`; sessions that nobody is in deny themselves one tool more.
 """

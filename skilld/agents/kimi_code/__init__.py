@@ -1,4 +1,4 @@
-"""The adapter for Kimi Code: one append-only wire.jsonl for each agent of a session; the main one's is the person's.
+"""The adapter for Kimi Code: one append-only wire.jsonl per agent of a session; the person talks to the main one.
 
 Seen: 2.1.0. `origin` says whose a prompt is; `kimi -p` writes the same as a terminal, so prompts must stand in the
 folder's `user-history`. Lines that wait are sent as one prompt. Only a terminal can steer a turn that runs.

@@ -1,4 +1,4 @@
-"""The adapter for the Kiro command line: of each session one append-only JSONL file, with a document beside it.
+"""The adapter for the Kiro command line: one append-only JSONL file per session, with a document next to it.
 
 Only read about: the shapes are those of public readers' captures of 2.5.1 and 2.28. How a headless run differs is
 unknown. Of its three places only the default engine's is read, not the desktop's nor the database of 1.x.

@@ -1,4 +1,4 @@
-"""The adapter for Letta Code: an append-only transcript of each conversation, which a terminal alone writes.
+"""The adapter for Letta Code: an append-only transcript of each conversation, written only if it runs in a terminal.
 
 Seen: 0.32.18. Every `user` line is typed, queued ones too; a typed skill and a prompt whose turn was interrupted are
 missing. The messages of the local backend have no times and no sign of `-p`: they are passed over.

@@ -1,4 +1,4 @@
-"""The adapter for Mistral Vibe: of each session a store of snapshots and a journal, to which CURRENT is the way in.
+"""The adapter for Mistral Vibe: a store of snapshots and a journal per session, found through CURRENT.
 
 Seen: 3.0.3. The chunks of the newest snapshot hold all entries, the journal what came since. The id of a prompt tells
 who it is of: `rs-` is a terminal's, `user-turn-` a headless run's. Everything is replaced by rename.

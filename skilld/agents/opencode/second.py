@@ -1,4 +1,4 @@
-"""The tables that opencode 2 keeps its sessions in, beside those of 1.x, and its messages in the shape of the old.
+"""The tables in which opencode 2 keeps its sessions, next to those of 1.x; its messages in the shape of the old ones.
 
 Only read about: rows of public captures of 2.0.25 and 2.0.26. At its first start it copies sessions into the new tables
 under their old ids and leaves the old rows, so of a session that is in both only the new ones are asked. `permission`
