@@ -99,7 +99,7 @@ def _xdg(variable: str, default: str) -> Path:
 def private_dir(path: Path) -> Path:
     """Create `path` with mode 0700 where it is missing, and return it.
 
-    Raises SkilldError if it exists with another owner or is open to others: what lies there cannot be trusted.
+    Raises SkilldError if it exists with another owner or is open to others: what is there cannot be trusted.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)

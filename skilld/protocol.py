@@ -222,7 +222,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Distil(Tagged):
-    """Windows of past sessions, each to be asked about beside a stand-in for a skill."""
+    """Windows of past sessions, each to be asked about next to a stand-in for a skill."""
 
     backend: Spec
     skill: SkillDoc

@@ -29,7 +29,7 @@ _PRUNED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file: its text, and where it lies in truth."""
+    """A file: its text, and where it is in truth."""
 
     text: str
     real: str
@@ -42,7 +42,7 @@ class Files(Protocol):
         """Return a regular file, links followed."""
 
     def names(self, folder: str) -> Mapping[str, bool]:
-        """Return what lies in a folder, in the order of the disk, and whether each is a folder, links followed."""
+        """Return what is in a folder, in the order of the disk, and whether each is a folder, links followed."""
 
     def exists(self, path: str) -> bool:
         """Whether anything has this name."""
@@ -79,7 +79,7 @@ class Disk:
         return found
 
     def names(self, folder: str) -> Mapping[str, bool]:
-        """Return what lies in a folder; nothing if it cannot be listed."""
+        """Return what is in a folder; nothing if it cannot be listed."""
         try:
             facts = os.stat(folder)  # noqa: PTH116
             kept = self._folders.get(folder)

@@ -58,12 +58,12 @@ class Where:
         return any(matches(patterns, path) for path in below)
 
     def json(self, path: str) -> dict[str, Any]:
-        """Return an object of JSON, with comments or without; empty if it is none."""
+        """Return an object of JSON, with comments or without; empty if it is not one."""
         found = self.files.read(path)
         return json_object(found.text) if found else {}
 
     def toml(self, path: str) -> dict[str, Any]:
-        """Return what a TOML file says; nothing if it is none."""
+        """Return what a TOML file says; nothing if it is not one."""
         found = self.files.read(path)
         try:
             return tomllib.loads(found.text) if found else {}
@@ -138,7 +138,7 @@ def target(name: str, folder: str, home: str) -> str:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return an object of JSON with comments; empty if it is none."""
+    """Return an object of JSON with comments; empty if it is not one."""
     bare = _LAST_COMMA.sub(r"\1", _COMMENT.sub(lambda found: found[1] or " ", text))
     for given in (text, bare):
         try:

@@ -14,7 +14,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 def matches(patterns: Sequence[str], path: str) -> bool:
     """Whether patterns take a path, or a folder above it, relative to where they apply.
 
-    The last one that matches decides, `!` says no; but nothing brings back what lies in a folder that is taken.
+    The last one that matches decides, `!` says no; but nothing brings back what is in a folder that is taken.
     """
     parts = path.split("/")
     taken: set[int] = set()  # how many parts the folders that are taken have

@@ -127,7 +127,7 @@ class Context:
 
     @property
     def nearest(self) -> LoadedFile | None:
-        """The project's instruction file that is nearest to the work at hand, and lies in the project in truth."""
+        """The project's instruction file that is nearest to the work at hand, and is in the project in truth."""
         fitting = [
             file
             for file in self.files
@@ -136,7 +136,7 @@ class Context:
         return max(fitting, key=_depth, default=None)
 
     def is_inside(self, file: LoadedFile) -> bool:
-        """Whether a file lies in the project, links followed."""
+        """Whether a file is in the project, links followed."""
         return within(file.real, self.root)
 
     def of(self, *kinds: Kind) -> list[Surprise]:
@@ -154,7 +154,7 @@ def within(path: str, folder: str) -> bool:
 
 
 def version_of(text: str) -> tuple[int, ...]:
-    """Return a version as numbers, without what follows them; empty if it is none."""
+    """Return a version as numbers, without what follows them; empty if it is not one."""
     numbers: list[int] = []
     for part in text.split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]

@@ -99,7 +99,7 @@ def waiting(store: Store, cwd: str) -> tuple[PastLearning, ...]:
 
 
 def _together(one: str, other: str) -> bool:
-    """Whether two folders are one, or one lies in the other."""
+    """Whether two folders are one, or one is in the other."""
     return Path(one).is_relative_to(other) or Path(other).is_relative_to(one)
 
 

@@ -101,7 +101,7 @@ _BESIDE = ("", "-wal", "-shm")
 
 
 class FileIdentity:
-    """Knows the lock and the database, both open by now, with what SQLite keeps beside it."""
+    """Knows the lock and the database, both open by now, with what SQLite keeps next to it."""
 
     def __init__(self, lock: Path, database: Path) -> None:
         files = [lock, *(database.with_name(database.name + more) for more in _BESIDE)]

@@ -179,7 +179,7 @@ class Loop:
             self._work()
 
     def _transcript(self, path: str) -> tuple[str, Path] | None:
-        """Return whose transcript has changed with a path; None if it is none, or was looked at just now."""
+        """Return whose transcript has changed with a path; None if it is not one, or was looked at just now."""
         for root in self._engine.roots:
             file = root.transcript(Path(path))
             if file is not None:

@@ -132,7 +132,7 @@ def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], l
 
 
 def _open(body: Sequence[Line]) -> list[Section]:
-    """Return the sections that say something; of a generated file what of them lies in the lines for people."""
+    """Return the sections that say something; of a generated file what of them is in the lines for people."""
     free = left_to_people(body)
     if free is None:
         return [

@@ -89,7 +89,7 @@ def _within(one: str, others: Sequence[str]) -> bool:
 
 
 def _stands(text: str, answer: str) -> bool:
-    """Whether a text is in an answer with no letter or digit of another word beside it."""
+    """Whether a text is in an answer with no letter or digit of another word next to it."""
     at = answer.find(text)
     while at >= 0:
         end = at + len(text)

@@ -39,7 +39,7 @@ _OFFERED = "evals_offered"  # in the store's meta: which cases were written down
 class Place:
     """The two files that may hold the cases of a skill, and which of them new ones go to.
 
-    `why_own` says why that is the one in skilld's own data; empty if it is the one beside the skill.
+    `why_own` says why that is the one in skilld's own data; empty if it is the one next to the skill.
     """
 
     skill: Skill
@@ -90,7 +90,7 @@ def _why_own(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, int
 
 
 def kept(store: Store, place: Place) -> list[Kept]:
-    """Return the cases that are written down: beside the skill, as proposed, and in skilld's own data.
+    """Return the cases that are written down: next to the skill, as proposed, and in skilld's own data.
 
     Raises SkilldError if a file is no file of cases.
     """

@@ -202,7 +202,7 @@ def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[Source
 
 
 def _skills(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield path, folder name and the files beside it for every SKILL.md among the paths of files."""
+    """Yield path, folder name and the files next to it for every SKILL.md among the paths of files."""
     paths = sorted(PurePosixPath(file) for file in files)
     homes = {path.parent for path in paths if path.name == FILE}
     for home in sorted(homes):

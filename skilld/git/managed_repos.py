@@ -283,7 +283,7 @@ def _work_tree(git_dir: Path) -> Path | None:
 
 
 def _make(root: Path, git_dir: Path) -> None:
-    """Make the repository beside its place and put it there whole: a kill leaves nothing half made."""
+    """Make the repository next to its place and put it there whole: a kill leaves nothing half made."""
     try:
         for folder in (git_dir.parent.parent, git_dir.parent):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

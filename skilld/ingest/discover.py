@@ -40,7 +40,7 @@ class Root:
 
     @property
     def is_flat(self) -> bool:
-        """Whether nothing below the folder matters but what lies in it."""
+        """Whether nothing below the folder matters but what is in it."""
         return bool(self.file) or ADAPTERS[self.agent].INFO.flat
 
     @property

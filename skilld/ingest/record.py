@@ -191,7 +191,7 @@ class OpenFile:
 
 
 class OpenFiles:
-    """The files that were read last, at most `most` beside those in which something waits."""
+    """The files that were read last, at most `most` next to those in which something waits."""
 
     def __init__(self, most: int = 64) -> None:
         self._most = most

@@ -54,7 +54,7 @@ def opened(path: Path, queries: Sequence[Query], seconds: float) -> Iterator[tup
 
 
 def _is_in_use(path: Path) -> bool:
-    """Whether there is anything in a log beside the database: then that, too, must be read, and locks be heeded."""
+    """Whether there is anything in a log next to the database: then that, too, must be read, and locks be heeded."""
     for ending in ("-wal", "-journal"):
         with suppress(OSError):
             if path.with_name(f"{path.name}{ending}").stat().st_size > 0:
@@ -63,7 +63,7 @@ def _is_in_use(path: Path) -> bool:
 
 
 def _connect(path: Path, seconds: float, *, still: bool) -> sqlite3.Connection:
-    """Open a database for reading. Without a log it is taken for `immutable`: else SQLite makes files beside it."""
+    """Open a database for reading. Without a log it is taken for `immutable`: else SQLite makes files next to it."""
     place = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if still else ''}"
     db = sqlite3.connect(place, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
     try:
@@ -98,7 +98,7 @@ def _fits(db: sqlite3.Connection, query: Query) -> bool:
 
 
 def _columns(db: sqlite3.Connection, table: str) -> set[str]:
-    """Return the columns of a table; none if it is none (a view could say anything)."""
+    """Return the columns of a table; none if it is not one (a view could say anything)."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone():
         return set()
     return {row["name"] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}

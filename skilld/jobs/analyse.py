@@ -371,7 +371,7 @@ class Analysis:
         return any(_is_there(file) or any(_is_there(folder / ".git") for folder in file.parents) for file in files)
 
     def _instructions(self) -> str:
-        """Return what the agent loads beside the files that are judged."""
+        """Return what the agent loads next to the files that are judged."""
         if self._places is not None:
             return self._places.instructions
         return standing_instructions(self._batch.agent, self._batch.cwd, self._batch.home, self._batch.variables)

@@ -53,7 +53,7 @@ class JobPlaces:
 
     @property
     def instructions(self) -> str:
-        """What the agent loads beside the files that may be edited."""
+        """What the agent loads next to the files that may be edited."""
         own = {one.ref.path for one in self.files}
         return "\n\n".join(file.text for file in self.loaded if file.real not in own)
 

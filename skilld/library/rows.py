@@ -173,7 +173,7 @@ class LibraryRow:
     """One skill. `group` is its source, or `evolving` where skilld wrote it or has changed it lately.
 
     `corrections` counts the proposals that its use has led to, whatever became of them; `edited_at` is a Unix time,
-    0 if no proposal was ever accepted. `marks` are single words that a list shows beside it.
+    0 if no proposal was ever accepted. `marks` are single words that a list shows next to it.
     """
 
     skill: Skill

@@ -71,7 +71,7 @@ def due(
 
 
 def is_quiet(hours: tuple[int, int] | None, now: float) -> bool:
-    """Whether a Unix time lies in the person's quiet hours."""
+    """Whether a Unix time is in the person's quiet hours."""
     if hours is None:
         return False
     start, end = hours

@@ -192,7 +192,7 @@ def check(
 def apart(
     backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str, redact: Callable[[str], str]
 ) -> Composed:
-    """Return the edit of those updates that pass alone and beside each other, those that only add placed by code.
+    """Return the edit of those updates that pass alone and next to each other, those that only add placed by code.
 
     Raises as `compose` does, where none passes.
     """

@@ -91,7 +91,7 @@ def _of_word_and_number(word: str) -> Shape:
 
 
 def is_plain_password(word: str) -> bool:
-    """Whether `word`, given as a password beside the name of a user, may be one though it is a plain word."""
+    """Whether `word`, given as a password next to the name of a user, may be one though it is a plain word."""
     if not 4 <= len(word) <= _LONGEST or _is_other(word) or is_stand_in(word) or is_nominal(word):  # noqa: PLR2004
         return False
     return not _TYPE.fullmatch(word)

@@ -150,7 +150,7 @@ def _told(text: str, at: int, name: Name) -> Finding | None:
 
 
 def _has_user(text: str, name: Name, end: int) -> bool:
-    """Whether a user is named beside a password that ends at `end`, which then may be any word."""
+    """Whether a user is named next to a password that ends at `end`, which then may be any word."""
     around = f"{text[max(0, name.start - _BEFORE) : name.start]} {text[end : end + _BESIDE]}"
     return names_a_user(around)
 

@@ -1,6 +1,6 @@
 """Plots as inline SVG: bars by week, lines by week, one bar in parts. Pure.
 
-Shapes alone are SVG, and stretch to the width there is; every label is HTML beside them, so that it keeps its size.
+Shapes alone are SVG, and stretch to the width there is; every label is HTML next to them, so that it keeps its size.
 What a week's bar stands for is its title.
 """
 
@@ -50,7 +50,7 @@ def bars(series: Sequence[Series], titles: Sequence[str], *, most: float, peak: 
 
 
 def line(values: Sequence[int | None], most: int, about: str) -> Markup:
-    """Return one line in steps over what lies below it, from 0 up; `most` is as high as the plot."""
+    """Return one line in steps over what is below it, from 0 up; `most` is as high as the plot."""
     scale = (_HEIGHT - 8) / most
     known = [(place * _STEP, _HEIGHT - value * scale) for place, value in enumerate(values) if value is not None]
     steps = "".join(f"L{left} {top:.1f}h{_STEP}" for left, top in known)

@@ -34,7 +34,7 @@ class Doing:
 
 
 class PlainTabs:
-    """The tabs beside the open proposals. `turns` make a batch."""
+    """The tabs next to the open proposals. `turns` make a batch."""
 
     def __init__(self, sitting: ReviewSession, turns: int, doing: Doing) -> None:
         self._sitting = sitting

@@ -126,7 +126,7 @@ def write(draft: Draft) -> str:
 
 
 def input_schema(metadata: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the input schema of a skill that is an MCP tool; empty if it is none, or says none for an object."""
+    """Return the input schema of a skill that is an MCP tool; empty if it is not one, or says none for an object."""
     found = _json(metadata.get(SCHEMA, "")) if metadata.get(KIND) == SkillKind.TOOL else None
     return found if isinstance(found, dict) and found.get("type") == "object" else {}
 

@@ -182,7 +182,7 @@ def _skill_folder(path: Path, places: Places) -> Path | None:
 
 
 def _own_repository(path: Path, cwd: str | None) -> Path | None:
-    """Return the repository that a skill lies in, where it is the person's: they commit to it, or work in it now."""
+    """Return the repository that a skill is in, where it is the person's: they commit to it, or work in it now."""
     if not _OTHERS.isdisjoint(path.parts):
         return None
     root = next((folder for folder in path.parents[:-1] if os.path.lexists(folder / ".git")), None)
@@ -217,7 +217,7 @@ def spelled(path: Path) -> Path:
     """Return a real path as its folders spell it.
 
     A disk of macOS finds a file by any case and Unicode form of its name; git, the store and comparisons do not. What
-    lies in a folder that may not be listed stays as it is.
+    is in a folder that may not be listed stays as it is.
     """
     return _listed(path) if sys.platform == "darwin" else path
 

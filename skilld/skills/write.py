@@ -95,7 +95,7 @@ def landing(
     that exists, those of the agent with most of the evidence first, else in that agent's usual one. Any other lands in
     the person's own folder.
 
-    Raises SkilldError if a skill of that name is there already, in any folder of skills beside it; RefusedError
+    Raises SkilldError if a skill of that name is there already, in any folder of skills next to it; RefusedError
     if the way leads out of the project or home, or the project asks to be left alone.
     """
     if len(name) > MAX_NAME or not NAME.fullmatch(name):

@@ -174,7 +174,7 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 def is_remote(path: Path) -> bool:
-    """Whether a file lies on a network file system; False if the system does not tell (macOS)."""
+    """Whether a file is on a network file system; False if the system does not tell (macOS)."""
     try:
         mounts = _TABLE.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:

@@ -99,7 +99,7 @@ def missing_reason(path: Path) -> str | None:
 
 
 def make_private(path: Path) -> None:
-    """Close what lies in a database's place to others where it is not that database: it will be moved aside.
+    """Close what is in a database's place to others where it is not that database: it will be moved aside.
 
     The database itself, open to others, is for the person to look at (skilld.paths.check_private).
     """
@@ -182,7 +182,7 @@ def begin(path: Path, copy: Path | None) -> Path:
 def replace(path: Path, mark: str) -> Path:
     """Move a damaged database aside and the rebuilt one into its place; returns where the damaged one is.
 
-    Its log goes first: beside another database SQLite would take it for that one's.
+    Its log goes first: next to another database SQLite would take it for that one's.
     """
     aside = path.with_name(f"{path.name}.damaged-{mark}")
     number = 1

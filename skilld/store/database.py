@@ -196,7 +196,7 @@ class Store:
         return journal.place(self._db)
 
     def keep_copy(self, *, rotate: bool = True) -> None:
-        """Put a copy beside it, and have the journal begin again: what a damaged one is replaced by.
+        """Put a copy next to it, and have the journal begin again: what a damaged one is replaced by.
 
         The newest copy so far becomes the second; without `rotate` its place is taken. Raises StoreError, OSError.
         """

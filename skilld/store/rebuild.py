@@ -52,7 +52,7 @@ def build(path: Path) -> Built:
 
 
 def put_in_place(path: Path, mark: str, built: Built) -> None:
-    """Put a built database in its place, what lies there aside; a journal it does not hold all of, too."""
+    """Put a built database in its place, what is there aside; a journal it does not hold all of, too."""
     journal = journal_of(path)
     if not built.keeps_journal and os.path.lexists(journal):
         journal.replace(journal.with_name(f"{journal.name}.damaged-{mark}"))

@@ -126,7 +126,7 @@ def ollama_models(name: str, port: int) -> list[str]:
 
 
 def _can_talk(entry: Mapping[str, Any]) -> bool:
-    """Whether a model of Ollama's list answers in words; those that only embed are listed beside the others."""
+    """Whether a model of Ollama's list answers in words; those that only embed are listed next to the others."""
     family = str((entry.get("details") or {}).get("family", ""))
     return bool(_MODEL_NAME.fullmatch(entry["name"])) and "embed" not in entry["name"] and "bert" not in family
 

@@ -29,7 +29,7 @@ from skilld.types import Usage
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """One private folder: `work` to work in, `temporary` for what the client throws away, and files beside them."""
+    """One private folder: `work` to work in, `temporary` for what the client throws away, and files next to them."""
 
     folder: Path
 
@@ -143,7 +143,7 @@ class Client:
 
 
 def value(data: bytes) -> Any:  # noqa: ANN401 - JSON is Any
-    """Return what printed JSON says, None if it is none."""
+    """Return what printed JSON says, None if it is not JSON."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

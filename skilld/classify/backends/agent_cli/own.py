@@ -24,7 +24,7 @@ def new_mark() -> str:
 
 
 def is_own(text: str, cwd: str | None) -> bool:
-    """Whether skilld itself asked this: the text carries its mark, or `cwd` lies in a folder it made for a question.
+    """Whether skilld itself asked this: the text carries its mark, or `cwd` is in a folder it made for a question.
 
     A turn or skill use for which it holds is nobody's; for the latter `text` is empty. Pure.
     """

@@ -167,7 +167,7 @@ class Language:
 
     @cached_property
     def requires(self) -> re.Pattern[str]:
-        """What a thing must do, which is a product as long as no word of the work stands beside it."""
+        """What a thing must do, which is a product as long as no word of the work stands next to it."""
         return self._listed("required", "", "")
 
     @cached_property
