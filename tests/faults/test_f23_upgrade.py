@@ -33,7 +33,7 @@ def test_f23_upgraded_and_downgraded_in_the_middle_of_a_batch(
     upgraded = path.read_bytes()
     done = world.program.run("run", "--once")
     assert done.returncode == 1
-    assert "written by a newer skilld" in done.stderr
+    assert "written by a newer version of skilld" in done.stderr
     assert path.read_bytes() == upgraded
     path.with_name(f"{path.name}.before-{NEWER}").replace(path)
     world.later()

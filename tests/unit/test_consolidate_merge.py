@@ -126,7 +126,7 @@ def test_a_passage_that_no_edit_may_hold_is_left_and_the_rest_comes() -> None:
     long = "```\n" + "".join(f"line {number}\n" for number in range(60)) + "```\n"
     found = merged(f"# Other\n\n## Code\n\n{long}\n- Paint the walls.\n")
     assert carried(found) == ["Paint the walls."]
-    assert any("at most 40" in one.why for one in found.left)
+    assert any("the limit for one proposal is 40" in one.why for one in found.left)
 
 
 def test_names_taken_over_before_stay_in_the_mark() -> None:

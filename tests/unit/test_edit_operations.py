@@ -87,7 +87,7 @@ def test_an_anchor_that_does_not_stand_is_an_error_but_no_danger(operation: Oper
 def test_an_anchor_that_stands_twice_is_ambiguous() -> None:
     with pytest.raises(SkilldError) as caught:
         apply(b"- a\n\n- a \n", [insert("- a", "- b")])
-    assert "stands 2 times" in caught.value.cause
+    assert "occurs 2 times" in caught.value.cause
 
 
 @pytest.mark.parametrize(

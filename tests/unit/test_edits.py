@@ -95,9 +95,9 @@ def test_a_secret_in_the_skill_is_not_shown_to_a_model(skill: Loaded) -> None:
 
 
 def test_a_line_that_holds_a_secret_is_stored_with_no_proposal(skill: Loaded) -> None:
-    with pytest.raises(RefusedError, match="holds a secret"):
+    with pytest.raises(RefusedError, match="contains a secret"):
         _after(skill, [Operation(Op.INSERT_AFTER, f"- Token: {SECRET}", LINE)])
-    with pytest.raises(RefusedError, match="holds a secret"):
+    with pytest.raises(RefusedError, match="contains a secret"):
         _after(skill, [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE} {SECRET}")])
 
 
