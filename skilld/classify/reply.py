@@ -106,10 +106,10 @@ def parse_spare(reply: str, parts: int) -> list[tuple[int, int]]:
     found: dict[int, int] = {}
     for item in array(reply, "spare", "number"):
         if not isinstance(item, dict) or not {"number"} <= set(item) <= {"number", "same"}:
-            raise BadReplyError("a part is not of the asked form")
+            raise BadReplyError("a part does not have the requested format")
         number, same = json_answer.whole(item["number"]), json_answer.whole(item.get("same", 0))
         if number is None or same is None or not (1 <= number <= parts and 0 <= same <= parts) or number == same:
-            raise BadReplyError("it names a part that is not there")
+            raise BadReplyError("it refers to a part that does not exist")
         found.setdefault(number, same)
     return sorted(found.items())
 

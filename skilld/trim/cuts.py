@@ -37,7 +37,7 @@ class Why(StrEnum):
     )
     UNUSED = "it never applied in any session that loaded it"
     KNOWN = "a model says that any model already knows this"
-    SAID = "a model says that the file says this elsewhere"
+    SAID = "a model says that the file already says this elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
