@@ -100,9 +100,10 @@ def _skill(rule: Rule) -> str:
 
 
 def _mended(store: Store) -> list[Proposal]:
-    from skilld.effect.everything import mend
+    from skilld.effect.everything import mend, share
 
-    return mend(store, _host(), common.settings().targets, common.redactor(), time.time())
+    settings, redact, now = common.settings(), common.redactor(), time.time()
+    return [work for one in (share, mend) for work in one(store, _host(), settings.targets, redact, now)]
 
 
 def _host() -> Host:

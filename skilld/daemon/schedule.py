@@ -15,7 +15,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from skilld.clock import day, minute_of_day
 from skilld.daemon.engine import Engine
 from skilld.protocol import Mend, Mine
-from skilld.store.meta import HEARD, MENDED_ON, MINED_ON
+from skilld.store.meta import HEARD, MENDED_ON, MINED_ON, OFFERED
 
 _MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
 
@@ -61,7 +61,8 @@ class Schedule:
 # The work of the night: to look which rules are not kept, and to mine past sessions where the person switched it on.
 #
 # A machine that slept through the night does it once when nobody is at work, and never twice for two nights. Rules are
-# looked at by day, too, when corrections were read: what was said again just now is proposed on the same day.
+# looked at by day, too, when corrections were read: what was said again just now is proposed on the same day. So is what
+# was accepted, for another agent of the project that does not see it.
 
 _FROM = 3 * 60  # minute of the person's day
 _QUIET = 1800.0  # seconds in which no transcript grew
@@ -78,6 +79,8 @@ def due(engine: Engine, now: float) -> Mend | Mine | None:
         return _mend(engine, now)
     if (heard := heard_since(engine, now)) is not None:
         return heard
+    if store.proposals.newest_accepted() > store.meta.get(OFFERED, 0):
+        return _mend(engine, now)
     if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != day(now):
         store.meta.set(MINED_ON, day(now))
         return Mine()
@@ -93,5 +96,6 @@ def heard_since(engine: Engine, now: float) -> Mend | None:
 
 def _mend(engine: Engine, now: float) -> Mend:
     engine.store.meta.delete(HEARD)
+    engine.store.meta.set(OFFERED, engine.store.proposals.newest_accepted())
     engine.store.meta.set(MENDED_ON, day(now))
     return Mend()

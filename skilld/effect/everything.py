@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from skilld.clock import seconds
+from skilld.effect.across import offers
 from skilld.effect.gather import collect, with_what_was_said
 from skilld.effect.mending import Around, Prescription, prescribe
 from skilld.effect.remedies import made_of, rests
 from skilld.effect.rules import Effect, Rule
 from skilld.errors import SkilldError
 from skilld.ingest.discover import Host
+from skilld.past import PastSession
 from skilld.pipeline.judge import Redact
 from skilld.proposals.amend import put
 from skilld.proposals.lessons import UNWANTED, past_decisions
-from skilld.proposals.model import REMEDY
+from skilld.proposals.model import ACROSS, REMEDY
 from skilld.store import Store
 from skilld.types import Proposal, State, TargetKind
 
@@ -47,8 +49,25 @@ def look(
     What is to be done is told of the `most` that were said again last: an edit takes 15 ms to be made and checked.
     """
     sessions = with_what_was_said(store)
+    around = _around(store, host, allowed, redact, now, sessions)
+    remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY)]
+    found = [one for one in collect(store, sessions) if chosen(one.rule)]
+    made = {one.rule: sorted(made_of(one.rule, remedies), key=lambda by: by.created_at) for one in found}
+    waiting = [one for one in sorted(found, key=_last_said, reverse=True) if not rests(made[one.rule], now)]
+    called_for = {one.rule: prescribe(one, made[one.rule], around) for one in waiting[:most]}
+    return [Looked(one, called_for.get(one.rule, Prescription()), tuple(made[one.rule])) for one in found]
+
+
+def _around(  # noqa: PLR0917 - who asks, and for whom
+    store: Store,
+    host: Host,
+    allowed: Collection[TargetKind],
+    redact: Redact,
+    now: float,
+    sessions: Iterable[PastSession],
+) -> Around:
     proposals = store.proposals.in_states([*State])
-    around = Around(
+    return Around(
         host=host,
         allowed=allowed,
         sessions={one.session_id: one for one in sessions},
@@ -58,31 +77,33 @@ def look(
         redact=redact,
         now=now,
     )
-    remedies = [one for one in proposals if one.batch_id.startswith(REMEDY)]
-    found = [one for one in collect(store, sessions) if chosen(one.rule)]
-    made = {one.rule: sorted(made_of(one.rule, remedies), key=lambda by: by.created_at) for one in found}
-    waiting = [one for one in sorted(found, key=_last_said, reverse=True) if not rests(made[one.rule], now)]
-    called_for = {one.rule: prescribe(one, made[one.rule], around) for one in waiting[:most]}
-    return [Looked(one, called_for.get(one.rule, Prescription()), tuple(made[one.rule])) for one in found]
 
 
 def mend(store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float) -> list[Proposal]:
     """Propose what is to be done about rules, a few a day, those first that were said again last."""
+    found = look(store, host, allowed, redact, now)
+    drafts = (one.prescription.draft for one in sorted(found, key=lambda one: _last_said(one.effect), reverse=True))
+    return _put(store, REMEDY, (one for one in drafts if one is not None), now)
+
+
+def share(store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float) -> list[Proposal]:
+    """Propose what one agent was taught for the file of another one that does not see it, a few a day."""
+    return _put(store, ACROSS, offers(_around(store, host, allowed, redact, now, ()), store.proposals.accepted_at), now)
+
+
+def _put(store: Store, sort: str, drafts: Iterator[Proposal], now: float) -> list[Proposal]:
+    """Propose the first of these; of each sort there are a few a day."""
     lately = [
         one
         for one in store.proposals.in_states([*State])
-        if one.batch_id.startswith(REMEDY) and (seconds(one.created_at) or now) > now - _DAY
+        if one.batch_id.startswith(sort) and (seconds(one.created_at) or now) > now - _DAY
     ]
     made: list[Proposal] = []
-    found = look(store, host, allowed, redact, now)
-    for one in sorted(found, key=lambda one: _last_said(one.effect), reverse=True):
-        if len(made) + len(lately) >= _A_DAY:
-            break
-        if (draft := one.prescription.draft) is not None:
-            try:
-                made.append(put(store, draft))
-            except SkilldError:  # the file, or the branch, is not as it was: looked at again tomorrow
-                continue
+    while len(made) + len(lately) < _A_DAY and (draft := next(drafts, None)) is not None:
+        try:
+            made.append(put(store, draft))
+        except SkilldError:  # the file, or the branch, is not as it was: looked at again tomorrow
+            continue
     return made
 
 

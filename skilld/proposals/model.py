@@ -14,6 +14,7 @@ from skilld.text import counted, cut, one_line
 from skilld.types import Kind, Proposal, State
 
 REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
+ACROSS = "across-"  # ... that offers a rule accepted for one agent in the file of another one
 EVALS = "evals-"  # what the batch of a proposal begins with that brings cases to test a skill with
 
 Apply = Callable[[bytes], bytes]

@@ -30,6 +30,7 @@ DISABLED = "disabled_skills"  # paths of skills that the person does not want of
 MINED_ON = "mined_on"  # the day on which past sessions were last mined unasked
 MENDED_ON = "mended_on"  # the day on which it was last looked at which rules are not kept
 HEARD = "heard"  # corrections were read since then
+OFFERED = "offered"  # the newest decision of which it was looked whom else it concerns
 PLACED_ON = "placed_on"  # the day on which learnings of an older skilld were last judged once more
 PINNED = "pinned"  # real paths of SKILL.md files
 DRIFT = "drift"  # by agent and version of its client: which kinds of records stood in its sessions

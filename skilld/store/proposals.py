@@ -180,6 +180,11 @@ class Proposals:
         ).fetchone()
         return "" if row is None else str(row["at"])
 
+    def newest_accepted(self) -> int:
+        """Return the number of the newest decision to accept; 0 where there is none."""
+        (number,) = self._db.execute("SELECT coalesce(max(id), 0) FROM decisions WHERE after = 'accepted'").fetchone()
+        return int(number)
+
     def decided_by(self, proposal_id: str) -> str:
         """Return who made the newest decision; empty if there is none."""
         row = self._db.execute(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from skilld.clock import day, seconds
 from skilld.errors import SkilldError
 from skilld.exchange.outgoing import Check, SessionWords, names_session
-from skilld.proposals.model import EVALS, REMEDY
+from skilld.proposals.model import ACROSS, EVALS, REMEDY
 from skilld.store import Store
 from skilld.team.records import Record, What, decode, encode, key_of
 from skilld.text import cut, fold, one_line
@@ -100,7 +100,7 @@ def _updates(proposal: Proposal) -> Iterable[Update]:
     """Return what a person taught by a proposal; nothing for one that no words of theirs brought about."""
     if proposal.target in {TargetKind.EVALS, TargetKind.PERSONAL} or not proposal.evidence or not proposal.relpath:
         return ()
-    if proposal.batch_id.startswith((REMEDY, EVALS)):
+    if proposal.batch_id.startswith((REMEDY, ACROSS, EVALS)):
         return ()
     plain = Update(None, "", proposal.summary, "", proposal.kind, 1, "")
     return [one for one in proposal.updates or (plain,) if one.kind is not Kind.REMOVE_STEP]

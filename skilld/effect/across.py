@@ -1,0 +1,175 @@
+"""Offers what was accepted for one agent in the file that another agent of the same project loads, where it is unseen.
+
+Each rule is offered once for each file, as a proposal like any other. The file that it came from is left as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import OFFLINE, Spec, make
+from skilld.classify.offline.placement import target_section
+from skilld.classify.said_already import says_already
+from skilld.classify.verify import Checked
+from skilld.clock import rfc3339, seconds
+from skilld.context import Context, LoadedFile
+from skilld.context.installed import installed_version
+from skilld.effect.lines import text_of
+from skilld.effect.mending import Around
+from skilld.effect.rules import Rule, rules
+from skilld.errors import SkilldError
+from skilld.git.repo import find, find_absent
+from skilld.pipeline.documents import Loaded, load_skills, session_opt_out
+from skilld.pipeline.edits import compose
+from skilld.proposals.lessons import UNWANTED, why_known
+from skilld.proposals.model import ACROSS
+from skilld.targets.places import Session, places, why_not_own
+from skilld.targets.session import Worked
+from skilld.text import cut, fold, folded
+from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
+
+LATELY = 30 * 86400.0  # an older rule was got along with
+_SUMMARY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A rule of an accepted proposal, the agent that does not see it, and the file that this one would see it in."""
+
+    rule: Rule
+    origin: Proposal
+    agent: str
+    ref: SkillRef
+
+
+def offers(around: Around, accepted_at: Callable[[str], str]) -> Iterator[Proposal]:
+    """Yield the proposals of what was accepted of late for a project's instructions and another agent does not see.
+
+    `accepted_at` tells when a proposal was accepted (RFC 3339). One that the person decided on in any way is not made
+    again.
+    """
+    known = {one.batch_id for one in around.proposals.values()}
+    accepted = [
+        (one, at)
+        for one in around.proposals.values()
+        if one.state is State.ACCEPTED
+        and one.target is TargetKind.INSTRUCTIONS
+        and one.kind is not Kind.REMOVE_STEP
+        and one.evidence
+        and (at := seconds(accepted_at(one.id) or one.decided_at) or 0.0) > around.now - LATELY
+    ]
+    for rule in rules(accepted, [], text_of):
+        origin = around.proposals[rule.proposal]
+        for offer in _unseen(rule, origin, around):
+            batch = _batch_of(rule, offer.ref)
+            if batch not in known and not _was_refused(offer.ref, around):
+                known.add(batch)
+                try:
+                    draft = _draft(offer, batch, around)
+                except SkilldError:  # an edit that no check lets through, or a setting of the project's
+                    draft = None
+                if draft is not None:
+                    yield draft
+
+
+def _unseen(rule: Rule, origin: Proposal, around: Around) -> Iterator[_Offer]:
+    """Yield where else a rule is to be said: for each agent of its project that sees it nowhere."""
+    folder = Path(rule.folder)
+    agents = [name for name in around.agents_in(rule.folder) if name in ADAPTERS]
+    for agent in agents:
+        session = _session(agent, folder, agents, around)
+        context = session.context()
+        if why_not_own(session, context) or not _is_told(context) or _sees(context, rule):
+            continue
+        found = places(session, {TargetKind.INSTRUCTIONS} & set(around.allowed)).refs
+        reads = ADAPTERS[agent].INFO.instructions
+        for ref in found[:1]:
+            is_read = not ref.absent or Path(ref.path).name in reads
+            if is_read and ref.path != rule.path and _is_beside(ref, rule):
+                yield _Offer(rule, origin, agent, ref)
+
+
+def _session(agent: str, folder: Path, agents: Sequence[str], around: Around) -> Session:
+    environment: Mapping[str, str] = around.host.environment
+    worked = Worked(installed_version(ADAPTERS[agent].INFO, environment))
+    others = tuple(name for name in agents if name != agent)
+    return Session(agent, folder, around.host.home, environment, worked, others)
+
+
+def _is_beside(ref: SkillRef, rule: Rule) -> bool:
+    """Whether git tracks both files in one repository, so that what is private stays so."""
+    try:
+        place = find_absent(Path(ref.path)) if ref.absent else find(Path(ref.path))
+        return find(Path(rule.path)).repo.address == place.repo.address
+    except (OSError, SkilldError):
+        return False
+
+
+def _is_told(context: Context) -> bool:
+    return context.source != "not known"
+
+
+def _sees(context: Context, rule: Rule) -> bool:
+    """Whether an agent loads the file of a rule, or another one that says it."""
+    return any(one.real == rule.path or _says(one, rule) for one in context.files if one.entered)
+
+
+def _says(file: LoadedFile, rule: Rule) -> bool:
+    return says_already(rule.text, file.text)
+
+
+def _was_refused(ref: SkillRef, around: Around) -> bool:
+    """Whether the person did not want a file to be made for an agent: a second rule is no reason to ask again."""
+    made: Iterable[Proposal] = around.proposals.values() if ref.absent else ()
+    return any(one.path == ref.path and one.creates and one.state in {*UNWANTED, State.OPEN} for one in made)
+
+
+def _batch_of(rule: Rule, ref: SkillRef) -> str:
+    return ACROSS + hashlib.sha256(f"{ref.path}\n{folded(rule.text)}".encode()).hexdigest()[:16]
+
+
+def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
+    rule, origin, ref = offer.rule, offer.origin, offer.ref
+    files, _ = load_skills([ref])
+    if not files or session_opt_out(rule.folder):
+        return None
+    target = files[0]
+    update = _update(rule, origin, target)
+    standing = [one for one in around.proposals.values() if one.state is State.OPEN]
+    if why_known(update, ref.path, origin.session_id, standing, around.decided):
+        return None
+    typed = "\n".join(one.quote for one in origin.evidence)
+    composed = compose(make(Spec(OFFLINE)), [Checked(update)], target, typed, around.redact)
+    to, by = ADAPTERS[offer.agent].INFO.title, ADAPTERS[origin.agent].INFO.title if origin.agent in ADAPTERS else ""
+    return Proposal(
+        id=hashlib.sha256(batch.encode()).hexdigest()[:8],
+        batch_id=batch,
+        state=State.OPEN,
+        skill=ref.name,
+        path=ref.path,
+        operations=composed.operations,
+        summary=cut(f"Say this to {to}, too: {fold(rule.text)}", _SUMMARY),
+        reason=f"You accepted this for {origin.skill} ({origin.id}), which {to} does not load in this project.",
+        kind=composed.checked[0].update.kind,
+        evidence=origin.evidence,
+        confidence=origin.confidence,
+        agent=origin.agent,
+        session_id=origin.session_id,
+        model=OFFLINE,
+        created_at=rfc3339(around.now),
+        flags=(*composed.flags, f"you said it to {by or 'another agent'}, not to {to}"),
+        updates=tuple(item.update for item in composed.checked if item.update.quote),
+        target=ref.kind,
+        agents=ref.agents,
+    )
+
+
+def _update(rule: Rule, origin: Proposal, target: Loaded) -> Update:
+    """Return what the proposal of a rule says: the rule as it stands, below the heading that fits it here."""
+    said = next((one.quote for one in origin.updates if says_already(one.change, rule.text)), origin.evidence[0].quote)
+    heading = target_section(rule.text, target.doc.text).heading if target.doc.text.strip() else ""
+    return Update(1, heading, rule.text, "", Kind.CORRECTION, 1, said)

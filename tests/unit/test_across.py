@@ -1,0 +1,229 @@
+"""What was accepted for one agent is offered once in the file of another one of the project that does not see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from skilld.clock import rfc3339
+from skilld.daemon import schedule
+from skilld.daemon.engine import Engine
+from skilld.effect.everything import share
+from skilld.ingest.discover import Host
+from skilld.proposals.auto_apply import apply_allowed
+from skilld.proposals.staging_result import Staged
+from skilld.protocol import AutoRules, Mend
+from skilld.settings import Settings
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
+from support.live_project import Project
+from support.proposals import a_proposal
+from support.repos import isolate
+
+NOW = 1_795_000_000.0
+DAY = 86400.0
+PNPM = "Use pnpm, never npm, in this repository."
+TESTS = "Run the linter before every commit."
+AGENTS = "# Probe\n\n- Keep functions short.\n"
+
+
+class Bench(NamedTuple):
+    project: Project
+    store: Store
+    host: Host
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            path = self.project.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.project.git("add", "--all")
+        self.project.git("commit", "--quiet", "--message", "Write down how we work")
+
+    def work(self, *agents: str, below: str = "") -> None:
+        for agent in agents:
+            cwd = str(self.project.root / below)
+            self.store.transcripts.see_session(agent, f"of {agent}", cwd=cwd, activity=NOW)
+
+    def taught(self, rule: str = PNPM, name: str = "CLAUDE.md", number: int = 1, **changes: object) -> Proposal:
+        """Have a rule that stands in a file be an accepted proposal's."""
+        path = self.project.root / name
+        fields = {
+            "id": f"{number:08}",
+            "batch_id": f"batch {number}",
+            "path": str(path),
+            "skill": name,
+            "state": State.ACCEPTED,
+            "operations": (Operation(Op.INSERT_AFTER, "# Probe", f"\n- {rule}"),),
+            "evidence": (Evidence("claude-code:t1", rule),),
+            "updates": (Update(1, "", rule, "", Kind.CORRECTION, 1, rule),),
+            "target": TargetKind.INSTRUCTIONS,
+            "agents": ("claude-code",),
+            "kind": Kind.CORRECTION,
+            "created_at": rfc3339(NOW - DAY),
+            "decided_at": rfc3339(NOW - DAY),
+            **changes,
+        }
+        made = a_proposal(**fields)
+        self.store.proposals.add(made)
+        return made
+
+    def share(self, days: float = 0.0, allowed: frozenset[TargetKind] = frozenset(TargetKind)) -> list[Proposal]:
+        return share(self.store, self.host, allowed, str, NOW + days * DAY)
+
+    def staged(self, name: str) -> str:
+        return self.project.git("show", f"skilld/staging:{name}") + "\n"
+
+
+@pytest.fixture
+def bench(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    isolate(monkeypatch, home)
+    project = Project(tmp_path / "plain", home, ".elsewhere")
+    return Bench(project, Store.open(tmp_path / "skilld.db"), Host(home, {}))
+
+
+def claude(*rules: str) -> str:
+    return "# Probe\n\n" + "".join(f"- {rule}\n" for rule in rules)
+
+
+def test_a_rule_is_offered_in_the_file_of_an_agent_that_does_not_see_it(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex")
+    bench.taught()
+    (one,) = bench.share()
+    assert (one.state, one.relpath, one.target) == (State.OPEN, "AGENTS.md", TargetKind.INSTRUCTIONS)
+    assert bench.staged("AGENTS.md") == f"{AGENTS}- {PNPM}\n"
+    assert one.summary == f"Say this to Codex, too: {PNPM}"
+    assert one.reason == "You accepted this for CLAUDE.md (00000001), which Codex does not load in this project."
+    assert one.evidence == (Evidence("claude-code:t1", PNPM),)
+    assert (bench.project.root / "AGENTS.md").read_text() == AGENTS
+
+
+def test_it_is_offered_once_whatever_became_of_it(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex", "cursor")
+    bench.taught()
+    (one,) = bench.share()
+    assert bench.share() == []
+    bench.store.proposals.decide(one, State.REJECTED, rfc3339(NOW), who="command")
+    assert bench.share(2) == []
+
+
+def test_what_was_rejected_there_before_is_not_offered(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex")
+    bench.taught()
+    bench.taught(name="AGENTS.md", number=2, state=State.REJECTED)
+    assert bench.share() == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"CLAUDE.md": claude(PNPM), "AGENTS.md": f"{AGENTS}- {PNPM}\n"},
+        {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": claude(PNPM)},
+        {"CLAUDE.md": "# Probe\n", "AGENTS.md": AGENTS},  # the person took it out again
+        {"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS, ".skilld.toml": "ignore = true\n"},
+    ],
+    ids=["said there", "imported", "taken out", "opted out"],
+)
+def test_what_is_seen_or_gone_or_unwanted_is_not_offered(bench: Bench, files: dict[str, str]) -> None:
+    bench.write(**files)
+    bench.work("claude-code", "codex")
+    bench.taught(name="CLAUDE.md" if PNPM in files["CLAUDE.md"] else "AGENTS.md")
+    assert bench.share() == []
+
+
+def test_only_agents_at_work_in_the_project_are_thought_of(bench: Bench, tmp_path: Path) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
+    bench.work("claude-code")
+    bench.store.transcripts.see_session("codex", "s", cwd=str(tmp_path / "elsewhere"), activity=NOW)
+    bench.taught()
+    assert bench.share() == []
+    bench.work("codex", below="docs")
+    assert [one.relpath for one in bench.share()] == ["AGENTS.md"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"decided_at": rfc3339(NOW - 31 * DAY)},
+        {"state": State.OPEN},
+        {"state": State.REVERTED},
+        {"kind": Kind.REMOVE_STEP},
+        {"evidence": ()},
+        {"target": TargetKind.SKILL},
+        {"target": TargetKind.PERSONAL},
+    ],
+    ids=str,
+)
+def test_only_what_the_person_accepted_of_late_for_the_project_is_offered(
+    bench: Bench, changes: dict[str, object]
+) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex")
+    bench.taught(**changes)
+    assert bench.share() == []
+    assert bench.share(allowed=frozenset({TargetKind.SKILL})) == []
+
+
+def test_a_file_is_made_for_it_and_if_that_is_not_wanted_not_for_the_next_rule_either(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM, TESTS)})
+    bench.work("claude-code", "codex")
+    bench.taught()
+    (one,) = bench.share()
+    assert (one.relpath, one.creates, bench.staged("AGENTS.md").endswith(f"- {PNPM}\n")) == ("AGENTS.md", True, True)
+    bench.store.proposals.decide(one, State.REJECTED, rfc3339(NOW), who="command")
+    bench.taught(TESTS, number=2)
+    assert bench.share(2) == []
+
+
+def test_a_line_that_says_the_opposite_there_is_what_changes(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": claude("Indent with 2 spaces."), "AGENTS.md": claude("Indent with 4 spaces.")})
+    bench.work("claude-code", "codex")
+    bench.taught("Indent with 2 spaces.")
+    assert [one.relpath for one in bench.share()] == ["AGENTS.md"]
+    assert bench.staged("AGENTS.md") == claude("Indent with 2 spaces.")
+
+
+def test_a_rule_of_a_folder_goes_to_the_file_of_that_folder(bench: Bench) -> None:
+    bench.write(**{"web/CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS, "web/AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex", below="web")
+    bench.taught(name="web/CLAUDE.md")
+    assert [one.relpath for one in bench.share()] == ["web/AGENTS.md"]
+
+
+def test_three_a_day_are_offered(bench: Bench) -> None:
+    said = [f"Use the {name} module for {what}." for name, what in zip(_NAMES, _WHAT, strict=True)]
+    bench.write(**{"CLAUDE.md": claude(*said), "AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex")
+    for number, rule in enumerate(said):
+        bench.taught(rule, number=number)
+    assert [len(bench.share(days)) for days in (0.0, 0.1, 1.1, 1.2)] == [3, 0, 2, 0]
+
+
+_NAMES = ("pathlib", "decimal", "logging", "secrets", "argparse")
+_WHAT = ("file names", "money", "diagnostics", "tokens", "commands")
+
+
+def test_it_never_applies_itself(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex")
+    bench.taught()
+    (one,) = bench.share()
+    assert one.flags == ("you said it to Claude Code, not to Codex",)
+    staged = Staged(made=[one])
+    apply_allowed(staged, [], AutoRules(None, 0.0, tuple(TargetKind)), lambda _: PNPM)
+    assert staged.applied == []
+
+
+def test_the_daemon_looks_whom_a_decision_concerns_once(tmp_path: Path) -> None:
+    engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), NOW)
+    taught = a_proposal(state=State.OPEN)
+    engine.store.proposals.add(taught)
+    noon = NOW - NOW % DAY
+    assert schedule.due(engine, noon) is None
+    engine.store.proposals.decide(taught, State.ACCEPTED, rfc3339(noon), who="command")
+    assert [schedule.due(engine, noon), schedule.due(engine, noon + 60)] == [Mend(), None]
