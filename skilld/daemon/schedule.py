@@ -61,8 +61,8 @@ class Schedule:
 # The work of the night: to look which rules are not kept, and to mine past sessions where the person switched it on.
 #
 # A machine that slept through the night does it once when nobody is at work, and never twice for two nights. Rules are
-# looked at by day, too, when corrections were read: what was said again just now is proposed on the same day. So is what
-# was accepted, for another agent of the project that does not see it.
+# looked at by day, too, when corrections were read: what was said again just now is proposed on the same day. So
+# is what was accepted, for another agent of the project that does not see it.
 
 _FROM = 3 * 60  # minute of the person's day
 _QUIET = 1800.0  # seconds in which no transcript grew
