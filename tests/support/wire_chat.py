@@ -47,7 +47,13 @@ def stream(step: Step) -> str:
 
 
 def _chunk(number: int, choices: list[Mapping[str, Any]]) -> dict[str, Any]:
-    return {"id": f"chat_stub{number:04}", "object": "chat.completion.chunk", "model": "stub", "choices": choices}
+    return {
+        "id": f"chat_stub{number:04}",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": "stub",
+        "choices": choices,
+    }
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -69,4 +69,5 @@ def _not_by_model(item: dict[str, Any]) -> bool:
 def _said(item: dict[str, Any]) -> str:
     if item.get("type", "message") != "message" or item.get("role") != "user":
         return ""
-    return person_words(part.get("text", "") for part in item.get("content", []))
+    content = item.get("content", [])
+    return content if isinstance(content, str) else person_words(part.get("text", "") for part in content)

@@ -1,8 +1,8 @@
 """The adapter for Grok Build: one append-only updates.jsonl per session, sub-agents in folders next to it.
 
-Seen: 1.0.41. `summary.json` and `prompt_context.json` tell a headless session. `grok -p -c` into a person's session
-changes neither; it numbers its events from the start, where a terminal goes on counting. The note on a refusal is
-written twice, at one time.
+Seen: 1.0.41. `summary.json` tells a headless session. `prompt_context.json` tells of the run that wrote it last: `grok
+-p -c` into a person's session makes it `is_non_interactive` (tests/live/test_more_agents.py). That run numbers its events
+from the start, where a terminal goes on counting. The note on a refusal is written twice, at one time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _facts(_path: PurePath, read: Read) -> Facts:
     return Facts(
         session=short(info.get("id")) or None,
         cwd=string(info.get("cwd")) or None,
-        headless=kind == "headless" or context.get("is_non_interactive") is True,
+        headless=kind == "headless",
         subagent=kind == "subagent" or context.get("audience") == "subagent",
     )
 
@@ -116,7 +116,7 @@ INFO = AgentInfo(
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="1.0.41 on 2026-11-22",
     typed_by="`user_message_chunk` updates",
-    unattended="`session_kind` and `is_non_interactive`; of a continued session events that are numbered anew",
+    unattended="`session_kind`; of a continued session events that are numbered anew",
     skill_use="a `read_file` call of a SKILL.md; a typed skill by name",
     tool_calls="`tool_call` and `tool_call_update` with its `status`",
     own_runs="nothing is started; `GROK_HOME` would keep it apart",

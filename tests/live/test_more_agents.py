@@ -1,0 +1,43 @@
+"""skilld beside real sessions of the clients that are driven by a table, in a terminal and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from support.live_bench import Bench
+from support.live_declared import DECLARED, Declared, DeclaredAgent
+from support.live_stories import ContinuedStories, LeanStories
+from support.stub_agents import Step
+from tools.live_clients import NODE
+
+pytestmark = pytest.mark.live
+CONTINUED = [row for row in DECLARED if row.resumes]
+
+
+@pytest.fixture
+def bench(row: Declared, make_bench: Callable[..., Bench]) -> Bench:
+    if row.client.newer_node and not NODE.path.exists():
+        pytest.skip(f"{NODE.package} is not installed: run tools/live_clients.py node")
+    return make_bench(DeclaredAgent.of(row), row.client)
+
+
+@pytest.mark.parametrize("row", DECLARED, ids=lambda row: row.agent)
+class TestMoreAgents(LeanStories):
+    first_prompt = "Write the release notes for version 1.4 please"
+
+    def first_answer(self, bench: Bench) -> list[Step]:
+        assert isinstance(bench.agent, DeclaredAgent)
+        return bench.agent.row.steps(bench.project)
+
+    def path_is_told(self, bench: Bench) -> bool:
+        assert isinstance(bench.agent, DeclaredAgent)
+        return not bench.agent.row.by_name
+
+
+@pytest.mark.parametrize("row", CONTINUED, ids=lambda row: row.agent)
+class TestMoreAgentsContinued(ContinuedStories):
+    def continue_headless(self, bench: Bench, prompt: str) -> None:
+        assert isinstance(bench.agent, DeclaredAgent)
+        bench.agent.headless(prompt, *bench.agent.row.resumes)
