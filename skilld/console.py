@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from skilld.text import safe_text
 
-_ESCAPE = re.compile(r"\x1b\[[\d;]*m")
+_ESCAPE = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 _NAMED = re.compile(r" *(?:[\w-]+(?: [\w-]+)? {2,})?")
 _WORD = re.compile(r" *[^ ]+")
 _COMMAND = re.compile(r"(?<=[:>]) skilld [^:]*$")  # what is to be copied, at the end of a line
@@ -87,6 +87,55 @@ def coloured() -> bool:
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("CLICOLOR_FORCE")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def link(text: str, path: str, line: int = 0) -> str:
+    """Return `text`, which opens a file at a line where the terminal shows links (FORCE_HYPERLINK is honoured)."""
+    target = link_to(path, line, os.environ) if coloured() else ""
+    return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\" if target else text
+
+
+# What these variables hold in a terminal that shows links; VTE did so from 0.50 on, tmux from 3.4 on. Others print
+# the address, or nothing at all, in place of the text.
+_SHOWS_LINKS = (
+    ("TERM_PROGRAM", re.compile(r"vscode|iTerm\.app|WezTerm|ghostty|Hyper|rio|Tabby|WarpTerminal")),
+    ("TERM", re.compile(r"xterm-kitty|xterm-ghostty|alacritty.*|foot.*|contour.*|wezterm")),
+    ("VTE_VERSION", re.compile(r"[5-9]\d{3,}|\d{5,}")),
+    ("KONSOLE_VERSION", re.compile(r"2[1-9]\d{4}|[3-9]\d{5}")),
+    ("WT_SESSION", re.compile(r".+")),
+    ("TERMINAL_EMULATOR", re.compile(r"JetBrains-JediTerm")),
+)
+_TMUX = re.compile(r"3\.[4-9].*|3\.\d\d.*|[4-9].*")
+_VS_CODE = re.compile(
+    r"Visual Studio Code|/(?:vs)?code(?:-oss|-insiders)?/|\.vscode-server"
+)  # its forks take no vscode://
+
+
+def link_to(path: str, line: int, environment: Mapping[str, str]) -> str:
+    """Return the address of a file's line for the terminal that these variables tell of; empty if it shows none. Pure.
+
+    `vscode://` in the terminal of VS Code, which goes to the line; else `file://` with the name of this machine, by
+    which a terminal knows that a file over SSH is not its own.
+    """
+    from urllib.parse import quote
+
+    forced = environment.get("FORCE_HYPERLINK")
+    if forced == "0" or not ((forced or _shows_links(environment)) and path.startswith("/")):
+        return ""
+    place = quote(path, safe="/", errors="surrogateescape")
+    if environment.get("TERM_PROGRAM") != "vscode":
+        from socket import gethostname
+
+        return f"file://{quote(gethostname(), safe='')}{place}{f'#{line}' if line else ''}"
+    if _VS_CODE.search(environment.get("VSCODE_GIT_ASKPASS_NODE", "")):
+        return f"vscode://file{place}{f':{line}' if line else ''}"
+    return f"file://{place}{f'#{line}' if line else ''}"
+
+
+def _shows_links(environment: Mapping[str, str]) -> bool:
+    if "TMUX" in environment or environment.get("TERM_PROGRAM") == "tmux":
+        return bool(_TMUX.fullmatch(environment.get("TERM_PROGRAM_VERSION", "")))
+    return any(known.fullmatch(environment.get(name, "")) for name, known in _SHOWS_LINKS)
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> None:

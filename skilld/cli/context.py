@@ -154,7 +154,8 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
     for surprise in (*context.surprises, *dead_in(context)):
         place = f"{short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
         by = f" ({short(surprise.by, project)})" if surprise.by else ""
-        console.line(f"  ! {console.plain(place)}: {console.plain(surprise.why + by)}")
+        linked = console.link(console.plain(place), surprise.path, surprise.line)
+        console.line(f"  ! {linked}: {console.plain(surprise.why + by)}")
     for twice in loaded_twice(context.files):
         place = f"{short(twice.other, project)}:{twice.line}"
         console.line(f"  ! {console.plain(place)}: {twice.size} characters are also in {short(twice.path, project)}")

@@ -93,11 +93,13 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     more = f"{len(proposal.flags) - _FLAGS} more: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
     told = (*proposal.flags[:_FLAGS], more)
     now = time.time()
-    when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
+    when = ago(seconds(proposal.created_at), now)
+    where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
     unfit = here.unfit if here is not None else ""
-    remarks = [when, where, doubt(store, proposal), proposal.note, standing(store, proposal, now), unfit, *told]
+    remarks = [doubt(store, proposal), proposal.note, standing(store, proposal, now), unfit, *told]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
-    console.say(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
+    shown = [console.plain(when), where, *map(console.plain, remarks)]
+    console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -190,7 +192,8 @@ def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: 
             "dim",
         )
     )
-    console.say(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
+    where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
+    console.say(console.paint(f"  {where}", "dim"))
     for said in (proposal.note, *remarks, *proposal.flags):
         if said:
             console.say(console.paint(f"  note: {console.plain(said)}", "yellow"))

@@ -273,7 +273,8 @@ def _tell(one: Planned, name: str, trouble: str) -> None:
 
     cut = one.cut
     place = f"{short(one.ref.path, Path.cwd())}:{cut.line}"
-    console.line(console.paint(f"{console.plain(place)}  {counted(cut.tokens, 'token')}", "bold"))
+    linked = console.link(console.plain(place), one.ref.path, cut.line)
+    console.line(console.paint(f"{linked}  {counted(cut.tokens, 'token')}", "bold"))
     where = f" ({cut.where})" if cut.where else ""
     console.line(f"  {console.plain(cut.why.value + where)}")
     console.line(f"  lost: {console.plain(common.redactor()(cut.lost))}")

@@ -10,6 +10,9 @@ from skilld.console import wrapped
 TEXT = "Nothing was judged yet. Start it whenever you like: skilld service install"
 
 
+LINKED = "\x1b]8;;file:///a\x1b\\one\x1b]8;;\x1b\\ two"
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "hang", "lines"),
     [
@@ -19,6 +22,7 @@ TEXT = "Nothing was judged yet. Start it whenever you like: skilld service insta
         (TEXT, 20, 0, ["Nothing was judged", "yet. Start it", "whenever you like:", "skilld service", "install"]),
         ("cost   a few cents a day", 17, 7, ["cost   a few", "       cents a", "       day"]),
         ("  \x1b[2mone two\x1b[0m three", 11, 2, ["  \x1b[2mone two\x1b[0m", "  three"]),
+        (LINKED, 7, 0, [LINKED]),
         ("/a/path/that/is/longer/than/the/screen is shown whole", 12, 0,
          ["/a/path/that/is/longer/than/the/screen", "is shown", "whole"]),
         ("", 10, 0, [""]),
@@ -41,3 +45,46 @@ def test_on_a_terminal_the_text_behind_a_name_stays_in_its_column(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     console.say("Back-end     offline: no model is set")
     assert capsys.readouterr().out == "Back-end     offline: no model\n             is set\n"
+
+
+VS_CODE = {"TERM_PROGRAM": "vscode", "VSCODE_GIT_ASKPASS_NODE": "/usr/share/code/code"}
+CURSOR = {"TERM_PROGRAM": "vscode", "VSCODE_GIT_ASKPASS_NODE": "/usr/share/cursor/cursor"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "target"),
+    [
+        ({}, ""),
+        ({"TERM": "xterm-256color"}, ""),
+        ({"TERM": "linux", "TERM_PROGRAM": "Apple_Terminal"}, ""),
+        ({"VTE_VERSION": "4800"}, ""),
+        ({"VTE_VERSION": "7600"}, "file://box/a%20b/AGENTS.md#7"),
+        ({"TERM": "xterm-kitty"}, "file://box/a%20b/AGENTS.md#7"),
+        ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, ""),
+        ({"FORCE_HYPERLINK": "1"}, "file://box/a%20b/AGENTS.md#7"),
+        ({"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.3a", "VTE_VERSION": "7600", "TMUX": "/x"}, ""),
+        ({"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.5a", "TMUX": "/x"}, "file://box/a%20b/AGENTS.md#7"),
+        (VS_CODE, "vscode://file/a%20b/AGENTS.md:7"),
+        (CURSOR, "file:///a%20b/AGENTS.md#7"),
+    ],
+    ids=str,
+)
+def test_a_file_is_linked_where_the_terminal_shows_links(
+    environment: dict[str, str], target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "box")
+    assert console.link_to("/a b/AGENTS.md", 7, environment) == target
+
+
+def test_no_name_of_a_file_gets_out_of_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "bo\x1bx")
+    target = console.link_to("/a\x1b\\\x07;\n\udcff/é.md", 0, {"FORCE_HYPERLINK": "1"})
+    assert target == "file://bo%1Bx/a%1B%5C%07%3B%0A%FF/%C3%A9.md"
+    assert console.link_to("C:/x", 1, {"FORCE_HYPERLINK": "1"}) == ""
+
+
+def test_what_is_piped_has_no_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_HYPERLINK", "1")
+    assert console.link("AGENTS.md", "/p/AGENTS.md", 3) == "AGENTS.md"
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    assert "/p/AGENTS.md#3" in console.link("AGENTS.md", "/p/AGENTS.md", 3)
