@@ -1,8 +1,8 @@
 """The adapter for Grok Build: one append-only updates.jsonl per session, sub-agents in folders next to it.
 
 Seen: 1.0.41. `summary.json` tells a headless session. `prompt_context.json` is about the newest run: it says
-`is_non_interactive` once `grok -p -c` went on with a person's session (tests/live/test_more_agents.py). That run numbers
-its events from the start, where a terminal goes on counting. The note on a refusal is written twice, at one time.
+`is_non_interactive` once `grok -p -c` went on with a person's session (tests/live/test_more_agents.py). Such a run
+numbers its events from the start, a terminal goes on. The note on a refusal is written twice, at one time.
 """
 
 from __future__ import annotations
