@@ -75,7 +75,7 @@ class Declared:
 KILO = Declared(
     agent="kilo",
     client=KILO_CODE,
-    skills=".kilo/skills",
+    skills=".claude/skills",  # where there is a .kilo, the client writes into it
     stores=".local/share/kilo/kilo.db",
     ready="Ask anything",
     busy="esc interrupt",
