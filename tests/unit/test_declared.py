@@ -335,3 +335,28 @@ def test_a_session_of_vibe_is_read_out_of_its_store(tmp_path: Path) -> None:
     assert not inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"]).turns
     shutil.rmtree(tmp_path / "s1" / "generations")
     assert not inspect(tmp_path / "s1" / "CURRENT", ADAPTERS["mistral-vibe"]).turns
+
+
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [({"info": {"id": "s"}}, ["always use tabs"]), ({"info": {"id": "s"}, "session_kind": "headless"}, []), (None, [])],
+)
+def test_a_persons_session_of_grok_stays_one_when_a_script_goes_on_with_it(
+    tmp_path: Path, summary: dict[str, Any] | None, said: list[str]
+) -> None:
+    def record(sort: str, words: str, event: int, **told: int) -> str:
+        update = {"sessionUpdate": sort, "content": {"type": "text", "text": words}, "_meta": told}
+        meta = {"eventId": f"s-{event}", "agentTimestampMs": 1_795_000_000_000 + 1000 * event}
+        return json.dumps({"method": "session/update", "params": {"sessionId": "s", "update": update, "_meta": meta}})
+
+    lines = [
+        record("user_message_chunk", "always use tabs", 2, promptIndex=0),
+        record("agent_message_chunk", "Understood.", 4),
+        record("user_message_chunk", "by a script", 2, promptIndex=1),
+    ]
+    if summary:
+        (tmp_path / "summary.json").write_text(json.dumps(summary))
+    (tmp_path / "prompt_context.json").write_text('{"is_non_interactive": true}')
+    (tmp_path / "updates.jsonl").write_text("\n".join(lines) + "\n")
+    view = inspect(tmp_path / "updates.jsonl", ADAPTERS["grok-build"])
+    assert [turn.text for turn in view.turns.values()] == said

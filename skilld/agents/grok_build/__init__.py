@@ -30,7 +30,7 @@ def _facts(_path: PurePath, read: Read) -> Facts:
     return Facts(
         session=short(info.get("id")) or None,
         cwd=string(info.get("cwd")) or None,
-        headless=kind == "headless",
+        headless=kind == "headless" or (not summary and context.get("is_non_interactive") is True),
         subagent=kind == "subagent" or context.get("audience") == "subagent",
     )
 
