@@ -104,7 +104,7 @@ def install(client: Client) -> str:
     if client.is_python:  # in its place: its programs begin with the path of its interpreter, and come last
         shutil.rmtree(client.folder, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", client.folder], check=True, timeout=INSTALL_LIMIT)
-        pip = [client.folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [str(client.folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, f"{client.package}=={client.version}"], check=True, timeout=INSTALL_LIMIT)
         return f"{client.package} {client.version}: installed in {client.folder}"
     unfinished = client.folder.with_name(client.folder.name + ".unfinished")
@@ -115,7 +115,7 @@ def install(client: Client) -> str:
     options += ["--ignore-scripts"] if client.plain else []
     command = ["npm", "install", *options, f"{client.package}@{client.version}"]
     subprocess.run(command, cwd=unfinished, check=True, timeout=INSTALL_LIMIT)
-    program = [unfinished / client.below, "--version"]
+    program = [str(unfinished / client.below), "--version"]
     newer = os.pathsep.join([str(NODE.path.parent), os.environ.get("PATH", "")])
     environment = {**os.environ, "PATH": newer} if client.newer_node else None
     subprocess.run(program, env=environment, check=True, timeout=60, stdout=subprocess.DEVNULL)

@@ -38,7 +38,7 @@ def furnish(home: Path, files: int) -> int:
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text("[roots]\n" + "".join(rooted), encoding="utf-8")
     for agent, place in _PLACES.items():
-        data = next((_FIXTURES / agent).iterdir()).read_bytes()
+        data = next((_FIXTURES / agent).rglob("*.jsonl")).read_bytes()
         for number in range(files):
             name = uuid.uuid5(uuid.NAMESPACE_URL, f"{agent}/{number}")
             path = home / place.format(folder=number // 10, day=1 + number % 28, name=name)

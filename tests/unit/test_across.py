@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -47,7 +47,7 @@ class Bench(NamedTuple):
             cwd = str(self.project.root / below)
             self.store.transcripts.see_session(agent, f"of {agent}", cwd=cwd, activity=NOW)
 
-    def taught(self, rule: str = PNPM, name: str = "CLAUDE.md", number: int = 1, **changes: object) -> Proposal:
+    def taught(self, rule: str = PNPM, name: str = "CLAUDE.md", number: int = 1, **changes: Any) -> Proposal:
         """Have a rule that stands in a file be an accepted proposal's."""
         path = self.project.root / name
         fields = {
@@ -160,7 +160,7 @@ def test_only_agents_at_work_in_the_project_are_thought_of(bench: Bench, tmp_pat
     ids=str,
 )
 def test_only_what_the_person_accepted_of_late_for_the_project_is_offered(
-    bench: Bench, changes: dict[str, object]
+    bench: Bench, changes: dict[str, Any]
 ) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
     bench.work("claude-code", "codex")
