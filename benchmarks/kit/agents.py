@@ -44,7 +44,7 @@ def furnish(home: Path, files: int) -> int:
             path = home / place.format(folder=number // 10, day=1 + number % 28, name=name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-            written = time.time() - 300 - (number + 1) * _MONTH / files
+            written = time.time() - 7200 - (number + 1) * _MONTH / files  # idle: nothing in any folder of late
             for one in (path, path.parent):
                 os.utime(one, (written, written))
     return len(ADAPTERS)
