@@ -245,6 +245,13 @@ DOCUMENTS = (
         "unreadable: integer, unknown_cost: integer, unknown_status: integer, left_alone: integer}",
     ),
     Document(
+        ("mine --reviews",),
+        "What reviewers asked for in several pull requests. `left_out` counts comments by who wrote them.",
+        "{comments: integer, new: integer, left_out: {[sort]: integer}, stopped: string, requests: {text: string, "
+        "pulls: integer, people: integer, roles: {[role]: integer}, since: string, links: string[], path: string, "
+        "proposal: string | null, why_not: string}[]}",
+    ),
+    Document(
         ("inspect",),
         "What skilld reads in one transcript.",
         "{agent: string, session_id: string | null, cwd: string | null, main_dir: string | null, "

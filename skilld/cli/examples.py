@@ -123,6 +123,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld mine --dry-run", "report only"),
         ("skilld mine --since 30 --project .", ""),
         ("skilld mine --interactive", ""),
+        ("skilld mine --reviews", "what reviewers keep asking for"),
     ),
     "skilld recommend": (("skilld recommend write the release notes", ""),),
     "skilld suggest": (("skilld suggest", ""), ("skilld suggest --hook claude-code", "")),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from skilld.review.generating import Generation
 
 _DAY = 86400.0
+_SINCE, _MOST_DAYS = 14.0, 36_500.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
 _never = threading.Event()
 
@@ -45,7 +46,10 @@ def add(verbs: common.Verbs) -> None:
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read instead of your own"
     )
     parser.add_argument(
-        "--since", metavar="DAYS", type=float, default=14.0, help="how many days to look back (default: 14)"
+        "--reviews", action="store_true", help="read the review comments of the repository at its host instead"
+    )
+    parser.add_argument(
+        "--since", metavar="DAYS", type=float, help="how many days to look back (default: 14; with --reviews: 90)"
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
@@ -77,10 +81,15 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    if arguments.limit < 1 or arguments.min_turns < 1 or arguments.since <= 0:
+    too_far_back = arguments.since is not None and not 0 < arguments.since <= _MOST_DAYS
+    if arguments.limit < 1 or arguments.min_turns < 1 or too_far_back:
         raise UsageError("Number out of range", "--limit, --min-turns and --since must be greater than 0")
     if (arguments.min_cost or 0) < 0:
         raise UsageError("Number out of range", "--min-cost must be 0 or greater")
+    if arguments.reviews:
+        from skilld.cli import mine_reviews
+
+        return mine_reviews.run(arguments)
     refuse_others(arguments)
     if arguments.nightly:
         return as_job("mining", lambda: _mined(arguments).proposed)
@@ -256,7 +265,7 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
     from skilld.ingest.discover import Host
     from skilld.mining.sessions import below, past
 
-    since = time.time() - arguments.since * _DAY
+    since = time.time() - (arguments.since or _SINCE) * _DAY
     if arguments.paths:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))

@@ -131,7 +131,7 @@ def compose(
     """
     updates = [item.update for item in checked]
     if loaded.ref.absent:
-        return check([_made(updates, loaded)], checked, loaded, typed, redact)
+        return check([creation(updates, loaded)], checked, loaded, typed, redact)
     if not backend.together:
         return check(_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
 
@@ -219,7 +219,7 @@ def _with_one_more(  # noqa: PLR0917 - as `compose`, with what is done already
     kept = done.checked if done else ()
     if loaded.ref.absent:  # one operation makes the file
         updates = [one.update for one in (*kept, item)]
-        return check([_made(updates, loaded)], (*kept, item), loaded, typed, redact)
+        return check([creation(updates, loaded)], (*kept, item), loaded, typed, redact)
     now = loaded
     if done:
         now = replace(loaded, data=done.after, doc=replace(loaded.doc, text=done.after.decode("utf-8-sig")))
@@ -240,7 +240,7 @@ def harms(item: Checked, error: SkilldError, loaded: Loaded, typed: str, redact:
         return isinstance(error, LintError)
     updates = [item.update]
     try:
-        steps = [_made(updates, loaded)] if loaded.ref.absent else placed(updates, loaded.data)
+        steps = [creation(updates, loaded)] if loaded.ref.absent else placed(updates, loaded.data)
         check(steps, [item], loaded, typed, redact)
     except LintError:
         return True
@@ -317,7 +317,7 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
     return operations
 
 
-def _made(updates: Sequence[Update], loaded: Loaded) -> Operation:
+def creation(updates: Sequence[Update], loaded: Loaded) -> Operation:
     """Return the operation that makes a file of nothing but the changes."""
     lines = [f"- {update.change}" for update in updates]
     return Operation(

@@ -24,6 +24,7 @@ from skilld.store.meta import Meta, Mining, Notices
 from skilld.store.overview import Overview
 from skilld.store.past import Past
 from skilld.store.proposals import Proposals
+from skilld.store.reviews import Reviews
 from skilld.store.schema import back_up, migrate
 from skilld.store.tasks import Records
 from skilld.store.transcripts import Transcripts
@@ -108,6 +109,7 @@ class Store:
         self.mining = Mining(db)
         self.past = Past(db)
         self.evals = Evals(db)
+        self.reviews = Reviews(db)
         self.notices = Notices(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)

@@ -245,6 +245,7 @@ _KEPT = (
     *(_Kept(table) for table in ("proposals", "decisions")),
     _Kept("learnings", deleted="1"),
     *(_Kept(table) for table in ("usage", "tasks", "feedback", "mined", "past_sessions", "evals", "eval_runs")),
+    _Kept("reviews"),
 )
 _TABLES = tuple(kept.table for kept in _KEPT)
 

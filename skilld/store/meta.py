@@ -35,6 +35,7 @@ PLACED_ON = "placed_on"  # the day on which learnings of an older skilld were la
 PINNED = "pinned"  # real paths of SKILL.md files
 DRIFT = "drift"  # by agent and version of its client: which kinds of records stood in its sessions
 TEAM = "team"  # of each repository whose team the person joined: as whom, where, and the keys of the others
+REVIEWED = "reviewed"  # of each repository and kind of review comments: from when, and up to when they were read
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 

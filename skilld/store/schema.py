@@ -310,6 +310,21 @@ def _m0016_evals(db: sqlite3.Connection) -> None:
     ) STRICT""")
 
 
+def _m0020_reviews(db: sqlite3.Connection) -> None:
+    db.execute("""CREATE TABLE reviews (
+      repository TEXT NOT NULL,          -- host and path
+      id TEXT NOT NULL,                  -- the host's own, with the kind of comment
+      url TEXT NOT NULL,
+      pull TEXT NOT NULL,
+      author TEXT NOT NULL,              -- a hash
+      role TEXT NOT NULL,
+      at TEXT NOT NULL,
+      own INTEGER NOT NULL,              -- whether it stands under the person's own account
+      asks TEXT NOT NULL,                -- JSON: pairs of an instruction and its words, redacted
+      PRIMARY KEY (repository, id)
+    ) STRICT""")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -325,6 +340,7 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0014_conflicts", _m0014_conflicts),
     ("0015_past_sessions", _m0015_past_sessions),
     ("0016_evals", _m0016_evals),
+    ("0020_reviews", _m0020_reviews),
 )
 
 

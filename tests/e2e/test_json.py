@@ -15,8 +15,8 @@ from support.program import Program
 from support.session import LASTING, Session
 from tools.json_documents import DOCUMENTS, definition
 
-# Run by other tests: they need a model, labelled cases, a service manager or a team.
-ELSEWHERE = {"eval", "service status", "learnings propose", "restore", "skills test", "team status"}
+# Run by other tests: they need a model, labelled cases, a service manager, a team or a host.
+ELSEWHERE = {"eval", "service status", "learnings propose", "restore", "skills test", "team status", "mine --reviews"}
 
 
 class Checked:

@@ -44,11 +44,31 @@ def answer(state: Path, method: str, path: str, body: bytes) -> tuple[int, Any]:
     elif method in {"PATCH", "PUT"}:
         found = kept["pulls"][int(asked.path.rpartition("/")[2]) - 1]
         found["body"] = given.get("body", given.get("description"))
-    elif "/comments" in asked.path:
-        page = int(parse_qs(asked.query).get("page", ["1"])[0])
-        found = kept.get("comments", [])[(page - 1) * 100 : page * 100]
+    elif "/pulls" not in asked.path.removesuffix("/comments") or asked.path.endswith("/comments"):
+        status, found = reviewed(kept, asked.path, {name: values[0] for name, values in parse_qs(asked.query).items()})
     state.write_text(json.dumps(kept))
     return status, found
+
+
+def reviewed(kept: dict[str, Any], path: str, query: dict[str, str]) -> tuple[int, Any]:
+    """Return what is told of comments: a page of those of one kind, sorted and cut as the host does it."""
+    if path.endswith("/rate_limit"):
+        return 200, {"resources": {"core": {"reset": 1_900_000_000}}}
+    if path.endswith("user"):
+        return 200, {"login": kept.get("me", ""), "username": kept.get("me", "")}
+    if kept.get("left", 1) == 0:
+        return 403, {"message": "API rate limit exceeded for user ID 1."}
+    kept["left"] = kept.get("left", 0) - 1
+    if path.endswith("/comments"):
+        kind = path.split("/")[-2]
+        rows = [
+            row for row in kept.get("comments", []) if row["stream"] == kind and row["updated_at"] >= query["since"]
+        ]
+        rows.sort(key=lambda row: (row["updated_at"], row["id"]))
+    else:
+        rows = kept.get(path.rpartition("/")[2] if path.endswith("/events") else "members", [])
+    most, page = int(query["per_page"]), int(query["page"])
+    return 200, rows[(page - 1) * most : page * most]
 
 
 @contextmanager
@@ -115,4 +135,8 @@ def main(state: str) -> None:
         sys.exit(4)
     method = given[given.index("--method") + 1]
     body = sys.stdin.buffer.read() if "--input" in given else b""
-    sys.stdout.write(json.dumps(answer(file, method, given[-1], body)[1]))
+    status, found = answer(file, method, given[-1], body)
+    if status >= 400:
+        sys.stderr.write(f"{Path(sys.argv[0]).name}: {found['message']} (HTTP {status})\n")
+        sys.exit(1)
+    sys.stdout.write(json.dumps(found))

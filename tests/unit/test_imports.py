@@ -210,6 +210,7 @@ def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run()
 def test_a_team_costs_nothing_who_did_not_join() -> None:
     """Issue 20: no room but the verb's knows of it, and the daemon, `status` and `run --once` load nothing of it."""
     assert {module for module, name in edges(modules()) if part(name) == "team"} == {
+        "skilld.cli.mine_reviews",  # asks the host as `team pr` does
         "skilld.cli.team",
         "skilld.cli.team_pr",
     }

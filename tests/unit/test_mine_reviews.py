@@ -1,0 +1,171 @@
+"""Whose comment it is, what one comment asks for, and what comes again and again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from skilld.mining.comments import Sort, is_generated, of_github, of_gitlab
+from skilld.mining.requests import Asked, Recurring, recurring, requests
+from support.review_comments import PEOPLE, comments, row
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def plain(text: str) -> str:
+    return text
+
+
+def said(*texts: str) -> list[Recurring]:
+    """Return what comes again where each text was said in a pull request and on a day of its own."""
+    rows = [
+        row(at, START + timedelta(days=at), body=text, who=PEOPLE[at % 3], pull=at) for at, text in enumerate(texts)
+    ]
+    return found_in(rows)
+
+
+def found_in(rows: Sequence[dict[str, Any]]) -> list[Recurring]:
+    read = [one for each in rows if (one := of_github(each, each["stream"], ""))]
+    return recurring(
+        Asked(one.id, one.url, one.pull, one.author, one.role, one.at, asked.change, asked.quote)
+        for one in read
+        if one.sort is Sort.PERSON
+        for asked in requests(one.text, plain)
+    )
+
+
+@pytest.mark.parametrize("written", ["second", "third", "fourth"])
+def test_what_recurs_is_what_people_asked_for(written: str) -> None:
+    rows = comments(written, number=1500)
+    rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
+    found = found_in(rows)
+    (right, wrong) = ([], [])
+    for one in found:
+        rule, most = Counter(rules[asked.comment] for asked in one.asked).most_common(1)[0]
+        (right if rule and most > len(one.asked) / 2 else wrong).append(one.change)
+    assert len(right) >= 0.9 * len(found), wrong
+    assert len(right) >= 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "sort"),
+    [
+        ({}, Sort.PERSON),
+        ({"user": {"login": "x[bot]", "type": "Bot"}}, Sort.BOT),
+        ({"user": {"login": "acme-ci-bot", "type": "User"}}, Sort.BOT),
+        ({"user": {"login": "abbott", "type": "User"}}, Sort.PERSON),
+        ({"user": None}, Sort.BOT),
+        ({"performed_via_github_app": {"id": 1}}, Sort.BOT),
+        ({"author_association": "NONE"}, Sort.OUTSIDER),
+        ({"author_association": "CONTRIBUTOR"}, Sort.OUTSIDER),
+        ({"body": "| a | b |\r\n|---|---|\r\n| 1 | 2 |"}, Sort.GENERATED),
+        ({"body": "**Issue:** x\n\n**Fix:** y"}, Sort.GENERATED),
+    ],
+)
+def test_who_wrote_it(changes: dict[str, Any], sort: Sort) -> None:
+    one = of_github(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | changes, "pulls", "ADA")
+    assert one is not None
+    assert (one.sort, one.pull) == (sort, "3")
+    assert one.own is (changes.get("user", 0) == 0)
+    assert "ada" not in one.author
+
+
+@pytest.mark.parametrize("made", [None, [], "x", {}, {"user": []}, {"html_url": "https://x.example/a/b/issues/3#i"}])
+def test_what_is_no_comment_on_a_pull_request_is_none(made: object) -> None:
+    assert of_github(made, "issues", "") is None
+    assert of_gitlab(made, "https://x.example/a", {}, "") is None
+
+
+@pytest.mark.parametrize("url", ["javascript:/pull/1#x", "https://x.example/pull/1#\x1b[31m", "https://x y/pull/1#a"])
+def test_an_address_that_is_none_is_not_shown(url: str) -> None:
+    one = of_github(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | {"html_url": url}, "pulls", "")
+    assert one is not None
+    assert one.url == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please use tabs. ⚠️",
+        "**nit:** use tabs",
+        "# why?",
+        "- a\n- b",
+        "See ![shot](https://x.example/a.png)",
+        "1. use tabs",
+    ],
+)
+def test_what_people_write_too_is_not_generated(text: str) -> None:
+    assert not is_generated(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("nit: please use the logger here instead of print", ["Use the logger instead of print."]),
+        ("Could we use a dataclass instead of a dict?", ["Use a dataclass instead of a dict."]),
+        ("@ben again, tests must not hit the network.", ["Tests must not hit the network."]),
+        ("> Never use tabs.\n\nI agree.", []),
+        ("```suggestion\nAlways use tabs.\n```", []),
+        ("Why do we use tabs here?", []),
+        ("This must always be set.", []),
+        ("Drop the cast.", []),
+        ("`load_user` is never reached.", []),
+        ("Must be sorted.", []),
+        ("Please rebase and always squash.", []),
+        ("We must release before Friday.", []),
+        ("Use `load_user`.", []),
+        ("Always use tabs. " + "x" * 1000, []),
+    ],
+)
+def test_what_one_comment_asks_for(text: str, asked: list[str]) -> None:
+    assert [one.change for one in requests(text, plain)] == asked
+
+
+def test_a_request_with_a_secret_is_none() -> None:
+    text = "Always use the key AKIA1234 for uploads."
+    assert requests(text, plain) != []
+    assert requests(text, lambda given: given.replace("AKIA1234", "[secret]")) == []
+
+
+UTC_RULE = "Always store timestamps in UTC."
+
+
+def test_three_pull_requests_on_two_days_are_enough() -> None:
+    assert said(UTC_RULE, UTC_RULE) == []
+    (one,) = said(UTC_RULE, "please always store timestamps in UTC", UTC_RULE)
+    assert (one.change, one.pulls, one.people, one.roles) == (
+        UTC_RULE,
+        3,
+        3,
+        {"collaborator": 1, "member": 1, "owner": 1},
+    )
+    same_day = [row(at, START, body=UTC_RULE, who=PEOPLE[0], pull=at) for at in range(3)]
+    assert found_in(same_day) == []
+    same_pull = [row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[0], pull=1) for at in range(3)]
+    assert found_in(same_pull) == []
+
+
+def test_the_order_in_which_comments_are_read_changes_nothing() -> None:
+    rows = [row(at, START + timedelta(days=at), body=UTC_RULE, who=PEOPLE[at % 3], pull=at) for at in range(5)]
+    assert found_in(rows) == found_in(rows[::-1]) == found_in([*rows, *rows])
+
+
+def test_a_bare_order_and_other_names_are_no_rule() -> None:
+    assert said(*["Format every file."] * 3) != []
+    assert said(*["Sort imports alphabetically."] * 3) == []
+    assert said(*(f"Never call `{name}_user` twice in loops." for name in ("load", "save", "drop"))) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Always use tabs for indentation.", "Never use tabs for indentation."),
+        ("Use pnpm, not npm, for scripts.", "Use npm, not pnpm, for scripts."),
+    ],
+)
+def test_what_reviewers_do_not_agree_on_is_disputed(one: str, other: str) -> None:
+    assert [found.disputed for found in said(one, other, one, other, one)] == [True]
