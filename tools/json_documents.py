@@ -245,6 +245,13 @@ DOCUMENTS = (
         "unreadable: integer, unknown_cost: integer, unknown_status: integer, left_alone: integer}",
     ),
     Document(
+        ("mine --over",),
+        "What many transcripts come to, without anybody's words but what recurs.",
+        "{files: integer, sessions: integer, unreadable: {path: string, why: string}[], candidates: {name: string, "
+        "project: string, dimensions: string[], changes: string[], sessions: integer}[], "
+        "docs: {project: string, text: string, sessions: integer}[]}",
+    ),
+    Document(
         ("mine --reviews",),
         "What reviewers asked for in several pull requests. `left_out` counts comments by who wrote them.",
         "{comments: integer, new: integer, left_out: {[sort]: integer}, stopped: string, requests: {text: string, "

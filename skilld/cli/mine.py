@@ -49,6 +49,15 @@ def add(verbs: common.Verbs) -> None:
         "--reviews", action="store_true", help="read the review comments of the repository at its host instead"
     )
     parser.add_argument(
+        "--over", metavar="ADDRESS", nargs="+", help="report on all transcripts in these folders or stores (s3://...)"
+    )
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="with --over: Dask scheduler to use, such as tcp://host:8786"
+    )
+    parser.add_argument(
         "--since", metavar="DAYS", type=float, help="how many days to look back (default: 14; with --reviews: 90)"
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
@@ -86,6 +95,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Number out of range", "--limit, --min-turns and --since must be greater than 0")
     if (arguments.min_cost or 0) < 0:
         raise UsageError("Number out of range", "--min-cost must be 0 or greater")
+    if (arguments.workers is not None or arguments.cluster) and not arguments.over:
+        raise UsageError("Missing option", "--workers and --cluster need --over")
+    if arguments.over:
+        from skilld.cli import mine_over
+
+        return mine_over.run(arguments)
     if arguments.reviews:
         from skilld.cli import mine_reviews
 

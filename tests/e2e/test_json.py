@@ -16,7 +16,16 @@ from support.session import LASTING, Session
 from tools.json_documents import DOCUMENTS, definition
 
 # Run by other tests: they need a model, labelled cases, a service manager, a team or a host.
-ELSEWHERE = {"eval", "service status", "learnings propose", "restore", "skills test", "team status", "mine --reviews"}
+ELSEWHERE = {
+    "eval",
+    "service status",
+    "learnings propose",
+    "restore",
+    "skills test",
+    "team status",
+    "mine --reviews",
+    "mine --over",
+}
 
 
 class Checked:

@@ -42,6 +42,8 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 DOORS = {
     "apscheduler": ("skilld.daemon",),
     "desktop_notifier": ("skilld.notify",),
+    "distributed": ("skilld.mining.spread",),
+    "fsspec": ("skilld.ingest.remote",),
     "git": ("skilld.git",),
     "httpx": ("skilld.classify.backends",),
     "litellm": ("skilld.classify.backends",),

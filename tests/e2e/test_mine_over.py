@@ -1,0 +1,138 @@
+"""`skilld mine --over`: the same report byte for byte, whoever reads the transcripts, and though a worker is lost."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.ingest.remote import files
+from skilld.mining.spread import Found, locally, on_cluster, one_file, together
+from support.program import Program
+
+KEY = b"k" * 32
+SECRET = "ghp_" + "a1B2" * 9
+RULES = ("From now on, always sign the tags.", "From now on, never mention hostnames in the notes.")
+SESSIONS = 12
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Sessions of one project; the last two files repeat what others have, one is broken, one is none."""
+    below = tmp_path / ".claude/projects/-shop"
+    below.mkdir(parents=True)
+    for number in range(SESSIONS):
+        said = [f"Write the release notes of 1.{number}.", RULES[number % 2], f"the token is {SECRET}", "thanks"]
+        lines = [_line(number, at, text) for at, text in enumerate(said)]
+        (below / f"{number:08}-0000-4000-8000-000000000000.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+        if number < 2:
+            (below / f"9{number:07}-0000-4000-8000-000000000000.jsonl").write_text(
+                "\n".join(map(json.dumps, lines)) + "\n"
+            )
+    (below / "aaaaaaaa-0000-4000-8000-000000000000.jsonl").write_bytes(b"\xff{{{\n" * 10)
+    (tmp_path / "notes.txt").write_text("always\n")
+    return tmp_path
+
+
+def _line(session: int, at: int, text: str) -> dict[str, Any]:
+    return {
+        "type": "user",
+        "uuid": f"u-{session}-{at}",
+        "parentUuid": f"u-{session}-{at - 1}" if at else None,
+        "sessionId": f"{session:08}-0000-4000-8000-000000000000",
+        "timestamp": f"2026-03-{session + 1:02}T10:0{at}:00.000Z",
+        "cwd": "/shop",
+        "version": "2.1.330",
+        "isSidechain": False,
+        "userType": "external",
+        "message": {"role": "user", "content": text},
+    }
+
+
+def _urls(where: str) -> list[str]:
+    return [one.url for one in files(where)]
+
+
+def _quiet(done: int, total: int) -> None:
+    assert 0 < done <= total
+
+
+def test_the_report_is_the_same_with_any_number_of_workers(folder: Path, home: Path) -> None:
+    program = Program(home)
+    given = ["mine", "--json", "--over", str(folder), "--workers"]
+    reports = [program.run(*given, number) for number in ("0", "1", "4")]
+    assert [one.returncode for one in reports] == [0, 0, 0], reports[0].stderr
+    assert len({one.stdout for one in reports}) == 1
+    told = json.loads(reports[0].stdout)
+    assert (told["files"], told["sessions"]) == (SESSIONS + 3, SESSIONS)
+    said = json.dumps(told["docs"]) + json.dumps(told["candidates"])
+    assert "sign the tags" in said
+    assert SECRET not in reports[0].stdout
+
+
+def test_what_leaves_a_worker_is_redacted(folder: Path) -> None:
+    (url, *_) = _urls(str(folder))
+    found = one_file(url, KEY)
+    assert found.rows
+    assert SECRET not in repr(found)
+    assert "hostnames" in repr(found) or "sign the tags" in repr(found)
+
+
+def test_a_store_in_memory_gives_what_the_folder_does(folder: Path) -> None:
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    store = fsspec.filesystem("memory")
+    for path in folder.rglob("*.jsonl"):
+        store.pipe(f"/store/{path.relative_to(folder)}", path.read_bytes())
+    there = together(locally(_urls("memory://store"), KEY, 0, _quiet))
+    local = together(locally(_urls(str(folder)), KEY, 0, _quiet))
+    assert there.judgement == local.judgement
+    assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
+
+
+def test_a_killed_process_loses_nothing(folder: Path) -> None:
+    urls = _urls(str(folder))
+    found: list[Found] = []
+    for one in locally(urls, KEY, 2, _quiet):
+        if not found:
+            os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
+        found.append(one)
+    assert sorted(one.url for one in found) == urls
+    assert together(found) == together(locally(urls, KEY, 0, _quiet))
+
+
+def test_the_order_of_results_changes_nothing(folder: Path) -> None:
+    found = [one_file(url, KEY) for url in _urls(str(folder))]
+    assert together(found) == together(found[::-1])
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
+    assert one_file("file:///nowhere/x.jsonl", KEY) == Found("file:///nowhere/x.jsonl", trouble="FileNotFoundError")
+    program = Program(home)
+    for words, why in (
+        (["--over", str(tmp_path)], "No transcripts there"),
+        (["--over", "nothing://x"], "Cannot read nothing://x"),
+        (["--workers", "2"], "--workers and --cluster need --over"),
+    ):
+        done = program.run("mine", *words)
+        assert done.returncode != 0
+        assert why in done.stderr
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, workers: int) -> None:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install skilld[cluster]")
+    urls = _urls(str(folder))
+    with distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit="1GB"
+    ) as cluster:
+        found: list[Found] = []
+        for one in on_cluster(urls, KEY, cluster.scheduler_address, _quiet):
+            if not found:
+                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)  # its nanny starts another
+            found.append(one)
+    assert together(found) == together(locally(urls, KEY, 0, _quiet))
