@@ -45,18 +45,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read instead of your own"
     )
-    parser.add_argument(
-        "--reviews", action="store_true", help="read the review comments of the repository at its host instead"
-    )
-    parser.add_argument(
-        "--over", metavar="ADDRESS", nargs="+", help="report on all transcripts in these folders or stores (s3://...)"
-    )
-    parser.add_argument(
-        "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
-    )
-    parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="with --over: Dask scheduler to use, such as tcp://host:8786"
-    )
+    _add_elsewhere(parser)
     parser.add_argument(
         "--since", metavar="DAYS", type=float, help="how many days to look back (default: 14; with --reviews: 90)"
     )
@@ -86,6 +75,21 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
     parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
+
+
+def _add_elsewhere(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--reviews", action="store_true", help="read the review comments of the repository at its host instead"
+    )
+    parser.add_argument(
+        "--over", metavar="ADDRESS", nargs="+", help="report on all transcripts in these folders or stores (s3://...)"
+    )
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="with --over: Dask scheduler to use, such as tcp://host:8786"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

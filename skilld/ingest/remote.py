@@ -38,7 +38,7 @@ def files(url: str) -> list[RemoteFile]:
     try:
         found = system.find(root, detail=True)
     except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
-        raise SkilldError(f"Cannot list {url}", f"{type(error).__name__}: {error}"[:300]) from None
+        raise SkilldError(f"Cannot list {url}", str(error)[:300]) from None
     named = (RemoteFile(system.unstrip_protocol(name), int(info.get("size") or 0)) for name, info in found.items())
     return sorted((one for one in named if _may_be_transcript(one.url)), key=lambda one: one.url)
 
@@ -76,7 +76,7 @@ def _fetch(system: Any, path: str, copy: Path) -> None:  # noqa: ANN401 - fsspec
         with system.open(path, "rb") as source, copy.open("wb") as into:
             shutil.copyfileobj(source, into, _CHUNK)
     except Exception as error:
-        raise OSError(type(error).__name__) from error
+        raise OSError(str(error)[:300]) from error
 
 
 def _system(url: str) -> tuple[Any, str]:

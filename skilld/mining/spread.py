@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skilld.clock import seconds
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, cause_of
 from skilld.ingest.inspect import guess_agent
 from skilld.ingest.remote import here
 from skilld.jobs.limits import ProcessorTimeError, limit_memory, processor_time
@@ -71,8 +71,10 @@ def one_file(url: str, key: bytes) -> Found:
         return Found(url, trouble="it took too long")
     except MemoryError:
         return Found(url, trouble="it took too much memory")
-    except (OSError, SkilldError) as error:
-        return Found(url, trouble=type(error).__name__)
+    except OSError as error:
+        return Found(url, trouble=cause_of(error))
+    except SkilldError as error:
+        return Found(url, trouble=error.cause or error.title)
 
 
 def _is_wanted(session: Session) -> bool:
@@ -138,7 +140,7 @@ def on_cluster(urls: Sequence[str], key: bytes, address: str, progress: Progress
     try:
         client = distributed.Client(address, timeout=20, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise SkilldError("Cannot use the cluster", f"{address}: {type(error).__name__}") from None
+        raise SkilldError("Cannot use the cluster", f"no scheduler answers at {address}: {error}") from None
     with client:
 
         def submit(url: str) -> Any:  # noqa: ANN401 - Dask has no types

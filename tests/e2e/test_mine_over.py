@@ -111,7 +111,9 @@ def test_the_order_of_results_changes_nothing(folder: Path) -> None:
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
-    assert one_file("file:///nowhere/x.jsonl", KEY) == Found("file:///nowhere/x.jsonl", trouble="FileNotFoundError")
+    assert one_file("file:///nowhere/x.jsonl", KEY) == Found(
+        "file:///nowhere/x.jsonl", trouble="No such file or directory"
+    )
     program = Program(home)
     for words, why in (
         (["--over", str(tmp_path)], "No transcripts there"),

@@ -42,7 +42,6 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 DOORS = {
     "apscheduler": ("skilld.daemon",),
     "desktop_notifier": ("skilld.notify",),
-    "distributed": ("skilld.mining.spread",),
     "fsspec": ("skilld.ingest.remote",),
     "git": ("skilld.git",),
     "httpx": ("skilld.classify.backends",),
@@ -173,8 +172,9 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [requirement.split(">")[0].split("=")[0].strip() for requirement in project["dependencies"]]
     declared = {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names}
-    # Those are other libraries' own: of pydantic-settings and mcp.
-    assert libraries(modules()) - {"pydantic", "mcp_types"} == declared
+    # Those are other libraries' own, of pydantic-settings and mcp, and of an extra.
+    assert libraries(modules()) - {"pydantic", "mcp_types", "fsspec"} == declared
+    assert any(name.startswith("fsspec") for name in project["optional-dependencies"]["cluster"])
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -18,7 +18,7 @@ from tools.json_documents import DOCUMENTS, TYPES, WITHOUT, definition, listing,
 from tools.json_types import of, of_fields, schema, wrapped
 
 # Options and actions that make another document of a command.
-WAYS = {"inspect --explain", "learnings propose", "record --stats"}
+WAYS = {"inspect --explain", "learnings propose", "record --stats", "mine --over", "mine --reviews"}
 
 
 def test_every_command_with_json_is_documented_and_every_other_has_its_reason() -> None:
