@@ -139,13 +139,17 @@ def test_a_commit_that_a_reviewer_took_out_is_a_rejection(case: Case) -> None:
     assert case.log() == [kept]
 
 
-def test_killed_between_push_and_opening_it_opens_one(case: Case) -> None:
+@pytest.mark.parametrize(("at", "told"), [("before", "Opened"), ("after", "Updated")])
+def test_killed_when_it_opens_one_it_opens_one_in_all(case: Case, at: str, told: str) -> None:
+    """kill -9 between the push and the opening, or between that and its answer."""
     case.with_stub("gh")
-    case.ada.program.environment["GH_TOKEN"] = ""
-    case.ada.done("pr")
+    case.ada.program.environment["KILL_AT"] = at
+    assert case.ada.team("pr").returncode in {-9, 137}
     tip = case.team.hub.tip(BRANCH)
-    case.ada.program.environment["GH_TOKEN"] = "x"
-    assert "Opened" in case.ada.done("pr")
+    assert tip
+    assert len(case.host["pulls"]) == int(at == "after") if case.state.exists() else at == "before"
+    del case.ada.program.environment["KILL_AT"]
+    assert told in case.ada.done("pr")
     assert case.team.hub.tip(BRANCH) == tip
     assert len(case.host["pulls"]) == 1
 
