@@ -26,6 +26,7 @@ from benchmarks import (
     prompt,
     start,
     store,
+    team,
     worker,
 )
 from benchmarks.kit.figures import Figure, Scale
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[Scale], dict[str, Figure]]] = {
     "prompt": prompt.measure,
     "store": store.measure,
     "effect": effect.measure,
+    "team": team.measure,
 }
 
 
