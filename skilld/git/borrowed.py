@@ -6,6 +6,7 @@ here: only the person's own (`~/.gitconfig`) hold. It is a copy of what the remo
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git.environment import git_program, person_variables, pointers
-from skilld.git.errors import GitFailedError
+from skilld.git.errors import GitFailedError, GitTimeoutError
 from skilld.git.remote import PROTOCOLS, QUIET, files_limited
 from skilld.git.run import Git, Result, execute
 
@@ -34,6 +35,10 @@ _SETTINGS = (
     "transfer.bundleURI=false",
 )
 _ROW = re.compile(r"([0-9a-f]{40,64})\t(\S+)")
+_HOST = re.compile(
+    r"(https?://).+|ssh://(?:[^@/]*@)?([\w.-]+)(?::\d+)?/([\w./~+-]+)|(?:[^@/:]+@)?([\w.-]{2,}):(?!/)([\w./~+-]+)"
+)
+_ANYBODY_SECONDS = 15.0
 _HEAD = re.compile(r"ref: (refs/heads/\S+)\tHEAD")
 
 
@@ -55,20 +60,24 @@ class Push:
 
 
 class Borrowed:
-    """The repository in `folder`, made where it is not there; `common_dir` is the git directory it borrows from."""
+    """The repository in `folder`, made where it is not there.
 
-    def __init__(self, folder: Path, common_dir: Path, algorithm: str, removed: Mapping[str, str]) -> None:
+    `common_dir` is the git directory it borrows from, None where it borrows nothing.
+    """
+
+    def __init__(self, folder: Path, common_dir: Path | None, algorithm: str, removed: Mapping[str, str]) -> None:
         self.folder = folder
         self._removed = removed
         if not (folder / "HEAD").is_file():
             folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             options = ("--quiet", "--template=", "--bare", f"--object-format={algorithm}")
             Git(folder.parent).run("init", *options, str(folder))
-        info = folder / "objects" / "info"
-        info.mkdir(exist_ok=True)
-        (info / "alternates").write_bytes(bytes(common_dir / "objects") + b"\n")
-        if (common_dir / "shallow").is_file():
-            shutil.copyfile(common_dir / "shallow", folder / "shallow")
+        if common_dir is not None:
+            info = folder / "objects" / "info"
+            info.mkdir(exist_ok=True)
+            (info / "alternates").write_bytes(bytes(common_dir / "objects") + b"\n")
+            if (common_dir / "shallow").is_file():
+                shutil.copyfile(common_dir / "shallow", folder / "shallow")
         self.git = Git(folder, git_dir=folder, algorithm=algorithm)
 
     def listed(self, address: str, patterns: Sequence[str]) -> Listed:
@@ -128,6 +137,32 @@ class Borrowed:
         own = {} if "GIT_SSH" in self._removed else {"GIT_SSH_COMMAND": f"{ssh} -oBatchMode=yes"}
         silent = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "never"}
         return person_variables(self._removed) | PROTOCOLS | silent | own
+
+    def is_public(self, address: str) -> bool:
+        """Whether anybody can read what `address` names: asked over https without any of the person's settings."""
+        found = _HOST.fullmatch(address)
+        if found is None:
+            return False
+        web = address if found[1] else f"https://{found[2] or found[4]}/{found[3] or found[5]}"
+        nobody = {"HOME": os.devnull, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        silent = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "GIT_ALLOW_PROTOCOL": "http:https"}
+        argv = [
+            git_program(),
+            *QUIET,
+            "-c",
+            "credential.helper=",
+            "-C",
+            str(self.folder),
+            "ls-remote",
+            "--",
+            web,
+            "HEAD",
+        ]
+        variables = pointers(self.folder, self.folder) | nobody | silent
+        try:
+            return execute(argv, self.folder, variables, None, _ANYBODY_SECONDS).status == 0
+        except GitTimeoutError:
+            return False
 
     def _configured_ssh(self) -> str:
         out = self.git.call("config", "--global", "--null", "--get-regexp", r"^core\.sshcommand$").out

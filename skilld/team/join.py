@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from skilld.errors import UsageError
 from skilld.store import Store
@@ -29,7 +30,8 @@ class Membership:
 
     `address` is where `remote` led when they joined. `quotes` and `open` say what they give away beyond accepted rules.
     `present` has the commit of each person's records as last checked, `refused` why others were left out, `base` the
-    remote's default branch then, `branch` its name, `rules` the branch of the pull request; `at` is when (Unix time).
+    remote's default branch then, `branch` its name, `rules` the branch of the pull request; `at` is when (Unix time),
+    `trouble` why a later try failed. `asked_at` is when a pull request was last brought up to date unasked.
     """
 
     repo: str
@@ -45,6 +47,8 @@ class Membership:
     branch: str = ""
     rules: str = ""
     at: float = 0.0
+    trouble: str = ""
+    asked_at: float = 0.0
 
     @property
     def folder(self) -> str:
@@ -67,16 +71,24 @@ def checked_name(name: str) -> str:
 def load(store: Store, repo: Path, joined: list[Path]) -> Membership | None:
     """Return the person's membership in the team of a repository; None where they did not join."""
     row = store.meta.get(TEAM, {}).get(str(repo))
-    if row is None or repo not in joined:
-        return None
-    return Membership(**{**row, "pins": {name: Pin(*pin) for name, pin in row["pins"].items()}})
+    return None if row is None or repo not in joined else from_row(row)
 
 
 def save(store: Store, membership: Membership) -> None:
     """Keep a membership."""
-    pins = {name: (pin.public, pin.serial, pin.tip) for name, pin in membership.pins.items()}
     with store.transaction():
-        store.meta.set(TEAM, store.meta.get(TEAM, {}) | {membership.repo: {**asdict(membership), "pins": pins}})
+        store.meta.set(TEAM, store.meta.get(TEAM, {}) | {membership.repo: to_row(membership)})
+
+
+def from_row(row: Mapping[str, Any]) -> Membership:
+    """Return a membership as it was kept."""
+    return Membership(**{**row, "pins": {name: Pin(*pin) for name, pin in row["pins"].items()}})
+
+
+def to_row(membership: Membership) -> dict[str, Any]:
+    """Return a membership as a JSON-able value."""
+    pins = {name: (pin.public, pin.serial, pin.tip) for name, pin in membership.pins.items()}
+    return {**asdict(membership), "pins": pins}
 
 
 def forget(store: Store, repo: str) -> None:

@@ -29,6 +29,9 @@ _MAX_AGENTS = 20
 _PERSON = re.compile(r"[a-z0-9][a-z0-9-]{2,38}[a-z0-9]")
 _KEY = re.compile(r"[0-9a-f]{16}")
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_TIME = re.compile(rf"{_DAY.pattern}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")
+_HEARD = re.compile(rf"{_TIME.pattern}/[a-z0-9-]{{1,32}}/[0-9a-f]{{12}}")
+MAX_HEARD = 40
 _KINDS = frozenset({*Kind, ""})
 _TARGETS = frozenset({*TargetKind, ""})
 
@@ -40,6 +43,19 @@ class What(StrEnum):
     PROPOSED = "proposed"  # it went into a pull request
     REJECTED = "rejected"  # the team did not want it
     WITHDRAWN = "withdrawn"  # this person does not share it any longer: nothing of it is left but its key
+    # Between the machines of one person only:
+    DECIDED = "decided"  # it was proposed; `said` is how that stands
+    LEARNED = "learned"  # it was said, and waits for a place, or does not any longer
+    HEARD = "heard"  # a line of a file that had to be said again
+
+
+TEAMS = frozenset({What.RULE, What.PROPOSED, What.REJECTED, What.WITHDRAWN})
+MACHINES = frozenset({What.DECIDED, What.LEARNED, What.HEARD})
+_SAID = {
+    What.DECIDED: frozenset({"open", "accepted", "rejected", "reverted"}),
+    What.LEARNED: frozenset({"waiting", "gone"}),
+    What.HEARD: frozenset({""}),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +66,9 @@ class Record:
     days (UTC) on which it was first and last said, `decided` is that of what was decided last; what is no rule has
     `day` alone. `rev` counts the versions of this record: of two the higher holds. `said` is open or accepted. `quote`
     is empty unless the person gives their words away.
+
+    Between machines `at` is when it was decided or said (RFC 3339 in UTC; empty: not decided), and `heard` are the
+    sessions in which it was said: time, agent and a digest of the session's id.
     """
 
     what: What
@@ -68,6 +87,8 @@ class Record:
     quote: str = ""
     note: str = ""
     rev: int = 0
+    at: str = ""
+    heard: tuple[str, ...] = ()
 
 
 _FIELDS = frozenset(field.name for field in fields(Record))
@@ -99,8 +120,11 @@ def name_of(data: bytes) -> str:
     return f"{hashlib.sha256(data).hexdigest()[:32]}.json"
 
 
-def decode(data: bytes) -> Record:
-    """Return what a record says. Raises RefusedError for anything that `encode` does not write."""
+def decode(data: bytes, kinds: frozenset[What] = TEAMS, *, again: bool = False) -> Record:
+    """Return what a record says. Raises RefusedError for anything that `encode` does not write, and for other kinds.
+
+    `again` says that this function took the same bytes before: they are not looked through once more.
+    """
     if len(data) > MAX_BYTES:
         raise _refused(f"it has {len(data)} bytes; the limit is {MAX_BYTES}")
     try:
@@ -113,6 +137,10 @@ def decode(data: bytes) -> Record:
         record = Record(**_typed(values))
     except (TypeError, ValueError):
         raise _refused("one of its values has the wrong type") from None
+    if again:
+        return record
+    if record.what not in kinds:
+        raise _refused("it is of a kind that does not belong here")
     if why := _wrong(record):
         raise _refused(why)
     if encode(record) != data:
@@ -126,7 +154,7 @@ def _typed(values: Mapping[str, Any]) -> dict[str, Any]:
         if name in {"sessions", "rev"}:
             if type(value) is not int:
                 raise TypeError(name)
-        elif name == "agents":
+        elif name in {"agents", "heard"}:
             if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
                 raise TypeError(name)
             value = tuple(value)  # noqa: PLW2901 - the same value, frozen
@@ -145,19 +173,40 @@ def _wrong(record: Record) -> str:
             return f"its {name} has {len(value)} characters; the limit is {most}"
         if value != safe_text(value) or value != value.strip():
             return f"its {name} contains hidden characters or line breaks"
-    return _wrong_facts(record) or (_wrong_rule(record) if record.what is not What.WITHDRAWN else "")
+    wrong = _wrong_times if record.what in MACHINES else _wrong_facts
+    return wrong(record) or (_wrong_rule(record) if record.what is not What.WITHDRAWN else "")
 
 
 def _wrong_facts(record: Record) -> str:
     days = (record.first, record.day, record.decided) if record.what is What.RULE else (record.day,)
     named = [re.fullmatch(r"[a-z0-9-]{1,32}", one) for one in record.agents]
-    bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
     wrong = {
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
         "its key is not valid": not _KEY.fullmatch(record.key),
         "its dates are not valid": None in map(_DAY.fullmatch, days) or record.first > record.day,
-        "it has fields that a withdrawal cannot have": record.what is What.WITHDRAWN and record != bare,
+        "it has fields that this kind cannot have": bool(record.at or record.heard) or not _is_bare(record),
+    }
+    return next((why for why, is_so in wrong.items() if is_so), "")
+
+
+def _is_bare(record: Record) -> bool:
+    """Whether a withdrawal says no more than that; of other kinds, True."""
+    bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
+    return record.what is not What.WITHDRAWN or record == bare
+
+
+def _wrong_times(record: Record) -> str:
+    """Return what is wrong with the numbers and times of a record between machines."""
+    days = record.first or record.day or record.decided
+    wrong = {
+        "one of its numbers is out of range": not 0 <= record.rev <= _MAX_NUMBER
+        or bool(record.sessions or record.agents),
+        "its time is not valid": bool(days) or (record.at != "" and not _TIME.fullmatch(record.at)),
+        "its sessions are not valid": len(record.heard) > MAX_HEARD
+        or None in map(_HEARD.fullmatch, record.heard)
+        or list(record.heard) != sorted(set(record.heard)),
+        "its key is not valid": not _KEY.fullmatch(record.key) or not record.place,
     }
     return next((why for why, is_so in wrong.items() if is_so), "")
 
@@ -165,7 +214,8 @@ def _wrong_facts(record: Record) -> str:
 def _wrong_rule(record: Record) -> str:
     if not record.rule or record.key != key_of(record.rule, record.place):
         return "its key does not match its rule"
-    if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in {"", "open", "accepted"}:
+    said = _SAID.get(record.what, frozenset({"", "open", "accepted"}))
+    if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in said:
         return "its kind is unknown"
     return _wrong_place(record.place)
 

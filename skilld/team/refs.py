@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skilld.errors import RefusedError, SkilldError
@@ -19,10 +19,21 @@ from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import EMAIL, Ident
 from skilld.git.run import Git, Result
 from skilld.team import sign
-from skilld.team.records import MAX_BYTES, MAX_PEOPLE, MAX_RECORDS, Record, decode, encode, is_person, name_of
+from skilld.team.records import (
+    MACHINES,
+    MAX_BYTES,
+    MAX_PEOPLE,
+    MAX_RECORDS,
+    TEAMS,
+    Record,
+    What,
+    decode,
+    encode,
+    is_person,
+    name_of,
+)
 
 REFS = "refs/skilld/team/"
-BRANCHES = "refs/heads/skilld/team/"  # where the host takes no other refs than branches
 _MESSAGE = b"skilld: what this person taught\n\n[skip ci]\n"
 _ABOUT, _FOLDER = "person.json", "records"
 _TREE, _FILE = "40000", "100644"
@@ -35,6 +46,23 @@ _SPOILT = re.compile(r"fsck|index-pack|unpack|bad object|invalid|file size limit
 _HIDDEN = re.compile(r"\[remote rejected\]|hidden ref|denied|prohibited|not allowed|declined", re.IGNORECASE)
 _STALE = re.compile(r"stale info|fetch first|non-fast-forward|cannot lock ref|reference already exists", re.IGNORECASE)
 _DAY = 86400
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Where records hang, which kinds they may be of, and how many one ref may hold.
+
+    `branches` is for a host that takes no other refs.
+    """
+
+    refs: str
+    branches: str
+    kinds: frozenset[What]
+    most: int
+
+
+TEAM = Form(REFS, "refs/heads/skilld/team/", TEAMS, MAX_RECORDS)
+OWN = Form("refs/skilld/machines/", "refs/heads/skilld/machines/", MACHINES, 4 * MAX_RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +87,22 @@ class Member:
 
 @dataclass(slots=True)
 class Found:
-    """What was read: people by name, why others were left out, and what the remote has."""
+    """What was read: people by name, why others were left out, and what the remote has of this `form`."""
 
     members: dict[str, Member] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     listed: Listed = field(default_factory=lambda: Listed({}, ""))
+    form: Form = TEAM
 
 
 def read(
-    hub: Borrowed, address: str, pins: Mapping[str, Pin], environment: Mapping[str, str], extra: Sequence[str] = ()
+    hub: Borrowed,
+    address: str,
+    pins: Mapping[str, Pin],
+    environment: Mapping[str, str],
+    extra: Sequence[str] = (),
+    *,
+    form: Form = TEAM,
 ) -> Found:
     """Fetch what changed on the remote and return all of it, each person's records checked.
 
@@ -75,7 +110,7 @@ def read(
     signed with the same key. `extra` are patterns of further refs to list. Raises GitFailedError where the remote
     cannot be reached.
     """
-    found = Found(listed=hub.listed(address, [f"{REFS}*", f"{BRANCHES}*", *extra]))
+    found = Found(listed=hub.listed(address, [f"{form.refs}*", f"{form.branches}*", *extra]), form=form)
     there = _people(found)
     _fetch(hub, address, there, found)
     tips = {person: oid for person, (_, oid) in there.items() if person not in found.refused}
@@ -89,7 +124,8 @@ def check(
     claimed = _commits(git, tips, found)
     _verify(claimed, pins, environment, found)
     trees = {person: one.tree for person, one in claimed.items() if person not in found.refused}
-    for person, (serial, records) in _records(git, trees, found).items():
+    before = {person for person, pin in pins.items() if tips.get(person) == pin.tip}
+    for person, (serial, records) in _records(git, trees, found, before).items():
         one = claimed[person]
         if (known := pins.get(person)) and serial < known.serial:
             found.refused[person] = "it is older than what this person shared before"
@@ -106,7 +142,7 @@ def pins_after(pins: Mapping[str, Pin], found: Found) -> dict[str, Pin]:
 def _people(found: Found) -> dict[str, tuple[str, str]]:
     """Return person -> (ref, commit): of somebody with both, the ref and not the branch."""
     there: dict[str, tuple[str, str]] = {}
-    for prefix in (BRANCHES, REFS):
+    for prefix in (found.form.branches, found.form.refs):
         for ref, oid in found.listed.refs.items():
             if ref.startswith(prefix):
                 name = ref.removeprefix(prefix)
@@ -124,10 +160,11 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
 def _fetch(hub: Borrowed, address: str, there: Mapping[str, tuple[str, str]], found: Found) -> None:
     known = {item[0] for item in _sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
     wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
-    if not wanted or not _trouble(hub.fetch(address, {ref: REFS + who for who, ref in wanted.items()}, most=_TOGETHER)):
+    together = {ref: found.form.refs + who for who, ref in wanted.items()}
+    if not wanted or not _trouble(hub.fetch(address, together, most=_TOGETHER)):
         return
     for person, ref in wanted.items():  # one of them spoils it for all: which?
-        if why := _trouble(hub.fetch(address, {ref: REFS + person}, most=_ALONE)):
+        if why := _trouble(hub.fetch(address, {ref: found.form.refs + person}, most=_ALONE)):
             found.refused[person] = why
 
 
@@ -182,20 +219,25 @@ def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Map
             found.refused[person] = "its signature is not valid"
 
 
-def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tuple[int, tuple[Record, ...]]]:
-    """Return serial and records of each person; of somebody with one that is refused, none."""
+def _records(
+    git: Git, trees: Mapping[str, str], found: Found, before: Container[str]
+) -> dict[str, tuple[int, tuple[Record, ...]]]:
+    """Return serial and records of each person; of somebody with one that is refused, none.
+
+    Those of the people in `before` were taken as they are when their signature was checked.
+    """
     roots = _entries(git, trees, _MAX_ROOT, found)
     for person, root in roots.items():
         if {name: mode for name, (mode, _) in root.items()} != {_ABOUT: _FILE, _FOLDER: _TREE}:
             found.refused[person] = "it contains files that are not records"
     fine = {person: root for person, root in roots.items() if person not in found.refused}
     about = _read(git, {person: root[_ABOUT][1] for person, root in fine.items()}, "blob", _MAX_ROOT, found)
-    folders = _entries(git, {who: root[_FOLDER][1] for who, root in fine.items()}, MAX_RECORDS * _ROW, found)
+    folders = _entries(git, {who: root[_FOLDER][1] for who, root in fine.items()}, found.form.most * _ROW, found)
     files = {
         f"{person} {name}": oid
         for person, folder in folders.items()
         for name, (mode, oid) in folder.items()
-        if _is_fine(person, mode == _FILE and len(folder) <= MAX_RECORDS, found)
+        if _is_fine(person, mode == _FILE and len(folder) <= found.form.most, found)
     }
     texts = _read(git, files, "blob", MAX_BYTES, found, of=lambda name: name.split(" ")[0])
     kept: dict[str, tuple[int, tuple[Record, ...]]] = {}
@@ -203,7 +245,8 @@ def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tupl
         if person in found.refused or person not in about:
             continue
         try:
-            own = _decoded({name: texts[f"{person} {name}"] for name in folder})
+            data = {name: texts[f"{person} {name}"] for name in folder}
+            own = _decoded(data, found.form.kinds, again=person in before)
             kept[person] = (_serial(about[person], person), own)
         except SkilldError as error:
             found.refused[person] = error.cause
@@ -212,16 +255,16 @@ def _records(git: Git, trees: Mapping[str, str], found: Found) -> dict[str, tupl
 
 def _is_fine(person: str, fine: bool, found: Found) -> bool:  # noqa: FBT001 - the question itself
     if not fine:
-        found.refused[person] = f"it contains something other than records, or more than {MAX_RECORDS}"
+        found.refused[person] = f"it contains something other than records, or more than {found.form.most}"
     return fine
 
 
-def _decoded(texts: Mapping[str, bytes]) -> tuple[Record, ...]:
+def _decoded(texts: Mapping[str, bytes], kinds: frozenset[What], *, again: bool) -> tuple[Record, ...]:
     records = []
     for name, data in texts.items():
         if name != name_of(data):
             raise RefusedError("Not accepted", "a record's name does not match its content")
-        records.append(decode(data))
+        records.append(decode(data, kinds, again=again))
     return tuple(records)
 
 
@@ -289,12 +332,20 @@ def _entries(git: Git, trees: Mapping[str, str], most: int, found: Found) -> dic
 # This person's own ref.
 
 
-def write(hub: Borrowed, person: str, serial: int, records: Iterable[Record], seal: Callable[[bytes], bytes]) -> str:
+def write(
+    hub: Borrowed,
+    person: str,
+    serial: int,
+    records: Iterable[Record],
+    seal: Callable[[bytes], bytes],
+    *,
+    form: Form = TEAM,
+) -> str:
     """Write these records as a commit that `seal` signs, and return its id; no ref is moved."""
     git = hub.git
     files = {name_of(data): data for data in map(encode, records)}
-    if len(files) > MAX_RECORDS:
-        raise RefusedError("Nothing was sent", f"there are {len(files)} rules; the limit is {MAX_RECORDS}")
+    if len(files) > form.most:
+        raise RefusedError("Nothing was sent", f"there are {len(files)} rules; the limit is {form.most}")
     folder = git.add("tree", _tree([(_FILE, name, git.add("blob", files[name])) for name in sorted(files)]))
     about = git.add("blob", _about(person, serial))
     root = git.add("tree", _tree([(_FILE, _ABOUT, about), (_TREE, _FOLDER, folder)]))
@@ -309,20 +360,20 @@ def _tree(entries: Sequence[tuple[str, str, str]]) -> bytes:
     return b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(oid) for mode, name, oid in entries)
 
 
-def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Listed) -> str:
+def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Listed, *, form: Form = TEAM) -> str:
     """Push a commit to the person's ref, or to a branch where the host takes no such ref; returns where it went.
 
     An empty commit takes away what is there. Raises LostRaceError where another machine of this person was quicker,
     GitFailedError with the host's own words where it takes neither.
     """
-    there = {ref: listed.refs[ref] for ref in (REFS + person, BRANCHES + person) if ref in listed.refs}
+    there = {ref: listed.refs[ref] for ref in (form.refs + person, form.branches + person) if ref in listed.refs}
     if not commit:
         for ref, old in there.items():
             if (result := hub.push(address, [Push(ref, "", old)])).status != 0:
                 raise GitFailedError("Could not push", result.status, result.err)
         return ""
-    known = BRANCHES + person if list(there) == [BRANCHES + person] else REFS + person
-    for ref in dict.fromkeys((known, BRANCHES + person)):
+    known = form.branches + person if list(there) == [form.branches + person] else form.refs + person
+    for ref in dict.fromkeys((known, form.branches + person)):
         result = hub.push(address, [Push(ref, commit, there.get(ref, ""))])
         if result.status == 0:
             return ref

@@ -99,14 +99,15 @@ def _as_last_written(hub: Hub) -> Member | None:
 def _pushed(hub: Hub, found: Found, mine: Member | None, after: Kept) -> Synced:
     own, pins = hub.membership.person, hub.membership.pins
     serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
-    commit = refs.write(hub.borrowed, own, serial, after.values(), _seal(hub))
+    commit = refs.write(hub.borrowed, own, serial, after.values(), seal(hub))
     refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed)
     found.refused.pop(own, None)  # whatever somebody had put there is gone
     found.members[own] = Member(own, hub.key.public, serial, commit, tuple(after.values()))
     return Synced(_known(hub.membership, found), found, pushed=True)
 
 
-def _seal(hub: Hub) -> Callable[[bytes], bytes]:
+def seal(hub: Hub) -> Callable[[bytes], bytes]:
+    """Return what signs a commit with the person's key."""
     git = hub.borrowed.git
     return lambda plain: sign.signed(plain, hub.key, hub.environment, hub.borrowed.folder, git.algorithm)
 
@@ -148,6 +149,7 @@ def _known(membership: Membership, found: Found) -> Membership:
         branch=found.listed.default.removeprefix("refs/heads/"),
         rules=found.listed.refs.get(f"refs/heads/{RULES}", ""),
         at=time.time(),
+        trouble="",
     )
 
 
@@ -159,5 +161,5 @@ def as_synced(hub: Hub) -> Found:
 
 def leave(hub: Hub) -> None:
     """Take the person's ref off the remote. Raises GitFailedError where that cannot be."""
-    listed = hub.borrowed.listed(hub.membership.address, [f"{refs.REFS}*", f"{refs.BRANCHES}*"])
+    listed = hub.borrowed.listed(hub.membership.address, [f"{refs.TEAM.refs}*", f"{refs.TEAM.branches}*"])
     refs.publish(hub.borrowed, hub.membership.address, hub.membership.person, "", listed)
