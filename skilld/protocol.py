@@ -12,6 +12,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
 from skilld.codec import Tagged
+from skilld.errands import Errand
 from skilld.past import PastSession
 from skilld.skills import Unusable
 from skilld.types import (
@@ -256,19 +257,7 @@ class Spare(Tagged):
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mine(Tagged):
-    """Past sessions, to be mined by the program itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mend(Tagged):
-    """Rules that are not kept, to be mended by the program itself."""
-
-
-Work = (
-    Analyse | Remake | Observe | Recall | Survey | Ask | Price | Distil | Extend | Entitle | Spare | Mine | Mend | Trial
-)
+Work = Analyse | Remake | Observe | Recall | Survey | Ask | Price | Distil | Extend | Entitle | Spare | Errand | Trial
 GIT_WORK = Observe, Recall  # they never share a process with litellm
 
 

@@ -148,11 +148,20 @@ class Team(_Section):
     repositories: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
         default_factory=list, description="repositories whose teams you joined; set by `skilld team join`"
     )
+    auto_pr: Literal["never", "weekly"] = Field(
+        "never", description="weekly: open or update the team's pull request once a week without being asked"
+    )
 
     @field_validator("repositories")
     @classmethod
     def _absolute_folders(cls, folders: list[Path]) -> list[Path]:
         return [_absolute(folder) for folder in folders]
+
+
+class Machines(_Section):
+    """One person's decisions on all of their machines."""
+
+    remote: str = Field("", description="remote that your machines sync through; use `skilld machines join`")
 
 
 class Lifecycle(_Section):
@@ -199,6 +208,7 @@ class Settings(BaseSettings):
     mine: Mine = Mine()
     lifecycle: Lifecycle = Lifecycle()
     team: Team = Team()
+    machines: Machines = Machines()
     roots: dict[str, list[Path]] = Field(
         default_factory=dict, description="folders to read instead of the agent's default folders"
     )

@@ -54,6 +54,7 @@ def add(verbs: common.Verbs) -> None:
     made["join"].add_argument("--quotes", action="store_true", help="also share your own words for each rule")
     made["join"].add_argument("--open", action="store_true", help="also share rules that you have not decided on")
     made["join"].add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    made["sync"].add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
     made["pr"].add_argument("--dry-run", action="store_true", help="show the lines without pushing them")
 
 
@@ -210,6 +211,11 @@ def sync(arguments: argparse.Namespace) -> int:
     from skilld.team.join import save
     from skilld.team.sync import sync as run
 
+    if arguments.unasked:
+        from skilld.cli.team_unasked import sync_all
+        from skilld.cli.unasked import as_job
+
+        return as_job("team sync", sync_all)
     repo, removed = repository(arguments)
     store = common.store()
     membership = joined(store, repo)
@@ -241,6 +247,8 @@ def status(arguments: argparse.Namespace) -> int:
     when = ago(membership.at, time.time())
     people = counted(len(seen.members), "person", "people")
     console.line(f"{console.plain(membership.address)}: {people}, you as {membership.person}; synced {when}.")
+    if membership.trouble:
+        console.line(f"  the last sync failed: {console.plain(membership.trouble)}")
     show_refused(seen)
     for one in found:
         console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
@@ -299,6 +307,7 @@ def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) ->
         "people": sorted(seen.members),
         "refused": dict(sorted(seen.refused.items())),
         "synced_at": rfc3339(membership.at),
+        "trouble": membership.trouble,
         "rules": [_candidate_json(one) for one in found],
     }
 

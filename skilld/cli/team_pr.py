@@ -14,7 +14,7 @@ from skilld.errors import Exit
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from skilld.git.objects import Ident
     from skilld.git.repo import Repo
@@ -29,10 +29,17 @@ if TYPE_CHECKING:
 
 def pull_request(arguments: argparse.Namespace) -> int:
     """Open the team's pull request, or bring it up to date."""
+    repo, removed = team.repository(arguments)
+    named = [common.as_text(name) for name in arguments.rules]
+    return bring_up_to_date(common.store(), repo, removed, named, dry_run=arguments.dry_run)
+
+
+def bring_up_to_date(
+    store: Store, repo: Repo, removed: Mapping[str, str], named: Sequence[str] = (), *, dry_run: bool = False
+) -> int:
+    """Open the pull request of a repository's team, or update it, with what is ready and the rules that are `named`."""
     from skilld.team.pull_request import before, chosen, rejections, write
 
-    repo, removed = team.repository(arguments)
-    store = common.store()
     membership = team.joined(store, repo)
     leaving = team.outgoing(store, repo, membership)
     hub, found = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
@@ -44,13 +51,13 @@ def pull_request(arguments: argparse.Namespace) -> int:
     team.show_refused(found)
     on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
     rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
-    picked = chosen(rules, [common.as_text(name) for name in arguments.rules])
+    picked = chosen(rules, named)
     built = write(hub, at, picked, _loaded_by(repo), _author(repo))
     _show_built(built)
     if not built.commits and not at.rules:
         console.line("Nothing to propose: the team's files already contain every rule that is ready.")
         return Exit.OK
-    if arguments.dry_run:
+    if dry_run:
         return Exit.OK
     if built.commits:
         hub, found = _push(store, hub, at, built, leaving.records)

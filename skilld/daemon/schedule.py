@@ -14,8 +14,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from skilld.clock import day, minute_of_day
 from skilld.daemon.engine import Engine
-from skilld.protocol import Mend, Mine
-from skilld.store.meta import HEARD, MENDED_ON, MINED_ON, OFFERED
+from skilld.errands import Errand, Mend, Mine, SyncMachines, SyncTeams
+from skilld.store.meta import HEARD, MENDED_ON, MINED_ON, OFFERED, SYNCED_AT
 
 _MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
 
@@ -59,6 +59,7 @@ class Schedule:
 
 
 # The work of the night: to look which rules are not kept, and to mine past sessions where the person switched it on.
+# By day and night: to sync, once an hour at most, with a team or with machines that the person joined.
 #
 # A machine that slept through the night does it once when nobody is at work, and never twice for two nights. Rules are
 # looked at by day, too, when corrections were read: what was said again just now is proposed on the same day. So
@@ -67,10 +68,11 @@ class Schedule:
 _FROM = 3 * 60  # minute of the person's day
 _QUIET = 1800.0  # seconds in which no transcript grew
 MAX_SECONDS = 3600.0
+_SYNC = 3600.0
 
 
-def due(engine: Engine, now: float) -> Mend | Mine | None:
-    """Return the work of the night that is due (Unix time); each sort is said once a day."""
+def due(engine: Engine, now: float) -> Errand | None:
+    """Return the work that is due (Unix time): that of the night is said once a day, a sync once an hour."""
     store = engine.store
     if store.meta.paused(now) or store.rebuild.state is not None:
         return None
@@ -84,6 +86,21 @@ def due(engine: Engine, now: float) -> Mend | Mine | None:
     if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != day(now):
         store.meta.set(MINED_ON, day(now))
         return Mine()
+    return _sync(engine, now)
+
+
+def _sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
+    """Return the sync that is due; without a question to the store where the person joined nothing."""
+    settings = engine.settings
+    joined = {"team": bool(settings.team.repositories), "machines": bool(settings.machines.remote)}
+    if not any(joined.values()):
+        return None
+    known = engine.store.meta.get(SYNCED_AT, {})
+    for name, work in (("team", SyncTeams()), ("machines", SyncMachines())):
+        last = known.get(name, -_SYNC)
+        if joined[name] and not last <= now < last + _SYNC:  # a clock that was set back holds nothing up
+            engine.store.meta.set(SYNCED_AT, known | {name: now})
+            return work
     return None
 
 

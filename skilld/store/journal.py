@@ -23,7 +23,7 @@ from typing import Any
 
 from skilld.files import write_whole
 from skilld.store.connection import StoreError, damaged
-from skilld.store.meta import DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES
+from skilld.store.meta import DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES, SYNCED_AT
 
 Row = tuple[str, dict[str, Any]]  # a table, and its row as column -> value
 
@@ -215,7 +215,7 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
 # file.
 
 _PLACE = "journal"  # the key in `meta`
-_PASSING = (_PLACE, "rebuilding", DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES)
+_PASSING = (_PLACE, "rebuilding", DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES, SYNCED_AT)
 _REMEMBERED = 7  # days after which a batch that is done, with its turns, is left to the copies
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError)
 

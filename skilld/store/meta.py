@@ -36,6 +36,9 @@ PINNED = "pinned"  # real paths of SKILL.md files
 DRIFT = "drift"  # by agent and version of its client: which kinds of records stood in its sessions
 TEAM = "team"  # of each repository whose team the person joined: as whom, where, and the keys of the others
 REVIEWED = "reviewed"  # of each repository and kind of review comments: from when, and up to when they were read
+MACHINES = "machines"  # through which remote the person's machines sync, as which this one, and the keys of the others
+ROOTS = "roots"  # the first commit of repositories, by the address of the work tree
+SYNCED_AT = "synced_at"  # Unix time at which the daemon last synced with others, by what
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 

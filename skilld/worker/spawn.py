@@ -21,6 +21,7 @@ from typing import IO, ClassVar, Self, cast
 
 from skilld import codec
 from skilld.classify.backends.agent_cli.clients import needed
+from skilld.errands import Mend, Mine, SyncMachines, SyncTeams
 from skilld.protocol import (
     GIT_WORK,
     Blame,
@@ -28,8 +29,6 @@ from skilld.protocol import (
     Job,
     JobEnd,
     KeepRequest,
-    Mend,
-    Mine,
     PartialResult,
     Result,
 )
@@ -198,7 +197,12 @@ class Worker:
 class VerbWorker(Worker):
     """A verb of the program's own as a job: it reads settings and store and finds the agents' folders by itself."""
 
-    _programs: ClassVar = {Mine: ("skilld", "mine", "--nightly", "--yes"), Mend: ("skilld", "effect", "--mend")}
+    _programs: ClassVar = {
+        Mine: ("skilld", "mine", "--nightly", "--yes"),
+        Mend: ("skilld", "effect", "--mend"),
+        SyncTeams: ("skilld", "team", "sync", "--unasked"),
+        SyncMachines: ("skilld", "machines", "sync", "--unasked"),
+    }
 
     def _fit_for(self, job: Job) -> _Child:
         self._program = self._programs[type(job.work)]  # its child ends with the job

@@ -10,9 +10,10 @@ import pytest
 
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
+from skilld.errands import Mend, Mine, SyncMachines, SyncTeams
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
-from skilld.protocol import Job, Mend, Mine, Result
+from skilld.protocol import Job, Result
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, HEARD, PAUSED_UNTIL
@@ -67,6 +68,19 @@ def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when
     assert schedule.due(engine, NIGHT + 7200) is None
     store.meta.delete(PAUSED_UNTIL)
     assert [schedule.due(engine, NIGHT + 7200), schedule.due(engine, NIGHT + 7260)] == [Mend(), None]
+
+
+def test_what_the_person_joined_is_synced_once_an_hour_and_nothing_else(tmp_path: Path) -> None:
+    store, noon = Store.open(tmp_path / "skilld.db"), EVENING - 10 * 3600
+    engine = Engine(store, Settings(), Host(tmp_path, {}), noon)
+    assert schedule.due(engine, noon) is None
+    engine.follow_settings(Settings(team={"repositories": ["/p"]}, machines={"remote": "git@example.org:me/m.git"}))
+    assert [schedule.due(engine, noon) for _ in range(3)] == [SyncTeams(), SyncMachines(), None]
+    assert schedule.due(engine, noon + 3599) is None
+    assert schedule.due(engine, noon + 3600) == SyncTeams()
+    assert schedule.due(engine, noon - A_DAY) == SyncTeams(), "a clock that was set back holds nothing up"
+    store.meta.set(PAUSED_UNTIL, FOREVER)
+    assert schedule.due(engine, noon + A_DAY) is None
 
 
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:

@@ -1,0 +1,94 @@
+"""What the daemon does for a team by itself: a sync once an hour, and a pull request once a week where it may."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from skilld.errands import SyncTeams
+from skilld.protocol import Job, Result
+from skilld.store import Store
+from skilld.store.meta import SYNCED_AT, TEAM
+from skilld.types import Outcome
+from skilld.worker.spawn import VerbWorker
+from support import fake_host
+from support.teams import Colleague, Team
+from support.waiting import LIMIT, wait_for
+
+PNPM = "Use pnpm, not npm, to install packages."
+DATES = "Write dates as YYYY-MM-DD in the changelog."
+NAME = "team-ada"
+
+
+def unasked(one: Colleague) -> None:
+    """Do what the daemon starts."""
+    with VerbWorker(one.program.environment) as errand:
+        assert errand.do(Job(SyncTeams(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+
+
+def records(team: Team) -> int:
+    return team.hub.git("ls-tree", "-r", "--name-only", f"refs/skilld/team/{NAME}").count("records/")
+
+
+def test_the_daemon_shares_what_is_accepted_and_not_twice_in_an_hour(tmp_path: Path) -> None:
+    team = Team(tmp_path)
+    ada = team.colleague("ada")
+    ada.done("join", "--yes", "--name", NAME)
+    ada.teach(PNPM)
+    with ada.program.daemon():
+        wait_for("what was accepted since to be shared", lambda: records(team) == 1)
+    store = Store.open(ada.database)
+    first = store.meta.get(SYNCED_AT)["team"]
+    store.close()
+    assert ada.rules() == {PNPM: "waiting"}
+    with ada.program.daemon():
+        pass
+    store = Store.open(ada.database)
+    assert store.meta.get(SYNCED_AT)["team"] == first
+    store.close()
+
+
+def test_the_pull_request_is_brought_up_to_date_once_a_week_where_the_person_says_so(tmp_path: Path) -> None:
+    team, state = Team(tmp_path), tmp_path / "host.json"
+    ada, ben = team.colleague("ada"), team.colleague("ben")
+    fake_host.stub(tmp_path / "bin", "gh", state)
+    for one in (ada, ben):
+        one.teach(PNPM)
+        with (one.home / ".gitconfig").open("a") as mine:
+            mine.write(f'[url "{team.hub.root}"]\n\tinsteadOf = https://github.localhost/acme/widgets.git\n')
+        one.clone.git("remote", "set-url", "origin", "https://github.localhost/acme/widgets.git")
+        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
+        one.program.environment |= {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "GH_TOKEN": "x"}
+    unasked(ada)
+    assert not state.exists(), "the host is asked only where the setting says so"
+    assert ada.program.run("config", "set", "team.auto_pr", "weekly").returncode == 0
+    unasked(ada)
+    assert len(json.loads(state.read_text())["pulls"]) == 1
+    asked = len(json.loads(state.read_text())["asked"])
+    unasked(ada)
+    assert len(json.loads(state.read_text())["asked"]) == asked
+    store = Store.open(ada.database)
+    kept = store.meta.get(TEAM)
+    kept[str(ada.clone.root)]["asked_at"] -= 7 * 86400
+    store.meta.set(TEAM, kept)
+    store.close()
+    unasked(ada)
+    assert len(json.loads(state.read_text())["asked"]) > asked
+    assert len(json.loads(state.read_text())["pulls"]) == 1
+
+
+def test_a_remote_that_is_away_holds_up_no_other_and_is_named_until_it_is_back(tmp_path: Path) -> None:
+    team, other = Team(tmp_path / "one"), Team(tmp_path / "two")
+    ada = team.colleague("ada")
+    ada.done("join", "--yes", "--name", NAME)
+    second = Colleague(ada.home, other.colleague("ada").clone, ada.program)
+    second.done("join", "--yes", "--name", NAME)
+    second.teach(DATES)
+    hidden = team.hub.root.rename(tmp_path / "away.git")
+    unasked(ada)
+    assert records(other) == 1
+    assert ada.document()["trouble"].startswith("Could not reach the remote")
+    assert "  the last sync failed: Could not reach the remote" in ada.done("status")
+    hidden.rename(team.hub.root)
+    unasked(ada)
+    assert ada.document()["trouble"] == ""
