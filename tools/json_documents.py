@@ -277,8 +277,15 @@ DOCUMENTS = (
         ("team status",),
         "What the team's people share, as last synced.",
         "{repository: string, person: string, people: string[], refused: {[person]: string}, synced_at: string, "
-        "rules: {id: string, rule: string, standing: string, why: string, people: integer, sessions: integer, "
-        "since: string, last: string, quotes: string[]}[]}",
+        "trouble: string, rules: {id: string, rule: string, standing: string, why: string, people: integer, "
+        "sessions: integer, since: string, last: string, quotes: string[]}[]}",
+    ),
+    Document(
+        ("machines status",),
+        "Your machines and what they know, as last synced.",
+        "{remote: string, machine: string, machines: string[], refused: {[machine]: string}, synced_at: string, "
+        "trouble: string, rules: {rule: string, file: string, standing: string, sessions: integer, "
+        "decided_at: string}[], learnings: string[]}",
     ),
     Document(("sync", "unsync"), "One entry for each file.", "FileChange[]"),
     Document(
@@ -312,6 +319,8 @@ WITHOUT = (
             "resume",
             "snooze",
             "retry",
+            "machines leave",
+            "machines sync",
             "team leave",
             "team pr",
             "team sync",
@@ -330,7 +339,7 @@ WITHOUT = (
         ),
         "the exit code says it all; `skills list` shows the result",
     ),
-    (("skills share", "team join", "uninstall"), "they ask you first"),
+    (("skills share", "team join", "machines join", "uninstall"), "they ask you first"),
     (
         ("service install", "service uninstall", "service start", "service stop"),
         "the exit code says it all; `service status` shows the result",

@@ -54,6 +54,14 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "skilld restore": (("skilld restore 3f2a", ""),),
     "skilld revert": (("skilld revert 3f2a", ""),),
+    "skilld machines": (("skilld machines join git@github.com:ada/my-skilld.git", ""), ("skilld machines status", "")),
+    "skilld machines join": (
+        ("skilld machines join git@github.com:ada/my-skilld.git", "shows what would be sent, and asks"),
+        ("skilld machines join git@github.com:ada/my-skilld.git --name desk", ""),
+    ),
+    "skilld machines leave": (("skilld machines leave", ""),),
+    "skilld machines status": (("skilld machines status", ""), ("skilld machines status --json", "")),
+    "skilld machines sync": (("skilld machines sync", ""),),
     "skilld team": (("skilld team join", ""), ("skilld team status", "")),
     "skilld team join": (
         ("skilld team join", "shows what would be shared, and asks"),

@@ -67,6 +67,8 @@ READ_ONLY: Mapping[str, When] = {
     "learnings": lambda arguments: not (arguments.forget or arguments.action),
     "logs": _always,
     "mcp": _always,
+    "machines": _always,
+    "machines status": _always,
     "mine": _dry,
     "proposals": _always,
     "recommend": _always,
@@ -104,6 +106,7 @@ READ_ONLY: Mapping[str, When] = {
 UNATTENDED: Mapping[str, str] = {
     "run": "the service manager starts it; it proposes edits but decides nothing",
     "record": "tools use it to report their tasks; skilld learns only from what the user says",
+    "machines sync": "the daemon starts it; it syncs with the user's own machines, which they joined",
     "team sync": "a timer may start it; it shares only what the user accepted, with the team they joined",
     "mine": "a timer may start it; see `skilld.cli.mine.refuse_others` for what an agent must not make it read",
 }

@@ -44,6 +44,7 @@ GROUPS = {
         "feedback": "record",
         "git": "git",
         "team": "team",
+        "machines": "machines",
     },
     "Past sessions": {"mine": "mine", "inspect": "inspect", "record": "record", "eval": "eval"},
     "Agents": {

@@ -72,11 +72,12 @@ def _blocks(store: Store) -> tuple[list[Removal], list[str]]:
 
 
 def _teams(store: Store) -> list[str]:
-    """Return what the person shares with teams: on a remote, where only they may remove it, while skilld is here."""
-    from skilld.store.meta import TEAM
+    """Return what stands on remotes, for teams and other machines: only the person removes it, while skilld is here."""
+    from skilld.store.meta import MACHINES, TEAM
 
-    joined = store.meta.get(TEAM, {})
-    return [
+    joined, own = store.meta.get(TEAM, {}), store.meta.get(MACHINES)
+    machines = [f"{own['address']}: what this machine sent; to remove it first: skilld machines leave"] if own else []
+    return machines + [
         f"{one['address']}: what you share as {one['person']}; to remove it first: "
         f"skilld team leave --repo {in_shell(Path(repo))}"
         for repo, one in joined.items()

@@ -17,11 +17,12 @@ from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.lessons import UNWANTED, past_decisions, thresholds
-from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastLearning, Remake, Source, StoredWords
+from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source, StoredWords
 from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
+from skilld.text import folded
 from skilld.types import Cause, How, SkillRef, State, TargetKind
 
 # A batch of which nothing could be proposed for want of a skill may have had its worker killed since.
@@ -79,7 +80,7 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
         open=standing,
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
-        decided=past_decisions(store.proposals.in_states(UNWANTED)),
+        decided=(*past_decisions(store.proposals.in_states(UNWANTED)), *_decided_elsewhere(store)),
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=waiting(store, batch.job.cwd or ""),
@@ -96,6 +97,14 @@ def waiting(store: Store, cwd: str) -> tuple[PastLearning, ...]:
         for one in kept
         if one.place_kind == TargetKind.PERSONAL or _together(one.project or "", cwd)
     )
+
+
+def _decided_elsewhere(store: Store) -> list[PastDecision]:
+    """Return what the person did not want on another machine, in the words in which they said it there."""
+    return [
+        PastDecision(path, State(said), (rule,), (folded(quote),), "")
+        for path, said, rule, quote in store.elsewhere.unwanted()
+    ]
 
 
 def _together(one: str, other: str) -> bool:

@@ -100,7 +100,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
 
 
 @one_command()
-def reopen(store: Store, proposal: Proposal) -> Told:
+def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Told:
     """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError if it cannot be."""
     if proposal.state is not State.REJECTED:
         raise SkilldError(f"{proposal.id} was not reopened", f"it is {proposal.state.value}")
@@ -108,7 +108,7 @@ def reopen(store: Store, proposal: Proposal) -> Told:
         _restore(store, replace(proposal, state=State.OPEN))
     current = store.proposals.get(proposal.id) or proposal
     with store.transaction():
-        store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who="command", why="undone")
+        store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who=who, why="undone")
     return Told((f"{proposal.id} is open again: {proposal.summary}",))
 
 

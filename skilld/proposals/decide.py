@@ -27,6 +27,7 @@ from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.staging_result import Staged
 from skilld.store import Store
+from skilld.store.proposals import ELSEWHERE
 from skilld.types import Proposal, State
 
 _ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
@@ -91,7 +92,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
     Raises SkilldError, with the proposal and the person's work as they were, where that cannot be.
     """
     after = decision.after
-    if proposal.state is after and not (after is State.ACCEPTED and _is_gone(proposal)):
+    if proposal.state is after and not _is_to_do(store, proposal):
         return _and_rebuilt(store, proposal, f"{proposal.id} was already {after.value}.")
     if proposal.state not in {*decision.allowed, after}:
         raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
@@ -153,7 +154,15 @@ def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> Told:
     return Told((*said, *then.lines), then.warnings)
 
 
-def _is_gone(proposal: Proposal) -> bool:
+def _is_to_do(store: Store, proposal: Proposal) -> bool:
+    """Whether a decision that was made already is not carried out in the file: there, or not any more."""
+    if proposal.state is State.ACCEPTED:
+        return is_gone(proposal)
+    elsewhere = proposal.state is State.REVERTED and store.proposals.decided_by(proposal.id) == ELSEWHERE
+    return elsewhere and bool(proposal.landed) and not is_gone(proposal)
+
+
+def is_gone(proposal: Proposal) -> bool:
     """Whether nothing of an accepted proposal is in the file: the branch was reset, or the file restored."""
     try:
         current = Path(proposal.path).read_bytes()

@@ -16,6 +16,7 @@ from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.protocol import GitResult, Observe
 from skilld.store import Store
 from skilld.store.meta import HOMES, LOOKED_AT
+from skilld.store.proposals import ELSEWHERE
 from skilld.types import Proposal, State
 
 _REMEMBERED = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
@@ -55,7 +56,13 @@ def lately(store: Store, now: float) -> list[Proposal]:
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
     decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_away(proposal)]
     recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
+    # Until git brings the revert here, its lines stand: that is no new acceptance.
+    recent = [one for one in recent if one.state is not State.REVERTED or not _reverted_elsewhere(store, one)]
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
+
+
+def _reverted_elsewhere(store: Store, proposal: Proposal) -> bool:
+    return store.proposals.decided_by(proposal.id) == ELSEWHERE
 
 
 def observation(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:

@@ -22,7 +22,7 @@ from skilld.store.journal import Journal, Place, forget_deletable, journal_of, p
 _TABLES = (
     *("meta", "files", "sessions", "turns", "skill_uses", "batches", "judged"),
     *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback", "mined", "past_sessions"),
-    *("evals", "eval_runs", "reviews"),
+    *("evals", "eval_runs", "elsewhere", "reviews"),
 )
 _GENERATIONS = 3  # of copies, each at least a day older than the one before
 _JSON = {
@@ -42,7 +42,7 @@ _JSON = {
         "also",
         "linked",
     ),
-    *("tools", "skills", "cases", "asks"),
+    *("tools", "skills", "cases", "asks", "record"),
 }
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file

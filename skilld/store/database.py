@@ -17,6 +17,7 @@ from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
 from skilld.store.connection import Connection, StoreError, damaged, transaction
+from skilld.store.elsewhere import Elsewhere
 from skilld.store.evals import Evals
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
@@ -110,6 +111,7 @@ class Store:
         self.past = Past(db)
         self.evals = Evals(db)
         self.reviews = Reviews(db)
+        self.elsewhere = Elsewhere(db)
         self.notices = Notices(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)

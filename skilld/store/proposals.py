@@ -17,6 +17,9 @@ _COLUMNS = tuple(field.name for field in fields(Proposal))
 _NAMES = ", ".join(f'"{name}"' for name in _COLUMNS)
 
 
+ELSEWHERE = "another machine"  # and nothing was done to files here
+
+
 class Proposals:
     """The tables of proposals and decisions."""
 
@@ -191,6 +194,11 @@ class Proposals:
             "SELECT who FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1", (proposal_id,)
         ).fetchone()
         return "" if row is None else str(row["who"])
+
+    def decisions(self, proposal_id: str) -> int:
+        """Return the number of the newest decision, which grows with each that is made; 0 where there is none."""
+        row = self._db.execute("SELECT max(id) FROM decisions WHERE proposal_id = ?", (proposal_id,)).fetchone()
+        return int(row[0] or 0)
 
     def why(self, proposal_id: str) -> str:
         """Return the reason the person gave with the newest decision, if any."""

@@ -310,6 +310,17 @@ def _m0016_evals(db: sqlite3.Connection) -> None:
     ) STRICT""")
 
 
+def _m0018_elsewhere(db: sqlite3.Connection) -> None:
+    db.execute("""CREATE TABLE elsewhere (
+      key TEXT NOT NULL,                 -- of a rule and its file, as on every machine of the person
+      what TEXT NOT NULL,                -- decided | learned | heard
+      record TEXT NOT NULL,              -- JSON: what all machines know of it, as last synced
+      path TEXT NOT NULL,                -- of its file on this machine; empty: it is not here
+      here TEXT NOT NULL,                -- how it stood on this machine then; empty: nothing of it did
+      PRIMARY KEY (key, what)
+    ) STRICT""")
+
+
 def _m0020_reviews(db: sqlite3.Connection) -> None:
     db.execute("""CREATE TABLE reviews (
       repository TEXT NOT NULL,          -- host and path
@@ -340,6 +351,7 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0014_conflicts", _m0014_conflicts),
     ("0015_past_sessions", _m0015_past_sessions),
     ("0016_evals", _m0016_evals),
+    ("0018_elsewhere", _m0018_elsewhere),
     ("0020_reviews", _m0020_reviews),
 )
 

@@ -164,6 +164,7 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
         *(["consolidate", "--dry-run", "--project", str(hostile.root)], ["consolidate", IN_A_NAME]),
         *(["team", verb, "--repo", str(hostile.root)] for verb in ("status", "sync", "pr", "leave")),
         *(["team", "join", *rest, "--repo", str(hostile.root)] for rest in ([], ["--remote", IN_A_NAME])),
+        *(["machines", *rest] for rest in (["status"], ["sync"], ["join", IN_A_NAME], ["leave"])),
         *(["trim", *rest, "--project", str(hostile.root)] for rest in (["--dry-run"], [], [IN_A_NAME])),
         *(["skills", *rest] for rest in library(hostile, tmp_path)),
     ]

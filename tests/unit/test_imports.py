@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
     ("types", "errors", "text", "clock", "words", "files", "codec", "past"),
-    ("git", "markdown", "redact", "caller", "logs"),
+    ("git", "markdown", "redact", "caller", "logs", "errands"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
     ("settings", "paths", "console", "context", "protocol"),
@@ -31,7 +31,7 @@ LAYERS = (
     ("jobs", "exchange", "effect", "trim"),
     ("worker", "evaluate"),
     ("daemon", "mining", "report", "team"),
-    ("evals",),
+    ("evals", "machines"),
     ("health", "review"),
     ("cli",),
     ("__main__",),
@@ -210,11 +210,15 @@ def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run()
 
 
 def test_a_team_costs_nothing_who_did_not_join() -> None:
-    """Issue 20: no room but the verb's knows of it, and the daemon, `status` and `run --once` load nothing of it."""
-    assert {module for module, name in edges(modules()) if part(name) == "team"} == {
+    """Issue 20: no room but the verbs' knows of it, and the daemon, `status` and `run --once` load nothing of it."""
+    knows = {name: {module for module, one in edges(modules()) if part(one) == name} for name in ("team", "machines")}
+    assert knows["machines"] == {"skilld.cli.machines"}
+    assert {module for module in knows["team"] if part(module) != "machines"} == {
+        "skilld.cli.machines",
         "skilld.cli.mine_reviews",  # asks the host as `team pr` does
         "skilld.cli.team",
         "skilld.cli.team_pr",
+        "skilld.cli.team_unasked",
     }
     code = """if True:
         import json, os, sys, tempfile
@@ -230,7 +234,8 @@ def test_a_team_costs_nothing_who_did_not_join() -> None:
         subprocess.run([sys.executable, "-c", code, out.name], cwd=ROOT, check=True, capture_output=True)
         loaded = json.load(out)
     assert "skilld.daemon.loop" in loaded
-    assert [name for name in loaded if name.startswith(("skilld.team", "skilld.cli.team", "skilld.git.borrowed"))] == []
+    rooms = ("skilld.team", "skilld.machines", "skilld.cli.team", "skilld.cli.machines", "skilld.git.borrowed")
+    assert [name for name in loaded if name.startswith(rooms)] == []
 
 
 def test_one_verb_is_parsed_without_the_others() -> None:

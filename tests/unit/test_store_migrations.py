@@ -145,6 +145,7 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
         "0014_conflicts",
         "0015_past_sessions",
         "0016_evals",
+        "0018_elsewhere",
     ],
 )
 def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_being_deleted(
@@ -165,7 +166,7 @@ def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_bein
         *(("learnings", name) for name in ("place_kind", "place")),
     ):
         old._db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    for table in ("past_sessions", "evals", "eval_runs", "reviews"):
+    for table in ("past_sessions", "evals", "eval_runs", "elsewhere", "reviews"):
         old._db.execute(f"DROP TABLE {table}")
     old._db.execute("DELETE FROM migrations WHERE name >= '0012'")
     old.proposals.set_missing("p1", "2026-03-02T11:00:00Z")

@@ -1,0 +1,263 @@
+"""`skilld machines join | leave | status | sync`: what you decide on one of your machines holds on the others."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common, terminal
+from skilld.errors import Exit, RefusedError, SkilldError
+from skilld.text import counted, cut
+
+if TYPE_CHECKING:
+    from skilld.exchange.outgoing import Check
+    from skilld.machines.gather import News
+    from skilld.machines.merging import Group
+    from skilld.machines.places import Places
+    from skilld.machines.sync import Synced
+    from skilld.store import Store
+    from skilld.team.join import Membership
+    from skilld.team.records import Record
+    from skilld.team.sync import Hub
+
+_JOIN = "You did not join"
+_MOST = 300  # characters of what went wrong
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "machines", status, "keep your decisions the same on all your machines")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    entering = common.verb(actions, "join", join, "show what this machine would send, then sync it with your others")
+    entering.add_argument(
+        "remote", metavar="REMOTE", help="a private git repository of yours, the same on each machine"
+    )
+    entering.add_argument("--name", metavar="NAME", default="", help="the name of this machine (default: a random one)")
+    entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    common.verb(actions, "leave", leave, "remove what this machine sent from the remote")
+    common.verb(actions, "status", status, "list your machines and what they know, as last synced", listing=True)
+    syncing = common.verb(actions, "sync", sync, "fetch what your other machines decided, and push what you did here")
+    syncing.add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
+
+
+def joined(store: Store) -> Membership:
+    """Return as what this machine takes part; SkilldError where the person did not join."""
+    from skilld.machines.sync import load
+
+    found = load(store, common.settings().machines.remote)
+    if found is None:
+        raise SkilldError("This machine has not joined any others", "", "To join: skilld machines join REMOTE")
+    return found
+
+
+def _hub(membership: Membership) -> Hub:
+    from skilld.git.environment import scrub_environment
+    from skilld.machines.sync import open_hub
+
+    removed, folder = scrub_environment(), common.places().state / "machines"
+    return open_hub(membership, folder, home=common.home(), removed=removed, env=os.environ)
+
+
+def _places(store: Store) -> Places:
+    from skilld.machines.places import Places
+
+    return Places(store, common.home())
+
+
+def _check(store: Store) -> Check:
+    from skilld.exchange.outgoing import Check
+    from skilld.team.sharing import sessions_known
+
+    return Check(common.secrets(), sessions_known(store))
+
+
+def join(arguments: argparse.Namespace) -> int:
+    """Join the person's other machines."""
+    from skilld.machines.sync import fetch, gathered, load
+    from skilld.team.join import Membership, checked_name, random_name
+
+    store = common.store()
+    if known := load(store, common.settings().machines.remote):
+        raise SkilldError(_JOIN, f"this machine is {known.person} already", "To leave: skilld machines leave")
+    name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
+    address = _address(common.as_text(arguments.remote))
+    hub = _hub(Membership("", "", address, name))
+    if hub.borrowed.is_public(address):
+        remedy = "Name a private repository."
+        raise RefusedError(_JOIN, f"anybody can read {address}", remedy)
+    found, places = fetch(hub), _places(store)
+    _show(hub.membership, gathered(store, places, _check(store), found), sorted(found.members))
+    if not arguments.yes and not terminal.confirmed("Join, and send this? [y/N] ", _JOIN):
+        console.line(f"{_JOIN}.")
+        return Exit.FAILURE
+    _enter(store, hub)
+    console.line(f"This machine is {name} at {console.plain(address)}.")
+    console.line("  on each of the others: skilld machines join REMOTE")
+    console.line("  undo: skilld machines leave")
+    return Exit.OK
+
+
+def _address(remote: str) -> str:
+    from pathlib import Path
+
+    from skilld.errors import UsageError
+    from skilld.team.join import absolute
+
+    if remote.startswith("-"):
+        raise UsageError(_JOIN, f"{remote} is not a remote")
+    return absolute(str(Path(remote).expanduser()) if remote.startswith("~") else remote, Path.cwd())
+
+
+def _enter(store: Store, hub: Hub) -> None:
+    from skilld.cli.config import write_setting
+    from skilld.machines.sync import sync as run
+
+    done = run(hub, store, _places(store), _check(store), first=True)
+    write_setting(common.places().settings_file, "machines.remote", hub.membership.address)
+    _show_done(done)
+
+
+def _show(membership: Membership, told: News, others: list[str]) -> None:
+    """Show what leaves the machine, and for whom."""
+    from skilld.team.records import encode
+
+    where = console.plain(membership.address)
+    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send to")
+    console.line(f"{where}, for everybody who can read that:")
+    for record in told.records.values():
+        console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
+    if not told.records:
+        console.line("  nothing yet: nothing was proposed or learned here")
+    for rule, why in told.kept_back.items():
+        console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
+    console.line("Later decisions, learnings and repeats are sent once an hour. Your own words are among them.")
+    if others:
+        console.line(f"There already: {', '.join(map(console.plain, others))}.")
+
+
+def leave(arguments: argparse.Namespace) -> int:
+    """Leave."""
+    import shutil
+
+    from skilld.cli.config import write_setting
+    from skilld.machines.sync import forget
+    from skilld.machines.sync import leave as take_off
+
+    del arguments
+    store = common.store()
+    hub = _hub(joined(store))
+    take_off(hub)
+    write_setting(common.places().settings_file, "machines.remote", None)
+    forget(store)
+    shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
+    console.line("This machine left: what it sent is removed from the remote.")
+    console.line(f"  undo: skilld machines join {console.plain(hub.membership.address)}")
+    console.line("  Your other machines keep what they fetched before; what was decided stays decided.")
+    return Exit.OK
+
+
+def sync(arguments: argparse.Namespace) -> int:
+    """Sync."""
+    if arguments.unasked:
+        from skilld.cli.unasked import as_job
+
+        return as_job("machines sync", _sync_unasked)
+    store = common.store()
+    _show_done(_sync(store))
+    return Exit.OK
+
+
+def _sync(store: Store) -> Synced:
+    from skilld.machines.sync import sync as run
+
+    return run(_hub(joined(store)), store, _places(store), _check(store))
+
+
+def _sync_unasked() -> None:
+    """Sync as the daemon does: what goes wrong is kept for `skilld machines status`, and tried again in an hour."""
+    from skilld.machines.sync import load, save
+
+    store = common.store()
+    known = load(store, common.settings().machines.remote)
+    if known is None:
+        return
+    try:
+        _sync(store)
+    except SkilldError as error:
+        save(store, replace(known, trouble=cut(str(error), _MOST)))
+
+
+def _show_done(done: Synced) -> None:
+    own = done.membership.person
+    others = [name for name in sorted(done.found.members) if name != own]
+    told = "sent what changed here" if done.pushed else "nothing new here to send"
+    console.line(f"{counted(len(others), 'other machine')}; {told}.")
+    for rule, why in done.news.kept_back.items():
+        console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
+    for rule, state in done.applied.decided:
+        console.line(f"  {state.value}, as on another machine: {console.plain(rule)}")
+    for warning in done.applied.warnings:
+        console.line(f"  {console.plain(warning)}")
+    _show_refused(done.membership)
+
+
+def _show_refused(known: Membership) -> None:
+    for name, why in sorted(known.refused.items()):
+        console.line(f"  refused what {console.plain(name)} sent: {console.plain(why)}")
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """List the machines, and what they know."""
+    from skilld.clock import ago
+    from skilld.machines.merging import Groups
+    from skilld.team.records import MACHINES, What, decode
+
+    store = common.store()
+    known = joined(store)
+    records = [decode(one.record.encode(), MACHINES) for one in store.elsewhere.all()]
+    groups = Groups(records).all()
+    rest = [one for one in records if one.what is What.LEARNED and one.said == "waiting"]
+    if arguments.json:
+        return common.write_json(_as_json(known, groups, rest))
+    others = [name for name in sorted(known.present) if name != known.person]
+    when = ago(known.at, time.time())
+    console.line(f"{console.plain(known.address)}: this machine is {known.person}; synced {when}.")
+    console.line(f"  others: {', '.join(map(console.plain, others)) or 'none yet'}")
+    if known.trouble:
+        console.line(f"  the last sync failed: {console.plain(known.trouble)}")
+    _show_refused(known)
+    for group in groups:
+        console.line(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
+        said = counted(len(group.heard), "session")
+        console.line(console.paint(f"    {console.plain(group.best.place)}; said in {said}", "dim"))
+    if rest:
+        console.line(f"{counted(len(rest), 'learning')} without a file: skilld learnings")
+    return Exit.OK
+
+
+def _as_json(known: Membership, groups: list[Group], rest: list[Record]) -> dict[str, Any]:
+    from skilld.clock import rfc3339
+
+    return {
+        "remote": known.address,
+        "machine": known.person,
+        "machines": sorted(known.present),
+        "refused": dict(sorted(known.refused.items())),
+        "synced_at": rfc3339(known.at),
+        "trouble": known.trouble,
+        "rules": [
+            {
+                "rule": one.records[0].rule,
+                "file": one.best.place,
+                "standing": one.best.said,
+                "sessions": len(one.heard),
+                "decided_at": one.best.at,
+            }
+            for one in groups
+        ],
+        "learnings": [one.rule for one in rest],
+    }

@@ -1,0 +1,99 @@
+"""A name for a file that is the same on every machine of a person: below a repository's first commit, or below home.
+
+    3f2a9c01d2e4b5a6/docs/AGENTS.md     of the repository that began with this commit, wherever its clone lies
+    home/.claude/CLAUDE.md              of no repository, below the person's home
+
+A shallow clone does not know its first commit: its files have no name, and nothing of them travels.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.git import objects
+from skilld.git.repo import Repo, open_repo
+from skilld.store import Store
+from skilld.store.meta import ROOTS
+
+_HOME = "home"
+_LENGTH = 16
+
+
+class Places:
+    """The files of this machine by name. First commits are kept: in a long history they take long to find."""
+
+    def __init__(self, store: Store, home: Path) -> None:
+        self._store = store
+        self._home = home.resolve()
+        self._kept: dict[str, str] = store.meta.get(ROOTS, {})
+        self._known = dict(self._kept)
+        self._roots: dict[Path, str] = {}
+        self._tops: dict[Path, Path | None] = {}
+        self._by_root: dict[str, Path] | None = None
+
+    def name_of(self, path: Path) -> str:
+        """Return the name of a file or folder; empty where it has none."""
+        if not path.is_absolute():
+            return ""
+        top = self._top(path)
+        if top is not None and (root := self._root(top)):
+            return "/".join((root[:_LENGTH], *path.relative_to(top).parts))
+        if top is None and path.is_relative_to(self._home):
+            return "/".join((_HOME, *path.relative_to(self._home).parts))
+        return ""
+
+    def path_of(self, name: str) -> Path | None:
+        """Return where a file of that name is, or would be, on this machine; None where its repository is not here."""
+        root, _, rest = name.partition("/")
+        base = self._home if root == _HOME else self._here().get(root)
+        return None if base is None else base / rest if rest else base
+
+    def folder_of(self, path: Path) -> Path:
+        """Return the folder that sessions about a file work in."""
+        return self._top(path) or self._home
+
+    def keep(self) -> None:
+        """Keep the first commits that were found. Within a transaction of the caller's."""
+        if self._known != self._kept:
+            self._store.meta.set(ROOTS, self._known)
+
+    def _here(self) -> dict[str, Path]:
+        if self._by_root is None:
+            folders = dict.fromkeys(map(Path, [*self._known, *self._store.proposals.repos(), *self._projects()]))
+            tops = dict.fromkeys(top for folder in folders if (top := self._top(folder)) is not None)
+            self._by_root = {root[:_LENGTH]: top for top in reversed(list(tops)) if (root := self._root(top))}
+        return self._by_root
+
+    def _projects(self) -> list[str]:
+        return [*self._store.overview.projects(), *(one.project for one in self._store.learnings.all() if one.project)]
+
+    def _top(self, path: Path) -> Path | None:
+        """Return the top level of the work tree around a path."""
+        if path not in self._tops:
+            if os.path.exists(path / ".git"):  # noqa: PTH110 - Path.exists raises for a name that no system takes
+                self._tops[path] = path
+            else:
+                self._tops[path] = self._top(path.parent) if path != path.parent else None
+        return self._tops[path]
+
+    def _root(self, top: Path) -> str:
+        """Return the first commit of a repository, the smallest of several; empty where it cannot be told."""
+        if top not in self._roots:
+            self._roots[top] = ""
+            try:
+                self._roots[top] = self._known[str(top)] = self._read(open_repo(top))
+            except SkilldError:
+                self._known.pop(str(top), None)
+            if not self._roots[top]:
+                self._known.pop(str(top), None)
+        return self._roots[top]
+
+    def _read(self, repo: Repo) -> str:
+        if (repo.common_dir / "shallow").exists():
+            return ""
+        known = self._kept.get(str(repo.toplevel), "")
+        if known and objects.read_commit(repo.git, known) is not None:
+            return known
+        return min(repo.git.run("rev-list", "--max-parents=0", "HEAD").decode().split(), default="")

@@ -1,0 +1,142 @@
+"""One person's machines: decisions, learnings and repeats travel through a private repository (issue 20, part 5)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.proposals.decide import accepting, rejecting, reverting
+from skilld.types import State
+from support.machines import Desk, Machine
+from support.repos import isolate
+
+PNPM = "Use pnpm, not npm, to install packages."
+PNPM_TOO = "Use pnpm and not npm to install packages."
+RULES = (
+    "Write dates as year, month and day.",
+    "Run the linter before each push.",
+    "Keep secrets out of fixtures.",
+    "Prefer composition over inheritance.",
+    "Answer questions in German.",
+    "Put generated files below build.",
+    "Squash fixups on merging.",
+    "Never mock the database.",
+)
+DATES = "Write dates as YYYY-MM-DD in the changelog."
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    isolate(monkeypatch, tmp_path / "nobody")
+    return Desk(tmp_path)
+
+
+def quiet(*machines: Machine) -> None:
+    """Sync until nobody has anything to tell."""
+    for _ in range(4):
+        pushed = [one.sync().pushed for one in machines]
+        if not any(pushed):
+            return
+    raise AssertionError("they do not come to rest")
+
+
+def test_the_same_proposal_of_two_machines_is_one_and_a_rejection_holds_on_both(desk: Desk) -> None:
+    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+    tower.say(PNPM)
+    laptop.say(PNPM_TOO)
+    laptop.say(DATES)
+    quiet(tower, laptop)
+    assert desk.refs() == ["refs/skilld/machines/laptop", "refs/skilld/machines/tower"]
+    tower.decide(PNPM, rejecting())
+    quiet(tower, laptop)
+    assert laptop.state(PNPM_TOO) is State.REJECTED
+    assert laptop.state(DATES) is State.OPEN
+    assert "pnpm" not in laptop.staged()
+    assert "YYYY" in laptop.staged()
+    assert laptop.store.proposals.decided_by(laptop.find(PNPM_TOO).id) == "another machine"
+    assert tower.known() == laptop.known()
+
+
+def test_what_was_rejected_before_the_machines_met_is_rejected_on_both(desk: Desk) -> None:
+    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+    tower.say(PNPM)
+    tower.decide(PNPM, rejecting())
+    laptop.now = 500
+    laptop.say(PNPM_TOO)
+    quiet(laptop, tower)
+    assert laptop.state(PNPM_TOO) is State.REJECTED
+    # Said anew, once that is known here, it is open on both.
+    laptop.now = 1_000_000  # far in the future: no decision of today is later
+    laptop.say("Always use pnpm and never npm to install packages.", created_at="2099-01-01T00:00:00Z")
+    quiet(laptop, tower)
+    assert tower.state(PNPM) is State.OPEN
+    assert "pnpm" in tower.staged()
+
+
+def test_accepted_on_one_is_accepted_on_the_other_and_writes_no_file_there(desk: Desk) -> None:
+    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+    for one in (tower, laptop):
+        one.say(PNPM)
+    before = laptop.clone.git("rev-parse", "HEAD"), (laptop.clone.root / "CLAUDE.md").read_text()
+    tower.decide(PNPM, accepting({}))
+    quiet(tower, laptop)
+    assert laptop.state(PNPM) is State.ACCEPTED
+    assert (laptop.clone.git("rev-parse", "HEAD"), (laptop.clone.root / "CLAUDE.md").read_text()) == before
+    # It may be had here as well, without git.
+    laptop.decide(PNPM, accepting({}))
+    assert "pnpm" in (laptop.clone.root / "CLAUDE.md").read_text()
+
+
+def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_gone(desk: Desk) -> None:
+    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+    tower.say(PNPM)
+    tower.decide(PNPM, rejecting())
+    quiet(tower, laptop)
+    desk.team.hub.git(f"--git-dir={desk.remote}", "update-ref", "-d", "refs/skilld/machines/tower")
+    third = desk.machine("third")
+    third.store.transcripts.see_session("codex", "s1", cwd=str(third.clone.root), activity=1.0)
+    third.sync()
+    assert third.store.elsewhere.unwanted() == [
+        (str(third.clone.root / "CLAUDE.md"), "rejected", PNPM, f"from now on: {PNPM}")
+    ]
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_twenty_random_interleavings_end_equal(desk: Desk, seed: int) -> None:
+    """Four rounds each: said on one or both, decided, synced and looked at in any order; git brings nothing between."""
+    random = Random(seed)
+    tower, laptop = machines = desk.machine("tower"), desk.machine("laptop")
+    decisions = rejecting(), accepting({}), reverting({})
+    states: set[State] = set()
+    rules = random.sample(RULES, len(RULES))
+    for _ in range(4):
+        for _ in range(2):
+            rule = rules.pop()
+            for one in random.choice([machines, machines, machines[:1], machines[1:]]):
+                one.say(rule)
+        for _ in range(8):
+            one = random.choice(machines)
+            what = random.random()
+            if what < 0.3:
+                one.sync() if what < 0.2 else one.look()
+            elif proposals := one.store.proposals.in_states(list(State)):
+                with suppress(SkilldError):  # not every decision follows every other
+                    one.decide(random.choice(proposals).summary, random.choice(decisions))
+        quiet(*machines)
+        for one in machines:
+            one.look()
+        quiet(*machines)
+        assert tower.known() == laptop.known()
+        assert _states(tower, laptop) == _states(laptop, tower)
+        states |= {*_states(tower, laptop).values()}
+    assert len(states) > 1, "nothing was decided"
+
+
+def _states(one: Machine, other: Machine) -> dict[str, State]:
+    """Return how the rules stand on a machine that both have."""
+    both = [{one.summary for one in each.store.proposals.in_states(list(State))} for each in (one, other)]
+    return {rule: one.state(rule) for rule in sorted(both[0] & both[1])}

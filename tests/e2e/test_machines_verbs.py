@@ -1,0 +1,198 @@
+"""`skilld machines`: joining, leaving, what is shown, what travels besides decisions, and who is turned away."""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from skilld.errands import SyncMachines
+from skilld.machines.sync import open_hub
+from skilld.past import PastSession, Repeat
+from skilld.proposals.decide import rejecting
+from skilld.protocol import Job, Result
+from skilld.store.learnings import Learning
+from skilld.team import refs
+from skilld.team.records import Record, What, key_of
+from skilld.team.sync import Hub, seal
+from skilld.types import Outcome, State
+from skilld.worker.spawn import VerbWorker
+from support.machines import Desk, Machine
+from support.repos import isolate
+from support.waiting import LIMIT, wait_for
+
+PNPM = "Use pnpm, not npm, to install packages."
+DATES = "Write dates as YYYY-MM-DD in the changelog."
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    isolate(monkeypatch, tmp_path / "nobody")
+    return Desk(tmp_path)
+
+
+def done(one: Machine, *arguments: str) -> str:
+    ran = one.program.run("machines", *arguments)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def a_learning(one: Machine, change: str, session: str) -> Learning:
+    return Learning(
+        f"l-{session}", f"codex:{session}", f"note: {change}", change, "fact", "codex", session,
+        str(one.clone.root), None, "no file yet", 0.6, "2026-03-02T09:00:00Z",
+    )  # fmt: skip
+
+
+def test_join_shows_what_would_be_sent_and_leave_takes_it_back(desk: Desk) -> None:
+    tower = desk.machine("tower")
+    tower.say(PNPM)
+    shown = tower.program.run("machines", "join", str(desk.remote), typed="n\n")
+    assert PNPM in shown.stdout
+    assert shown.returncode == 5, "there is no terminal to say yes on"
+    assert desk.refs() == []
+    done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
+    assert desk.refs() == ["refs/skilld/machines/tower"]
+    document = tower.program.json("machines", "status")
+    assert document["machines"] == ["tower"]
+    (rule,) = document["rules"]
+    assert (rule["rule"], rule["standing"], rule["sessions"]) == (PNPM, "open", 1)
+    assert rule["file"].endswith("/CLAUDE.md")
+    again = tower.program.run("machines", "join", str(desk.remote), "--yes")
+    assert "this machine is tower already" in again.stderr
+    done(tower, "leave")
+    assert desk.refs() == []
+    assert tower.program.run("machines", "status").returncode == 1
+    assert tower.known() == []
+    assert not [*(tower.home / ".local/state/skilld/machines").iterdir()]
+    assert "remote" not in (tower.home / ".config/skilld/config.toml").read_text()
+
+
+def test_the_daemon_takes_over_what_was_decided_elsewhere(desk: Desk) -> None:
+    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+    for one in (tower, laptop):
+        one.say(PNPM)
+        done(one, "join", str(desk.remote), "--name", one.name, "--yes")
+    tower.decide(PNPM, rejecting())
+    done(tower, "sync")
+    with laptop.program.daemon():
+        wait_for("the rejection to hold here", lambda: laptop.state(PNPM) is State.REJECTED)
+    assert "pnpm" not in laptop.staged()
+    (rule,) = laptop.program.json("machines", "status")["rules"]
+    assert (rule["standing"], rule["sessions"]) == ("rejected", 2)
+
+
+def test_a_remote_that_is_away_is_named_in_the_status_alone(desk: Desk) -> None:
+    tower = desk.machine("tower")
+    done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
+    away = desk.remote.rename(desk.remote.with_name("away.git"))
+    with VerbWorker(tower.program.environment) as errand:
+        assert errand.do(Job(SyncMachines(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)
+    assert "the last sync failed: Could not reach the remote" in done(tower, "status")
+    assert tower.program.json("status")["last_error"] is None
+    away.rename(desk.remote)
+    done(tower, "sync")
+    assert tower.program.json("machines", "status")["trouble"] == ""
+
+
+def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(desk: Desk) -> None:
+    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+    laptop.store.transcripts.see_session("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
+    tower.store.learnings.add(a_learning(tower, DATES, "one"))
+    for one in (tower, laptop, tower):
+        one.sync()
+    (found,) = laptop.store.learnings.all()
+    assert (found.change, found.quote) == (DATES, f"note: {DATES}")
+    assert (found.project, found.agent) == (str(laptop.clone.root), "codex")
+    # What it is said in twice, it is known on both to be said in two sessions, and told back to nobody.
+    laptop.store.learnings.add(a_learning(laptop, DATES, "two"))
+    for one in (laptop, tower, laptop, tower):
+        one.sync()
+    assert [len(one.store.learnings.all()) for one in (tower, laptop)] == [2, 2]
+    for kept in tower.store.learnings.all():
+        tower.store.learnings.forget(kept.id)
+    for one in (tower, laptop):
+        one.sync()
+    assert laptop.store.learnings.all() == []
+    # Said again after that, it is one again.
+    tower.store.learnings.add(a_learning(tower, DATES, "three"))
+    for one in (tower, laptop):
+        one.sync()
+    assert DATES in {one.change for one in laptop.store.learnings.all()}
+
+
+def test_repeats_travel_to_a_machine_whose_file_has_the_line(desk: Desk) -> None:
+    tower, laptop = desk.machine("tower"), desk.machine("laptop")
+    laptop.store.transcripts.see_session("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
+    file = str(tower.clone.root / "CLAUDE.md")
+    repeat = Repeat("codex:t1", "again: short functions", file, 5, "Keep functions short.", 1.0)
+    past = PastSession("codex", "s1", str(tower.clone.root), "", 1.8e9, (file,), (), (), (repeat,))
+    tower.store.past.keep("/t.jsonl", 1, 1.0, [past])
+    for one in (tower, laptop, tower, laptop):
+        one.sync()
+    (told,) = laptop.store.past.sessions()
+    (heard,) = told.repeats
+    assert (heard.path, heard.line, heard.text) == (str(laptop.clone.root / "CLAUDE.md"), 5, "Keep functions short.")
+    assert (told.at, told.said, heard.quote) == (1.8e9, (), "")
+    assert len(tower.store.past.sessions()) == 1
+
+
+def test_a_secret_and_a_shallow_clone_stay_where_they_are(desk: Desk) -> None:
+    tower = desk.machine("tower")
+    tower.say("Deploy with the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8 only.")
+    shown = done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
+    assert "not sent, because it contains what looks like a secret" in shown
+    assert tower.program.json("machines", "status")["rules"] == []
+    assert "ghp_" not in desk.team.hub.git(f"--git-dir={desk.remote}", "grep", "-a", "-h", "", desk.refs()[0])
+    laptop = desk.machine("laptop")
+    laptop.say(PNPM)
+    (laptop.clone.root / ".git/shallow").write_text(laptop.clone.git("rev-parse", "HEAD") + "\n")
+    laptop.sync()
+    assert [one for one in laptop.known() if "pnpm" in one] == []
+
+
+def test_a_machine_that_breaks_a_rule_is_refused_and_named(desk: Desk) -> None:
+    tower, eve = desk.machine("tower"), desk.machine("eve-evil")
+    tower.say(PNPM)
+    tower.sync()
+    # A record of a team's, signed and well-formed, does not belong here; neither does one in another's name.
+    hub = _hub(eve)
+    team = Record(what=What.REJECTED, key=key_of(PNPM, "CLAUDE.md"), rule=PNPM, place="CLAUDE.md", day="2026-03-02")
+    _force(desk, eve, refs.write(hub.borrowed, "eve-evil", 1, [team], seal(hub), form=refs.OWN), "eve-evil")
+    assert "does not belong here" in tower.sync().membership.refused["eve-evil"]
+    _force(desk, eve, refs.write(hub.borrowed, "tower", 99, [], seal(hub), form=refs.OWN), "tower")
+    put_right = tower.sync()
+    assert tower.state(PNPM) is State.OPEN
+    assert "tower" not in put_right.membership.refused, "it is written anew at once"
+    assert PNPM in json.loads(tower.known()[0])["rule"]
+
+
+def _hub(one: Machine) -> Hub:
+    return open_hub(one.membership, one.home / "copy", home=one.home, removed={}, env=one.program.environment)
+
+
+def _force(desk: Desk, one: Machine, commit: str, name: str) -> None:
+    (copy,) = (one.home / "copy").iterdir()
+    one.clone.git(f"--git-dir={copy}", "push", "-q", "-f", str(desk.remote), f"{commit}:refs/skilld/machines/{name}")
+
+
+def test_a_repository_that_anybody_can_read_is_refused(desk: Desk) -> None:
+    tower = desk.machine("tower")
+    tower.say(PNPM)
+    desk.team.hub.git(f"--git-dir={desk.team.hub.root}", "update-server-info")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(desk.team.folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/hub.git"
+        refused = tower.program.run("machines", "join", url, "--yes")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert refused.returncode == 5
+    assert f"anybody can read {url}" in refused.stderr
+    assert tower.program.run("machines", "status").returncode == 1
