@@ -185,7 +185,8 @@ def _wrong_facts(record: Record) -> str:
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
         "its key is not valid": not _KEY.fullmatch(record.key),
         "its dates are not valid": None in map(_DAY.fullmatch, days) or record.first > record.day,
-        "it has fields that this kind cannot have": bool(record.at or record.heard) or not _is_bare(record),
+        "it has fields that a withdrawal cannot have": not _is_bare(record),
+        "it has fields that only your own machines write": bool(record.at or record.heard),
     }
     return next((why for why, is_so in wrong.items() if is_so), "")
 

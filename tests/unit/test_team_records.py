@@ -60,6 +60,9 @@ def _with(**values: Any) -> bytes:
         (_with(kind="order"), "kind"),
         (encode(a_rule()) + b" ", "the form skilld writes"),
         (encode(replace(gone("2026-03-04"), note="x")), "a withdrawal cannot have"),
+        (_with(at="2026-03-04T09:00:00Z"), "your own machines"),
+        (_with(heard=["2026-03-04T09:00:00Z/codex/0123456789ab"]), "your own machines"),
+        (_with(what="decided"), "does not belong here"),
     ],
 )  # fmt: skip
 def test_what_skilld_would_not_write_is_refused(data: bytes, why: str) -> None:
