@@ -11,10 +11,11 @@ from skilld.clock import rfc3339
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
 from skilld.effect.everything import share
+from skilld.errands import Mend
 from skilld.ingest.discover import Host
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.staging_result import Staged
-from skilld.protocol import AutoRules, Mend
+from skilld.protocol import AutoRules
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update

@@ -43,7 +43,8 @@ def test_what_recurs_is_what_people_asked_for(written: str) -> None:
     rows = comments(written, number=1500)
     rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
     found = found_in(rows)
-    (right, wrong) = ([], [])
+    right: list[Any] = []
+    wrong: list[Any] = []
     for one in found:
         rule, most = Counter(rules[asked.comment] for asked in one.asked).most_common(1)[0]
         (right if rule and most > len(one.asked) / 2 else wrong).append(one.change)
