@@ -17,8 +17,9 @@ from skilld.edit.operations import apply, created
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import one_command
+from skilld.proposals import remainder
 from skilld.proposals.decide import Told, accepting, decide, rebuild_branch
-from skilld.proposals.explain import only, versions
+from skilld.proposals.explain import only, parts, versions
 from skilld.proposals.observe import EDITED
 from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.proposals.staging import restage, stage
@@ -73,7 +74,8 @@ def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[
     before, after = _versions(proposal)
     if text == after.decode("utf-8", "replace"):
         return decide(store, proposal, accepting(removed))
-    changed = _as_edited(proposal, before, text)
+    narrowed = remainder.with_text(proposal, before, after, text.encode("utf-8", "replace"))
+    changed = replace(_as_edited(narrowed, before, text), note=EDITED)
     return _accept_instead(store, proposal, changed, removed)
 
 
@@ -155,20 +157,22 @@ def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
     if proposal.creates:
         anchor = proposal.operations[0].anchor  # empty for a skill, which alone has a form of its own
         created(b"", text, skill=not anchor)
-        return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),), note=EDITED, updates=())
+        return replace(proposal, operations=(Operation(Op.CREATE, anchor, text),))
     operations = operations_between(before, text)
     if proposal.target is TargetKind.EVALS:
-        return replace(proposal, operations=tuple(operations), note=EDITED)
+        return replace(proposal, operations=tuple(operations))
     _, added = line_diff.signature(before, apply(before, operations))
-    said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in added])), _SUMMARY)
-    return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED, updates=())
+    rules = [line for line in added if not line.startswith("#")] or added
+    said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in rules])), _SUMMARY)
+    return replace(proposal, operations=tuple(operations), summary=said or proposal.summary)
 
 
 def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
     if not chosen:
         raise SkilldError(_TITLE, "no part was selected")
     text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
-    return _as_edited(proposal, before, text)
+    narrowed = remainder.with_parts(proposal, parts(before, proposal.operations), set(chosen))
+    return replace(_as_edited(narrowed, before, text), note="")
 
 
 def _rest_id(proposal: Proposal, chosen: Collection[int]) -> str:
@@ -196,4 +200,5 @@ def _restore(store: Store, proposal: Proposal) -> None:
     made, staged = staged_on(store, proposal)
     with store.transaction():
         store.proposals.amend(made)
+        store.proposals.justify(made)
         follow(store, staged.changes(), time.time())

@@ -162,6 +162,13 @@ class Proposals:
         values = [_to_row(name, getattr(proposal, name)) for name in names]
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
 
+    def justify(self, proposal: Proposal) -> None:
+        """Record the quotes, the reason and the kind of a proposal that is only a part of what it was, or all again."""
+        names = ("evidence", "reason", "kind")
+        settings = ", ".join(f'"{name}" = ?' for name in names)
+        values = [_to_row(name, getattr(proposal, name)) for name in names]
+        self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
+
     def missing_since(self, proposal_id: str) -> str:
         """Return since when a proposal has been dropped from the staging branch; empty: it is not."""
         row = self._db.execute("SELECT missing_since FROM proposals WHERE id = ?", (proposal_id,)).fetchone()

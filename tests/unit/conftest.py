@@ -64,6 +64,7 @@ NOT_QUICK = frozenset(
         "store",
         "store_journal",
         "support_live_project",
+        "taken_in_part",
         "take_back",
         "targets",
         "units",

@@ -1,0 +1,132 @@
+"""A proposal of which only some lines are taken: each half keeps the words that justify it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from skilld.proposals.amend import accept_edited, accept_parts, put
+from skilld.proposals.explain import versions
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
+from support.proposals import a_proposal
+from support.repos import AT, Person
+
+SAID = (
+    ("Always run the linter before you tag.", "Run the linter before tagging.", "The linter was forgotten."),
+    ("Sign the tag with my key, please.", "Sign the tag with the release key.", "Tags must be signed."),
+    ("And never push on a Friday.", "Never push on a Friday.", "Nobody is there on weekends."),
+)
+LINES = [f"- {change}" for _, change, _ in SAID]
+
+
+@pytest.fixture
+def made(person: Person, store: Store) -> Proposal:
+    """A proposal of three lines, each an operation of its own, said in three turns."""
+    updates = tuple(
+        Update(1, "", change, why, (Kind.ADD_STEP, Kind.CORRECTION, Kind.FACT)[number], number + 1, quote)
+        for number, (quote, change, why) in enumerate(SAID)
+    )
+    return put(
+        store,
+        a_proposal(
+            skill="release",
+            path=str(person.skill),
+            operations=(
+                Operation(Op.INSERT_AFTER, "- Tag the commit.", LINES[0]),
+                Operation(Op.INSERT_AFTER, LINES[0], LINES[1]),
+                Operation(Op.INSERT_AFTER, "Keep the changelog short.", f"\n## Preferences\n\n{LINES[2]}"),
+            ),
+            summary=" ".join(change for _, change, _ in SAID),
+            reason=" ".join(why for *_, why in SAID),
+            kind=Kind.ADD_STEP,
+            evidence=tuple(Evidence(f"claude-code:{number}", quote) for number, (quote, *_) in enumerate(SAID)),
+            flags=("part of it is not in your own words: with the release key", "It has a warning of its own."),
+            updates=updates,
+            created_at=AT,
+        ),
+    )
+
+
+def _text(proposal: Proposal) -> str:
+    found = versions(proposal)
+    assert found is not None
+    return found[1].decode()
+
+
+def _kept(store: Store, name: str) -> Proposal:
+    found = store.proposals.get(name)
+    assert found is not None
+    return found
+
+
+def _quotes(proposal: Proposal) -> list[str]:
+    return [one.quote for one in proposal.evidence]
+
+
+def test_a_line_that_the_person_deleted_takes_its_quote_along(person: Person, store: Store, made: Proposal) -> None:
+    accept_edited(store, made, _text(made).replace(f"{LINES[0]}\n", ""), {})
+    message = person.git("log", "-1", "--format=%B")
+    assert '"Sign the tag with my key, please."' in message
+    assert "linter" not in message
+    kept = _kept(store, made.id)
+    assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
+    assert [update.change for update in kept.updates] == [SAID[1][1], SAID[2][1]]
+    assert (kept.reason, kept.kind) == ("Tags must be signed. Nobody is there on weekends.", Kind.CORRECTION)
+    assert (kept.note, kept.state) == ("edited by you", State.ACCEPTED)
+
+
+def test_a_line_that_they_reworded_keeps_its_quote_and_has_no_update(store: Store, made: Proposal) -> None:
+    text = _text(made).replace(f"{LINES[0]}\n", "").replace(LINES[1], "- Sign each tag with the key of the team.")
+    accept_edited(store, made, text, {})
+    kept = _kept(store, made.id)
+    assert _quotes(kept) == [SAID[1][0], SAID[2][0]]
+    assert kept.updates == ()
+
+
+def test_words_in_the_place_of_two_lines_that_share_none_keep_both_quotes(store: Store, made: Proposal) -> None:
+    accept_edited(store, made, _text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
+    assert _quotes(_kept(store, made.id)) == [quote for quote, *_ in SAID]
+
+
+@pytest.mark.parametrize("has_updates", [True, False], ids=["updates", "no updates"])
+@pytest.mark.parametrize("chosen", [{0}, {1}, {2}, {0, 2}])
+def test_each_half_has_what_belongs_to_it(
+    person: Person, store: Store, made: Proposal, chosen: set[int], *, has_updates: bool
+) -> None:
+    if not has_updates:
+        made = replace(made, updates=())
+        store.proposals.amend(made)
+    told = accept_parts(store, made, chosen, {})
+    (rest,) = store.proposals.in_states([State.OPEN])
+    assert f"{rest.id} is open" in told.lines[-1]
+    for half, numbers in ((_kept(store, made.id), chosen), (rest, {0, 1, 2} - chosen)):
+        said = [SAID[number] for number in sorted(numbers)]
+        assert _quotes(half) == [quote for quote, *_ in said]
+        assert [update.change for update in half.updates] == [change for _, change, _ in said if has_updates]
+        assert half.reason == (" ".join(why for *_, why in said) if has_updates else made.reason)
+        assert half.flags == (made.flags if 1 in numbers else made.flags[1:])
+        assert half.note == ""
+        assert half.summary == " ".join(change for _, change, _ in said)
+    first = SAID[min(chosen)][0]
+    assert f'"{first}"' in person.git("log", "-1", "--format=%B")
+    assert rest.evidence[0].quote in person.git("log", "-1", "--format=%B", "skilld/staging")
+
+
+def test_a_quote_about_both_halves_stays_with_both(store: Store, made: Proposal) -> None:
+    both = "Run the linter before tagging and sign the tag with the release key."
+    made = replace(made, updates=(), evidence=(Evidence("t", both), Evidence("u", "What he said.")))
+    store.proposals.justify(made)
+    accept_parts(store, made, {0}, {})
+    (rest,) = store.proposals.in_states([State.OPEN])
+    assert _quotes(_kept(store, made.id)) == _quotes(rest) == [both, "What he said."]
+
+
+def test_what_is_refused_is_as_it_was(person: Person, store: Store, made: Proposal) -> None:
+    person.skill.write_text(person.skill.read_text().replace("- Tag the commit.", "- Tag it, and tell all."))
+    before = _kept(store, made.id)
+    with pytest.raises(Exception, match="uncommitted"):
+        accept_parts(store, made, {0}, {})
+    after = _kept(store, made.id)
+    assert replace(after, commit="", base="") == replace(before, commit="", base="")
