@@ -117,7 +117,9 @@ def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
     for number, (text, remark) in enumerate(rows):
         if not number:
             console.line(f"\n{title}")
-        console.line(f"  - {console.plain(text)}" + console.paint(f"  ({console.plain(remark)})", "dim"))
+        shown = console.plain(remark)
+        shown = shown if shown.endswith(")") else f"({shown})"  # a remark may end in an ID in parentheses
+        console.line(f"  - {console.plain(text)}" + console.paint(f"  {shown}", "dim"))
 
 
 def _lacked(missed: str) -> str:

@@ -7,7 +7,7 @@ words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skilld.classify.said_already import says_already
@@ -19,10 +19,10 @@ from skilld.words import content_stems, same
 
 _SAYS = {
     State.OPEN: "the open proposal {id} already says this",
-    State.ACCEPTED: "you already accepted it ({id})",
-    State.DROPPED: "you already dropped it ({id})",
-    State.REJECTED: "you already rejected it ({id})",
-    State.REVERTED: "you already reverted it ({id})",
+    State.ACCEPTED: "you accepted it ({id})",
+    State.DROPPED: "you dropped it ({id})",
+    State.REJECTED: "you rejected it ({id})",
+    State.REVERTED: "you reverted it ({id})",
     State.STALE: "it was already proposed ({id})",
     State.SUPERSEDED: "it was already proposed ({id})",
     State.SAID: "{id} shows that it was already there",
@@ -57,12 +57,25 @@ class ProposalHistory:
         self.supported: dict[tuple[str, str], Evidence] = {}
 
     def duplicate_reason(self, ask: Ask, path: str) -> str | None:
-        """Return why an ask, for the skill at `path` or for a new one, need not be proposed; None where it may."""
+        """Return why an ask, for the skill at `path` or for a new one, need not be proposed; None where it may.
+
+        A proposal that says it goes before one that rests on the same words, as the halves of one taken in part may.
+        """
         stems = content_stems(ask.text)
-        for said in self._all:
-            if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
-                continue  # another skill may need it too
-            if self._is_in(ask, stems, said) and not _anew(ask, said):
+        quoting: list[_Said] = []
+
+        def known() -> Iterator[_Said]:
+            for said in self._all:
+                if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
+                    continue  # another skill may need it too
+                if _says(ask, stems, said):
+                    yield said
+                elif _quotes(ask, said):
+                    quoting.append(said)
+            yield from quoting
+
+        for said in known():
+            if not _anew(ask, said):
                 self._support(ask, said)
                 return _SAYS[said.proposal.state].format(id=said.proposal.id)
         return None
@@ -72,11 +85,13 @@ class ProposalHistory:
             new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
             self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
 
-    @staticmethod
-    def _is_in(ask: Ask, stems: frozenset[str], said: _Said) -> bool:
-        if any(one.id in said.turns and folded(one.quote) in said.quotes for one in ask.said):
-            return True
-        return says_already(ask.text, said.text) or any(same(stems, line) for line in said.lines)
+
+def _says(ask: Ask, stems: frozenset[str], said: _Said) -> bool:
+    return says_already(ask.text, said.text) or any(same(stems, line) for line in said.lines)
+
+
+def _quotes(ask: Ask, said: _Said) -> bool:
+    return any(one.id in said.turns and folded(one.quote) in said.quotes for one in ask.said)
 
 
 def _anew(ask: Ask, said: _Said) -> bool:

@@ -171,8 +171,8 @@ def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, proje
     assert program.run("reject", made["proposal"]).returncode == 0
     again = program.json("mine", "--yes")
     assert again["candidates"] == []
-    assert {one["missed"] for one in again["rejected"]} == {f"you already rejected it ({made['proposal']})"}
-    assert f"  (you already rejected it ({made['proposal']}))\n" in program.run("mine", "--yes", "--dry-run").stdout
+    assert {one["missed"] for one in again["rejected"]} == {f"you rejected it ({made['proposal']})"}
+    assert f"  you rejected it ({made['proposal']})\n" in program.run("mine", "--yes", "--dry-run").stdout
 
 
 def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, project: Project) -> None:

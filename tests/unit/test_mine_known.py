@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from skilld.clock import seconds
@@ -77,3 +79,10 @@ def test_an_open_one_gains_the_words_that_were_found_elsewhere_too() -> None:
     decided = ProposalHistory([_proposed(State.ACCEPTED)])
     decided.duplicate_reason(_ask(OTHERWISE), "")
     assert decided.supported == {}
+
+
+def test_of_two_halves_with_the_same_quote_the_one_that_says_it_is_named() -> None:
+    accepted = replace(_proposed(State.ACCEPTED, text="- Sign the tag."), id="82d15b08")
+    rejected = replace(_proposed(State.REJECTED), id="8ca5588f")
+    known = ProposalHistory([accepted, rejected])
+    assert known.duplicate_reason(_ask(SAID, turn="k1"), "") == "you rejected it (8ca5588f)"
