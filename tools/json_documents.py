@@ -41,6 +41,7 @@ _PROPOSAL = of_fields(
     sessions="integer",
     rests_on="string",
     decided_by="string",
+    rejected_for="string",
     evals="Evaluation[]",
     without=("agents",),
 )

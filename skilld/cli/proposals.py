@@ -83,7 +83,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     from skilld.clock import ago, seconds
     from skilld.evals.results import told as evaluated
-    from skilld.proposals.remarks import doubt, otherwise, standing
+    from skilld.proposals.remarks import doubt, otherwise, rejected_for, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -96,7 +96,14 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
     unfit = here.unfit if here is not None else ""
-    remarks = [doubt(store, proposal), proposal.note, standing(store, proposal, now), unfit, *told]
+    remarks = [
+        rejected_for(store, proposal),
+        doubt(store, proposal),
+        proposal.note,
+        standing(store, proposal, now),
+        unfit,
+        *told,
+    ]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
     console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
@@ -120,6 +127,7 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "branch": branch,
         "rests_on": rests_on(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),
+        "rejected_for": store.proposals.why(proposal.id) if proposal.state.value == "rejected" else "",
         "evals": [one.as_json() for one in of_proposal(store, proposal)],
     }
 
@@ -152,7 +160,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.evals.results import told
     from skilld.proposals.explain import Here, Looking, diff
     from skilld.proposals.refresh import refresh
-    from skilld.proposals.remarks import doubt, on_staging, otherwise, standing
+    from skilld.proposals.remarks import doubt, on_staging, otherwise, rejected_for, standing
 
     store = common.store()
     refresh(store)
@@ -167,7 +175,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     present(
         proposal,
         lines,
-        (doubt(store, proposal), remark, here.unfit, *remarks),
+        (rejected_for(store, proposal), doubt(store, proposal), remark, here.unfit, *remarks),
         here,
         ways=not arguments.without_commands,
     )
@@ -225,7 +233,10 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
         yield f"skilld restore {proposal.id}", "put it back on the staging branch"
         yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
         yield f"skilld reject {proposal.id}", "discard it now; it will not be proposed again"
-    elif state in {"rejected", "reverted", "stale"}:
+    elif state == "rejected":
+        yield f"skilld restore {proposal.id}", "put it back on the staging branch"
+        yield f"skilld accept {proposal.id}", "accept it after all"
+    elif state in {"reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "accept it after all"
     if state != "open":
         return

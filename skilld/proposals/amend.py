@@ -20,6 +20,7 @@ from skilld.git.run import one_command
 from skilld.proposals import remainder
 from skilld.proposals.decide import Told, accepting, decide, rebuild_branch
 from skilld.proposals.explain import only, parts, versions
+from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED
 from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.proposals.staging import restage, stage
@@ -116,17 +117,19 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Told:
 
 @one_command()
 def restore(store: Store, proposal: Proposal) -> Told:
-    """Put a proposal that was dropped from the staging branch back on it, open again.
+    """Put a proposal that was rejected, or dropped from the staging branch, back on it, open again.
 
     Raises SkilldError, with everything as it was, where that cannot be.
     """
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
         return Told((f"{proposal.id} is already open: {proposal.summary}",))
+    if proposal.state is State.REJECTED:
+        return reopen(store, proposal)
     if proposal.state is not State.DROPPED:
         remedy = f"To accept it after all: skilld accept {proposal.id}"
         raise SkilldError(title, f"it is {proposal.state.value}", "" if proposal.state is State.ACCEPTED else remedy)
-    made, staged = staged_on(store, replace(proposal, state=State.OPEN), restored=True)
+    made, staged = staged_on(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
     if not made.commit:
         raise RefusedError(title, made.note, f"Then: skilld restore {proposal.id}")
     with store.transaction():

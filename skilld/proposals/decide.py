@@ -20,7 +20,7 @@ from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
-from skilld.proposals.model import Landed, Way
+from skilld.proposals.model import WRITTEN, Landed, Way, without_remark
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import being_made_anew, waiting_with
 from skilld.proposals.results import by_code, follow, most_tokens
@@ -110,8 +110,10 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
     with store.transaction():
         now = rfc3339(time.time())
+        note = WRITTEN if after is State.ACCEPTED and landed is None else ""
+        commit = landed.commit if landed else ""
         store.proposals.decide(
-            proposal, after, now, who="command", why=decision.why, commit=landed.commit if landed else ""
+            without_remark(proposal), after, now, who="command", why=decision.why, commit=commit, note=note
         )
     told = _and_rebuilt(
         store, proposal, f"{proposal.id} {after.value}: {proposal.summary}", _outcome(proposal, after, landed)
@@ -144,7 +146,7 @@ def _outcome(proposal: Proposal, after: State, landed: Landed | None) -> str:
     return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}. {back}"
 
 
-_BACK = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTED: "accept"}
+_BACK = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTED: "restore"}
 
 
 def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> Told:

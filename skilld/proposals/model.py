@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -288,6 +288,9 @@ class Observation:
 
 # Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
 PATIENCE = 86400.0
+WRITTEN = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
+DISCARDED = "accepted with --worktree, and taken out of the file before it was committed"
+_COMMITTED = "you committed it"
 AWAY = "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
 
 
@@ -305,8 +308,8 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
     """Return the state that follows; the same state where nothing does."""
     note = seen.note or proposal.note
     match seen.seen:
-        case Seen.LANDED if proposal.state is not State.ACCEPTED:
-            return Settled(State.ACCEPTED, seen.commit, seen.note)
+        case Seen.LANDED if proposal.state is not State.ACCEPTED or is_written(proposal):
+            return Settled(State.ACCEPTED, seen.commit, seen.note or (_COMMITTED if is_written(proposal) else ""))
         case Seen.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
             return Settled(State.REVERTED, "", seen.note)
         case Seen.GONE | Seen.ENDED if proposal.state is State.OPEN and proposal.commit:
@@ -314,14 +317,24 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
         case Seen.NOTHING | Seen.DROPPED if is_away(proposal):
             found = State.OPEN if seen.seen is Seen.NOTHING else State.DROPPED
             return Settled(found, note="its repository is back", missing_since=now if found is State.DROPPED else None)
-        case Seen.DROPPED if proposal.state in {State.OPEN, State.DROPPED}:
-            return _dropped(proposal, missing_since, now)
+        case Seen.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal):
+            return _dropped(replace(proposal, note=note), missing_since, now)
         case Seen.GONE if proposal.state is State.DROPPED and seen.note:  # the repository is there, its commit is not
             return _dropped(proposal, missing_since, now)
         case Seen.NOTHING if proposal.state is State.DROPPED:
             return Settled(State.OPEN, note=note)
     waits = seen.seen is Seen.BUSY or proposal.state is State.DROPPED
     return Settled(proposal.state, note=note, missing_since=missing_since if waits else None)
+
+
+def is_written(proposal: Proposal) -> bool:
+    """Whether an accepted proposal is in its file only, as far as is known."""
+    return proposal.state is State.ACCEPTED and proposal.note == WRITTEN
+
+
+def without_remark(proposal: Proposal) -> Proposal:
+    """Return the proposal without a note of what became of it in its file, which another decision ends."""
+    return replace(proposal, note="") if proposal.note in {WRITTEN, DISCARDED} else proposal
 
 
 def is_away(proposal: Proposal) -> bool:

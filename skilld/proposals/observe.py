@@ -21,7 +21,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
-from skilld.proposals.model import Observation, Seen, is_away
+from skilld.proposals.model import DISCARDED, Observation, Seen, is_away, is_written
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
@@ -308,9 +308,24 @@ def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[Vi
         away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := _naming(repo, away, since)):
             return Observation(proposal.id, Seen.LANDED, naming[proposal.id], "named")
+    if found.seen is Seen.NOTHING and is_written(proposal) and _is_discarded(proposal, change):
+        return Observation(proposal.id, Seen.DROPPED, note=DISCARDED)
     if change.own is None and found.seen is Seen.NOTHING:
         return Observation(proposal.id, Seen.GONE, note="its commit is no longer in the repository")
     return found
+
+
+def _is_discarded(proposal: Proposal, change: _Change) -> bool:
+    """Whether nothing of a change that was only written to its file is there any more: `git checkout FILE`."""
+    if change.before is None or change.after is None:
+        return False
+    try:
+        current = Path(proposal.path).read_bytes()
+    except FileNotFoundError:
+        return proposal.creates
+    except OSError:
+        return False
+    return line_diff.gone(current, change.before, change.after)
 
 
 def _change(repo: Repo, proposal: Proposal) -> _Change:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339, seconds
 from skilld.git.staging_branch import STAGING
-from skilld.proposals.model import is_away
+from skilld.proposals.model import is_away, is_written
 from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.protocol import GitResult, Observe
 from skilld.store import Store
@@ -41,9 +41,12 @@ class Observing:
             return None
         proposals = lately(self._store, now)
         skills: dict[str, set[str]] = {}
+        written: dict[str, tuple[int, ...]] = {}
         for proposal in proposals:
             skills.setdefault(proposal.repo, set()).add(proposal.path)
-        stamps = {repo: _stamp(Path(repo), sorted(paths)) for repo, paths in skills.items()}
+            if is_written(proposal):  # git moves nothing when it is discarded
+                written[proposal.repo] = (*written.get(proposal.repo, ()), _mtime(Path(proposal.path)))
+        stamps = {repo: _stamp(Path(repo), sorted(paths)) + written.get(repo, ()) for repo, paths in skills.items()}
         if not stamps or (stamps == self._stamps and now - self._looked_at < _AT_LEAST):
             return None
         self._stamps, self._looked_at = stamps, now

@@ -114,8 +114,15 @@ def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
 
 # Decisions that plain git made while an agent was at work in the repository: told as such, with the step back.
 
+
+def rejected_for(store: Store, proposal: Proposal) -> str:
+    """Return the reason that the person gave for a rejection; empty where they gave none."""
+    why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
+    return f"rejected because: {why}" if why else ""
+
+
 _RECENT = 7 * 86400  # seconds
-_BACK = {State.ACCEPTED: "revert", State.REJECTED: "accept", State.REVERTED: "accept", State.DROPPED: "restore"}
+_BACK = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
 
 
 def doubt(store: Store, proposal: Proposal) -> str:

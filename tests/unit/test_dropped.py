@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from skilld.clock import seconds
-from skilld.errors import RefusedError, SkilldError
+from skilld.errors import RefusedError
 from skilld.proposals import staging
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
+from skilld.proposals.poll import Observing
 from skilld.proposals.refresh import refresh
-from skilld.proposals.remarks import hours_left, on_staging, standing
+from skilld.proposals.remarks import hours_left, on_staging, rejected_for, standing
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
@@ -172,9 +174,21 @@ def test_final_after_a_day(person: Person, store: Store) -> None:
     days_pass(store, "p2", 2)
     assert states(store) == {"p1": "open", "p2": "rejected"}
     assert person.tip("refs/skilld/proposals/p2") == ""
-    with pytest.raises(SkilldError, match="it is rejected") as caught:
-        restore(store, get(store, "p2"))
-    assert "skilld accept p2" in caught.value.remedy
+    restore(store, get(store, "p2"))
+    assert states(store) == {"p1": "open", "p2": "open"}
+
+
+def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, store: Store) -> None:
+    offer(person, store, "p1")
+    told = decide(store, get(store, "p1"), rejecting("not here"))
+    assert "To undo it: skilld restore p1" in told.lines
+    assert rejected_for(store, get(store, "p1")) == "rejected because: not here"
+    head = person.tip()
+    restore(store, get(store, "p1"))
+    assert states(store) == {"p1": "open"}
+    assert rejected_for(store, get(store, "p1")) == ""
+    assert "- Dry run first." in person.show(ref=STAGING)
+    assert person.tip() == head
 
 
 def test_deleted_while_the_repository_was_out_of_reach(person: Person, store: Store, tmp_path: Path) -> None:
@@ -259,3 +273,51 @@ def test_a_dropped_proposal_of_a_private_repository(tmp_path: Path, store: Store
     restore(store, get(store, "p9"))
     assert states(store) == {"p9": "open"}
     assert person.tip(STAGING) == ""
+
+
+def _written(person: Person, store: Store) -> str:
+    """Accept one into the file alone, with a line of the person's own beside it."""
+    offer(person, store, "p1")
+    decide(store, get(store, "p1"), accepting({}, worktree=True))
+    assert states(store) == {"p1": "accepted"}
+    text = person.skill.read_text()
+    assert "- Dry run first." in text
+    return text
+
+
+def test_what_was_only_written_and_then_discarded_is_dropped_and_can_be_restored(person: Person, store: Store) -> None:
+    _written(person, store)
+    person.git("checkout", SKILL)
+    assert states(store) == {"p1": "dropped"}
+    assert get(store, "p1").note == "accepted with --worktree, and taken out of the file before it was committed"
+    restore(store, get(store, "p1"))
+    assert states(store) == {"p1": "open"}
+    assert get(store, "p1").note == ""
+    assert "- Dry run first." in person.show(ref=STAGING)
+
+
+def test_it_is_accepted_as_long_as_a_word_of_it_stands_there(person: Person, store: Store) -> None:
+    text = _written(person, store)
+    person.skill.write_text(text.replace("- Dry run first.", "- Always dry run first."))
+    assert states(store) == {"p1": "accepted"}
+    person.skill.unlink()  # on a branch that has no such file, nothing can be told
+    assert states(store) == {"p1": "accepted"}
+
+
+def test_once_committed_it_is_as_any_other(person: Person, store: Store) -> None:
+    _written(person, store)
+    assert get(store, "p1").note == "written to the file, not committed"
+    commit = person.commit("mine")
+    assert states(store) == {"p1": "accepted"}
+    assert (get(store, "p1").landed, get(store, "p1").note) == (commit, "you committed it")
+    person.git("revert", "--no-edit", "HEAD")
+    assert states(store) == {"p1": "reverted"}
+
+
+def test_the_daemon_looks_when_the_file_changes_in_which_alone_it_stands(person: Person, store: Store) -> None:
+    _written(person, store)
+    now, observing = time.time(), Observing(store)
+    assert observing.job(now) is not None
+    assert observing.job(now + 5) is None
+    person.git("checkout", SKILL)
+    assert observing.job(now + 10) is not None
