@@ -278,7 +278,11 @@ def refit(before: bytes, after: bytes, current: bytes, *, newest: bool = False) 
     for hunk in reversed(_hunks(old.body, new.body)):  # last first, so that earlier line numbers stay right
         if hunk.start == hunk.end:
             start = end = _gap(old.body, body, alignment, hunk)
-            if newest and _is_item(hunk.added):
+            if _ends_section(old.body, new.body, hunk):
+                start = end = _end_of_section(body, start)
+                if alignment.crosses(hunk.start, start):
+                    raise _no_place("the lines around it are no longer adjacent")
+            elif newest and _is_item(hunk.added):
                 start = end = _behind_new_items(body, alignment, start)
         else:
             start, end = _range(old.body, body, alignment, hunk)
@@ -381,6 +385,21 @@ def _behind_new_items(now: Sequence[Line], alignment: Alignment, at: int) -> int
     while at < len(now) and at not in known and now[at].key and (list_item(now[at].text) or _depth(now[at].text)):
         at += 1
     return at
+
+
+def _ends_section(old: Sequence[Line], new: Sequence[Line], hunk: _Hunk) -> bool:
+    """Whether a change adds a heading at the end of a section: what the person added there since stays above it."""
+    down = next((i for i in range(hunk.start, len(old)) if old[i].key), len(old))
+    brings = any(hunk.at <= line < hunk.at + len(hunk.added) for line in titles(new))
+    return brings and (down == len(old) or down in titles(old))
+
+
+def _end_of_section(now: Sequence[Line], at: int) -> int:
+    """Return the line behind the last one that says something before the next heading."""
+    end = min((line for line in titles(now) if line >= at), default=len(now))
+    while end > at and not now[end - 1].key:
+        end -= 1
+    return end
 
 
 def _depth(text: str) -> int:

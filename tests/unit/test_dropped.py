@@ -321,3 +321,18 @@ def test_the_daemon_looks_when_the_file_changes_in_which_alone_it_stands(person:
     assert observing.job(now + 5) is None
     person.git("checkout", SKILL)
     assert observing.job(now + 10) is not None
+
+
+def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Person, store: Store) -> None:
+    person.commit("one section", {SKILL: TEXT.partition("\n## Notes")[0]})
+    steps = (Operation(Op.INSERT_AFTER, "- Push the tag.", "\n## Preferences\n\n- Be brief."),)
+    put(store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=steps, created_at=AT))
+    person.skill.write_text(person.skill.read_text() + "- my own note\n")
+    decide(store, get(store, "p1"), accepting({}, worktree=True))
+    end = "- Push the tag.\n- my own note\n\n## Preferences\n\n- Be brief.\n"
+    assert person.skill.read_text().endswith(end)
+    person.git("checkout", SKILL)
+    person.commit("my note", {SKILL: person.skill.read_text() + "- my own note\n"})
+    assert states(store) == {"p1": "dropped"}
+    decide(store, get(store, "p1"), accepting({}))
+    assert person.show().endswith(end.rstrip())

@@ -92,6 +92,22 @@ def test_a_line_that_was_edited_is_neither_replaced_nor_deleted(op: Op) -> None:
     assert made_again(TEXT, change, moved) == apply(moved.encode(), [change]).decode()
 
 
+@pytest.mark.parametrize("last", ["## Notes\n\nKeep the changelog short.\n", ""], ids=["section below", "end of file"])
+@pytest.mark.parametrize("own", ["- my own note\n", "\nMy own words.\n", "  - below it\n- and another\n"])
+@pytest.mark.parametrize("first", ["", "- Wait a day.\n"], ids=["heading", "item and heading"])
+def test_a_new_section_goes_below_what_was_added_to_the_one_above(last: str, own: str, first: str) -> None:
+    before = TEXT.partition("\n## Notes")[0] + (f"\n{last}" if last else "")
+    current = before.replace("- Push the tag.\n", f"- Push the tag.\n{own}")
+    found = made_again(before, below("- Push the tag.", f"{first}\n## Preferences\n\n- Be brief."), current)
+    above, _, under = found.partition("## Preferences")
+    assert own.strip() in above
+    assert own.strip() not in under
+    assert under == "\n\n- Be brief.\n" + (f"\n{last}" if last else "")
+    assert [line for line in found.splitlines() if line in current.splitlines() and line] == [
+        line for line in current.splitlines() if line
+    ]
+
+
 def test_at_the_end_of_its_section_where_there_is_no_certain_place() -> None:
     after = apply(TEXT.encode(), [below("- Run the tests.", "- Dry run first.")])
     current = TEXT.replace("- Run the tests.\n- Tag the commit.", "- Tag the commit.\n- Run the tests.").encode()
