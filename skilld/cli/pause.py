@@ -44,6 +44,8 @@ def pause(arguments: argparse.Namespace) -> int:
     until = FOREVER if given is None else time.time() + _seconds(given)
     common.store().meta.set(PAUSED_UNTIL, until)
     console.line(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
+    after = "skilld resume" if given is None else "that, or skilld resume"
+    console.line(f"What you say meanwhile is judged after {after}.")
     return 0
 
 
@@ -52,8 +54,10 @@ def resume(arguments: argparse.Namespace) -> int:
     from skilld.store.meta import PAUSED_UNTIL
 
     del arguments
-    common.store().meta.delete(PAUSED_UNTIL)
-    console.line("Resumed.")
+    meta = common.store().meta
+    was_paused = meta.paused(time.time())
+    meta.delete(PAUSED_UNTIL)
+    console.line("Resumed." if was_paused else "skilld was not paused.")
     return 0
 
 

@@ -169,9 +169,15 @@ def run(arguments: argparse.Namespace) -> int:
     known, troubles = from_store()
     parts = [*service(), *known]
     last = folders(purge=arguments.purge)
-    _list(parts + last, [*troubles, *archived()])
+    _list(parts + last, [*troubles, *archived(), *([] if arguments.purge else _settings())])
+    if arguments.dry_run:
+        console.line("This was a dry run: nothing was removed.")
+        if _held():
+            console.line("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
+    if all(part.kind != "service" for part in parts):  # one that is installed is stopped with the service
+        _refuse_while_running()
     if not arguments.yes and not terminal.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
         console.line("Nothing was removed.")
         return Exit.FAILURE
@@ -184,7 +190,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = _remove(last)
     console.line(
         "To remove the program itself, use the tool that installed it: pipx uninstall skilld, uv "
-        "tool uninstall skilld, ..."
+        "tool uninstall skilld, make clean in a checkout, ..."
     )
     return code
 
@@ -215,11 +221,24 @@ def _list(parts: list[Removal], troubles: list[str]) -> None:
         console.line("There is nothing to remove.")
 
 
-def _refuse_while_running() -> None:
-    from skilld.daemon.lock import holder, is_held
+def _settings() -> list[str]:
+    """Return that the settings stay, where there are any."""
+    file = common.places().settings_file
+    return [f"{file}: your settings; to remove them too: skilld uninstall --purge"] if file.exists() else []
+
+
+def _held() -> bool:
+    from skilld.daemon.lock import is_held
 
     lock = common.places().lock
-    if is_held(lock):
+    return lock.exists() and is_held(lock)
+
+
+def _refuse_while_running() -> None:
+    from skilld.daemon.lock import holder
+
+    lock = common.places().lock
+    if _held():
         raise NotRunningError(
             "Nothing was removed: skilld is running", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
         )

@@ -76,7 +76,7 @@ class SessionsPane(Pane):
         )
 
 
-Editor = Callable[[str, Callable[[], AbstractContextManager[object]]], str]
+Editor = Callable[[str, Callable[[], AbstractContextManager[object]], str], str]
 
 
 class ReviewApp(KeysApp[None]):
@@ -148,6 +148,6 @@ class ReviewApp(KeysApp[None]):
         if not pane.has_focus_within:
             pane.enter()
 
-    def edit_outside(self, text: str) -> str:
-        """Return a text as the person's own editor leaves it; the screen is theirs meanwhile."""
-        return self._editor(text, self.suspend)
+    def edit_outside(self, text: str, name: str = "SKILL.md") -> str:
+        """Return a text, called `name`, as the person's own editor leaves it; the screen is theirs meanwhile."""
+        return self._editor(text, self.suspend, name)

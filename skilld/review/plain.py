@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
@@ -16,11 +17,18 @@ from skilld.proposals.explain import Part
 from skilld.review.controller import Look, ReviewSession, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs
 from skilld.text import counted, safe_text
-from skilld.types import Proposal, State
+from skilld.types import Proposal, State, TargetKind
 
 Say = Callable[[str], None]
 Ask = Callable[[str], str | None]
-Edit = Callable[[str], str]
+
+
+class Edit(Protocol):
+    """Returns a text, in a file called `name`, as the person's editor leaves it."""
+
+    def __call__(self, text: str, *, name: str) -> str:
+        """Open the editor, and wait for its end."""
+
 
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
 _AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
@@ -161,7 +169,7 @@ class Plain:
         if not look.text:
             self._say("There is no text to edit.")
             return _GO_ON
-        text = self._edit(look.text)
+        text = self._edit(look.text, name=Path(proposal.path).name)
         if text == look.text:
             self._say("You changed nothing.")
             return _GO_ON
@@ -186,7 +194,8 @@ class Plain:
     def _show(self, proposal: Proposal, look: Look) -> None:
         self._say("")
         age = ago(seconds(proposal.created_at), time.time())
-        self._say(f"{proposal.id}, skill {proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
+        kind = "skill " if proposal.target is TargetKind.SKILL else ""
+        self._say(f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
         self._say(f"  {Path(proposal.path).parent}")
         self._say(f"  {proposal.summary}")
         if proposal.reason:

@@ -68,7 +68,7 @@ class PlainTabs:
             for one in ask:
                 self._say(f"  you: \u201c{one.quote}\u201d")
             try:
-                match self._asked(_WAITING)[:1].lower():
+                match self._one_of("pfsq", _WAITING):
                     case "p":
                         made = self._sitting.propose(ask)
                         self._say(f"{made.id} is open, for {made.skill}: {made.summary}")
@@ -80,6 +80,12 @@ class PlainTabs:
             except SkilldError as error:
                 self._refused(error)
         return True if asks else None
+
+    def _one_of(self, letters: str, question: str) -> str:
+        """Ask until the answer begins with one of the letters, or is empty; returns that letter."""
+        while (given := self._asked(question)[:1].lower()) and given not in letters:
+            self._say("Type one of these letters.")
+        return given
 
     def _sessions(self) -> None:
         found = self._sitting.sessions()

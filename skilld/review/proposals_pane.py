@@ -202,7 +202,8 @@ class ProposalsPane(Pane):
 
     def action_outside(self) -> None:
         """Edit the proposed text in the person's own editor, look at it, and accept it."""
-        self._edit(self.app.edit_outside)
+        if proposal := self.chosen:
+            self._edit(partial(self.app.edit_outside, name=Path(proposal.path).name))
 
     def action_parts(self) -> None:
         """Choose parts of the proposal to accept."""

@@ -375,8 +375,8 @@ def test_each_key_does_what_the_table_says_and_the_key_line_stays(home: Path, si
     at = Sitting(sitting(home)._around)
     at.did = []
 
-    def edit(text: str, around: Callable[[], AbstractContextManager[object]]) -> str:
-        del around
+    def edit(text: str, around: Callable[[], AbstractContextManager[object]], name: str) -> str:
+        del around, name
         return f"{text}\n"
 
     async def run() -> None:

@@ -103,6 +103,10 @@ def test_everything_is_named_and_then_gone_but_the_settings_and_with_purge_those
 def test_it_is_refused_to_agents_without_a_person_and_under_a_running_daemon(installed: Installed) -> None:
     lock = Lock.take(installed.home / ".local/state/skilld/daemon.lock")
     assert "skilld is running" in installed.refused(4)
+    assert installed.program.run("uninstall").returncode == 4, "it asks first"
+    told = installed.uninstall("--dry-run")
+    assert "This was a dry run: nothing was removed.\nskilld is running: stop it before" in told
+    assert f"{installed.settings}: your settings; to remove them too: skilld uninstall --purge\n" in told
     lock.release()
     installed.program.environment["CLAUDECODE"] = "1"
     assert "coding agent" in installed.refused(5)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from skilld.cli import pause
 from skilld.proposals.poll import Observing, record
 from skilld.protocol import GitResult
 from skilld.store import Store
@@ -128,3 +132,17 @@ def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(s
     assert job.missing == {"a": NOW}
     record(store, GitResult(outcome=DONE, missing={"a": None}), NOW)
     assert store.proposals.missing_since("a") == ""
+
+
+def test_a_pause_says_what_it_keeps_and_a_resume_that_there_was_none(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del home
+    run = Namespace(duration=None)
+    for verb in (pause.pause, pause.resume, pause.resume):
+        assert verb(run) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "What you say meanwhile is judged after skilld resume.",
+        "Resumed.",
+        "skilld was not paused.",
+    ]
