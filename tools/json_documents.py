@@ -14,6 +14,7 @@ from typing import Any
 from skilld.context.contradictions import Contradiction
 from skilld.context.values import Surprise
 from skilld.daemon.judges import Line
+from skilld.exchange.skill_list import Conflict
 from skilld.health.values import Check
 from skilld.library.history import Version
 from skilld.library.patterns import Patterns
@@ -68,7 +69,7 @@ TYPES = {
     "cases: {file: string, id: string, pairs: integer, with: integer, without: integer, failed: any}[]}",
     "Archived": "{id: string, name: string, origin: string, archived_at: string, folder: string}",
     "Decided": "{id: string, state: string, commit: string, said: string[], warnings: string[], error: string}",
-    "FileChange": "{path: string, change: string}",
+    "FileChange": f"{{path: string, change: string, conflicts: {of_fields(Conflict)}[]}}",
     "Context": "{version: string, assumed: boolean, source: string, files: {path: string, loaded: string, "
     "scope: string, tokens: integer, via: string, paths: string[]}[], tokens: integer, tokenizer: string, "
     "limits: {path: string, most: integer, "

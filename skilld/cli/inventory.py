@@ -61,12 +61,24 @@ def served(skills: Sequence[Skill]) -> list[Skill]:
 
 def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
     """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
-    from skilld.library.rows import by_recency, by_relevance, offered
+    from skilld.library.rows import by_recency, by_relevance, offered, used_by_path
 
     rules = common.settings().lifecycle
     with closing(common.store()) as opened:
-        rank = by_recency(opened) if rules.order == "recency" else by_relevance(opened, project)
+        used = used_by_path(opened, skills, common.home(), os.environ) if rules.order == "recency" else {}
+        rank = by_recency(used) if rules.order == "recency" else by_relevance(opened, project)
         return offered(served(skills), rules.max_evolving, rank)
+
+
+def most_used(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
+    """Return skills with the number of sessions that used each, by its path: the most used first, then the latest."""
+    from skilld.library.rows import used_by_path
+
+    with closing(common.store()) as opened:
+        used = used_by_path(opened, skills, common.home(), os.environ)
+    sessions = {skill.path: used.get(skill.path, {}) for skill in skills}
+    order = sorted(skills, key=lambda one: (-len(sessions[one.path]), -max(sessions[one.path].values(), default=0.0)))
+    return [(skill, len(sessions[skill.path])) for skill in order]
 
 
 def skill_text(skill: Skill) -> str:

@@ -114,17 +114,14 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     from skilld.library.clusters import asks, confidence, of_learnings
 
     store = common.store()
-    used = store.transcripts.sessions_by_skill()
-    skills = sorted(
-        inventory.offered(inventory.project_skills(project), project), key=lambda skill: -used.get(skill.name, 0)
-    )
+    skills = inventory.most_used(inventory.offered(inventory.project_skills(project), project))
     now = time.time()
     said = asks(of_learnings(one for one in store.learnings.all() if one.project == str(project) and not one.skill))
     surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)
     return {
         "skills": [
-            {"name": skill.name, "description": skill.front.description, "sessions": used.get(skill.name, 0)}
-            for skill in skills[:_SKILLS]
+            {"name": skill.name, "description": skill.front.description, "sessions": sessions}
+            for skill, sessions in skills[:_SKILLS]
         ],
         "minded": [{"text": text, "confidence": round(sure, 3)} for sure, text in surest[:_MINDED]],
     }

@@ -1,4 +1,4 @@
-"""`skilld sync` and `skilld unsync`: the project's skills, listed in the files that agents read when they start."""
+"""`skilld sync` and `skilld unsync`: the project's skills in the files that agents read at their start."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import argparse
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 from skilld.files import read_plain
+from skilld.text import counted, cut
+
+if TYPE_CHECKING:
+    from skilld.exchange.skill_list import Conflict, Listed
+    from skilld.skills import Skill
 
 Change = Callable[[bytes | None], bytes | None]
 _MAX_BYTES = 8 << 20  # of an instruction file; agents cut theirs far below
+_SHOWN = 100  # characters of a line that is quoted
 
 
 @dataclass(frozen=True)
@@ -58,10 +65,10 @@ def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     from skilld.exchange.managed_block import TARGETS
 
-    about = "list this project's skills in its CLAUDE.md, AGENTS.md, ..."
+    about = "put this project's skills into its CLAUDE.md, AGENTS.md, ..."
     for name, run, text in (
         ("sync", sync, about),
-        ("unsync", unsync, "remove the list of skills that sync wrote to those files"),
+        ("unsync", unsync, "remove the skills from those files again"),
     ):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()
@@ -88,43 +95,94 @@ def add(verbs: common.Verbs) -> None:
 
 def sync(arguments: argparse.Namespace) -> int:
     """Put the block in, or renew it. Without an agent given: in the files that have one."""
-    from skilld.exchange import managed_block
     from skilld.exchange.managed_block import TARGETS
+    from skilld.exchange.skill_list import skill_list
 
     project = common.folder(arguments.project)
+    skills = _listed(_chosen(arguments.names, project))
+    fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
+    paths = _asked(arguments, project) or _with_block(fronts)
+    against = {path: _conflicts(path, skills) for path in paths}
+    disputed = {Path(one.skill) for found in against.values() for one in found}
+    # A rule that a file contradicts is not written into it: which of the two holds is the person's to say.
+    whole = skill_list([replace(one, rules=()) if one.skill.path in disputed else one for one in skills], project)
+    plan = [_plan(path, _putting(whole.body, fronts[path])) for path in paths]
+    if not arguments.dry_run and any(one.before != one.after for one in plan):
+        _remember(project)
+    if not whole.body and not arguments.json:
+        console.line(
+            f"{console.plain(str(project))} has no skills to list; your personal ones do not go into a project's files."
+        )
+    code = _carry_out(arguments, plan, against)
+    if not arguments.json:
+        _tell(project, against, [one.name for one in whole.left_out])
+    return code
+
+
+def _chosen(names: list[str], project: Path) -> list[Skill]:
+    """Return the project's skills of these names, or all that are offered; the most used first."""
     skills = inventory.served(inventory.project_skills(project))
-    if unknown := sorted(set(arguments.names) - {skill.name for skill in skills}):
+    if unknown := sorted(set(names) - {skill.name for skill in skills}):
         known = ", ".join(sorted({skill.name for skill in skills})) or "none"
         remedy = "List all: skilld skills list. To enable one: skilld skills enable NAME"
         raise UsageError("No such skill in this project", f"{unknown[0]}; available: {known}", remedy)
-    named = [one for one in skills if one.name in arguments.names]
-    body = managed_block.body(named or inventory.offered(skills, project), project)
-    fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
-    asked = _asked(arguments, project)
-    paths = asked or [
-        path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None
-    ]
+    named = [one for one in skills if one.name in names]
+    return [skill for skill, _ in inventory.most_used(named or inventory.offered(skills, project))]
+
+
+def _listed(skills: list[Skill]) -> list[Listed]:
+    from skilld.exchange.skill_list import listed
+
+    return [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in skills]
+
+
+def _with_block(fronts: dict[Path, str]) -> list[Path]:
+    """Return the files that have a block: what a project has chosen is what is there."""
+    from skilld.exchange import managed_block
+
+    paths = [path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None]
     if not paths:
         raise UsageError(
             "Which agents?", "no file here has a block yet", "Name one: skilld sync --agent NAME, or use --all"
         )
+    return paths
 
-    def change(path: Path) -> Change:
-        def put(data: bytes | None) -> bytes | None:
-            if not body:
-                return data if data is None else managed_block.take_out(data)
-            return managed_block.put(data if data is not None or not fronts[path] else fronts[path].encode(), body)
 
-        return put
+def _conflicts(path: Path, skills: list[Listed]) -> list[Conflict]:
+    from skilld.exchange.skill_list import conflicts
 
-    plan = [_plan(path, change(path)) for path in paths]
-    if not arguments.dry_run and any(one.before != one.after for one in plan):
-        _remember(project)
-    if not body and not arguments.json:
-        console.line(
-            f"{console.plain(str(project))} has no skills to list; your personal ones do not go into a project's files."
-        )
-    return _carry_out(arguments, plan)
+    return conflicts(path.read_text("utf-8", "replace"), skills) if path.is_file() else []
+
+
+def _putting(body: str, front: str) -> Change:
+    from skilld.exchange import managed_block
+
+    def put(data: bytes | None) -> bytes | None:
+        if not body:
+            return data if data is None else managed_block.take_out(data)
+        return managed_block.put(data if data is not None or not front else front.encode(), body)
+
+    return put
+
+
+def _tell(project: Path, against: dict[Path, list[Conflict]], left_out: list[str]) -> None:
+    """Name the lines that skills contradict, and the skills that found no room."""
+
+    def where(path: Path, line: int) -> str:
+        return f"{console.plain(str(path.relative_to(project)))}:{line}"
+
+    for path, found in against.items():
+        for one in found:
+            mine, theirs = console.plain(cut(one.text, _SHOWN)), console.plain(cut(one.skill_text, _SHOWN))
+            console.line(f"conflict: {where(path, one.line)} says: {mine}")
+            console.line(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
+    if any(against.values()):
+        console.line("Agents read both lines of a conflict: change one of them, then run skilld sync again.")
+    if left_out:
+        names = console.plain(", ".join(left_out))
+        what = "it would make" if len(left_out) == 1 else "they would make"
+        console.line(f"Left out {counted(len(left_out), 'skill')} because {what} the block too long: {names}")
+        console.line("Choose which to list: skilld sync SKILL...")
 
 
 def _remember(project: Path) -> None:
@@ -199,14 +257,25 @@ def _plan(path: Path, change: Change) -> FileChange:
         raise SkilldError(error.title, f"{path}: {error.cause}", error.remedy) from error
 
 
-def _carry_out(arguments: argparse.Namespace, plan: list[FileChange]) -> int:
+def _carry_out(
+    arguments: argparse.Namespace, plan: list[FileChange], against: dict[Path, list[Conflict]] | None = None
+) -> int:
     """Write what changes, all files having been read and judged before the first is touched."""
     changes = [one for one in plan if one.before != one.after]
     if not arguments.dry_run:
         for one in changes:
             one.write()
     if arguments.json:
-        return common.write_json([{"path": str(one.path), "change": one.what} for one in plan])
+        return common.write_json(
+            [
+                {
+                    "path": str(one.path),
+                    "change": one.what,
+                    "conflicts": [asdict(line) for line in (against or {}).get(one.path, ())],
+                }
+                for one in plan
+            ]
+        )
     would = "would be " if arguments.dry_run else ""
     for one in changes:
         console.line(f"{would}{one.what}: {console.plain(str(one.path))}")

@@ -9,16 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld.errors import SkilldError
-from skilld.text import cut, fold, safe_text
-
-if TYPE_CHECKING:
-    from skilld.skills import Skill  # the parser of `sync` needs only the names of its targets
 
 _START = re.compile(rb"<!-- skilld:skills:start join=(new|[012]) hash=([0-9a-f]{16}) \S.*-->[ \t]*")
 _ANY_START = re.compile(rb"<!--[ \t]*skilld:skills:start\b")
@@ -159,31 +153,6 @@ def _ending(data: bytes) -> bytes:
     """Return the line ending that a block is written with: the file's first one, never a bare CR."""
     first = re.search(rb"\r?\n", data)
     return first[0] if first else b"\n"
-
-
-# What the block says: which skills there are, where, and when to read them. Skills in, Markdown out.
-
-_MAX_DESCRIPTION = 300  # characters of a description
-# What Markdown, HTML or an agent would act on: a description is shown, never obeyed.
-_ACTIVE = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
-_PLAIN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
-
-HEAD = (
-    "## Skills\n\nEach of these files says how one kind of work is done here. Read the file before "
-    "you start that kind of work, and follow it.\n\n"
-)
-
-
-def body(skills: Iterable[Skill], project: Path) -> str:
-    """Return the lines of the block for the skills of a project; empty if it has none."""
-    paths = {skill.path.relative_to(project).as_posix(): skill for skill in skills}
-    rows = [f"- `{path}`: {_said(skill)}\n" for path, skill in paths.items() if _PLAIN.fullmatch(path)]
-    return HEAD + "".join(rows) if rows else ""
-
-
-def _said(skill: Skill) -> str:
-    text = _ACTIVE.sub("", safe_text(fold(skill.front.description)))
-    return cut(fold(text), _MAX_DESCRIPTION) or skill.name
 
 
 # Which file of a project an agent reads its standing instructions from. Data, from the agents' own documentation.

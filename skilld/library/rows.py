@@ -133,6 +133,13 @@ def sessions_by_path(
     return found
 
 
+def used_by_path(
+    store: Store, skills: Sequence[Skill], home: Path, environment: Mapping[str, str]
+) -> dict[Path, dict[str, float]]:
+    """Return the sessions that used each of `skills`, with their times; of two with one name each has its own."""
+    return sessions_by_path(skills, store.overview.used(), _finder(home, environment))
+
+
 def judged(
     name: str,
     sessions: Mapping[str, float],
@@ -284,13 +291,9 @@ def is_stale(*, used: float, changed: float, watched: float, now: float) -> bool
 _MAX_MENTIONS = 200  # of the newest things said that tell what the work is
 
 
-def by_recency(store: Store) -> Callable[[Skill], float]:
-    """Return the Unix time of a skill's last use or change as its rank."""
-    last: dict[str, float] = {}
-    for use in store.overview.used():
-        name = use.name.rsplit(":", 1)[-1]
-        last[name] = max([last.get(name, 0.0), *use.sessions.values()])
-    return lambda skill: max(last.get(skill.name, 0.0), changed_at(skill.path))
+def by_recency(used: Mapping[Path, Mapping[str, float]]) -> Callable[[Skill], float]:
+    """Return the Unix time of a skill's last use or change as its rank; `used` is as `used_by_path` gives it."""
+    return lambda skill: max([changed_at(skill.path), *used.get(skill.path, {}).values()])
 
 
 def by_relevance(store: Store, project: Path) -> Callable[[Skill], float]:
@@ -370,7 +373,7 @@ def collect(
     folders = [*around, *map(Path, store.overview.projects()), *made]
     projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in _up_to_root(folder))
     skills = find_skills([project for project in projects if project != home])
-    sessions = sessions_by_path(skills, store.overview.used(), _finder(home, environment))
+    sessions = used_by_path(store, skills, home, environment)
     tasks, past = store.records.tasks(), store.past.sessions()
     uses = {
         skill.path: judged(

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from skilld.markdown.skill_file import Line
 
@@ -78,6 +79,8 @@ _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _INDENTED_CODE = 4
 _MAX_MARKERS = 8  # list markers in one line that are read
+# What `skilld sync` writes (exchange/managed_block.py) is renewed whole and says what skills say: not the file's own.
+_MANAGED = re.compile(r"<!-- skilld:skills:(start|end)\b")
 
 
 class Role(Enum):
@@ -86,7 +89,7 @@ class Role(Enum):
     TEXT = "text"
     FENCE = "fence"
     CODE = "code"
-    COMMENT = "comment"
+    COMMENT = "comment"  # or a line of a managed block
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,20 @@ def roles(body: Sequence[Line]) -> list[Role]:
             content = columns
         elif line.text[:1].strip() and not fence and out[-1] is Role.TEXT:
             content = 0
-    return out
+    return _without_managed(body, out)
+
+
+def _without_managed(body: Sequence[Line], kinds: list[Role]) -> list[Role]:
+    """Return the roles with all lines between the markers of a managed block as those are: nobody's to edit."""
+    marks = [
+        (at, found[1])
+        for at, line in enumerate(body)
+        if kinds[at] is Role.COMMENT and (found := _MANAGED.match(line.text))
+    ]
+    for (start, opens), (end, closes) in pairwise(marks):
+        if (opens, closes) == ("start", "end"):
+            kinds[start:end] = [Role.COMMENT] * (end - start)
+    return kinds
 
 
 def _behind_markers(text: str) -> tuple[str, int]:

@@ -348,13 +348,6 @@ class Transcripts(Files):
         )
         return [StoredUse(*row) for row in rows]
 
-    def sessions_by_skill(self) -> dict[str, int]:
-        """Return in how many sessions each skill was used, by the name that logs give it."""
-        rows = self._db.execute(
-            "SELECT name, count(DISTINCT agent || ' ' || session_id) AS number FROM skill_uses GROUP BY name"
-        )
-        return {row["name"]: row["number"] for row in rows}
-
     def cwd(self, agent: str, session_id: str) -> str | None:
         """Return the folder a session last said it works in: a claim."""
         row = self._db.execute(

@@ -10,13 +10,19 @@ from support.live_project import contents
 from support.program import Program
 
 
+def write(root: Path, name: str, about: str, body: str) -> Path:
+    """Write a skill of a project; return its file."""
+    file = root / ".claude/skills" / name / "SKILL.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"---\nname: {name}\ndescription: {about}\n---\n\n# {name}\n\n{body}")
+    return file
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     root = tmp_path / "shop"
     for name, said in (("notes", "Writes the notes. <script>x</script> Say `@evil`"), ("build", "Builds it.")):
-        skill = root / ".claude/skills" / name
-        skill.mkdir(parents=True)
-        (skill / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {said}\n---\n\n# It\n")
+        write(root, name, said, "1. Begin.\n2. End.\n")
     (root / "CLAUDE.md").write_bytes(b"# Shop\r\n\r\nBe kind.")
     (root / "AGENTS.md").symlink_to("CLAUDE.md")
     return root
@@ -39,7 +45,7 @@ def test_all_agents_and_back(program: Program, folder: Path) -> None:
     }
     text = (folder / "CLAUDE.md").read_bytes()
     assert text.startswith(b"# Shop\r\n\r\nBe kind.\r\n\r\n<!-- skilld:skills:start")
-    assert b"- `.claude/skills/notes/SKILL.md`: Writes the notes. x Say evil\r\n" in text
+    assert b"- **notes**: Writes the notes. x Say evil (`.claude/skills/notes/SKILL.md`)\r\n" in text
     assert (folder / "AGENTS.md").is_symlink()
     assert program.run("sync", "--project", str(folder)).stdout == "Nothing to change.\n"
 
@@ -74,3 +80,26 @@ def test_a_project_without_skills_is_told_that_it_has_none(program: Program, tmp
     said = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout
     assert said.startswith(f"{project} has no skills to list")
     assert list(project.iterdir()) == []
+
+
+def test_what_a_skill_says_against_the_file_is_named_and_not_written_below_it(program: Program, folder: Path) -> None:
+    (folder / "CLAUDE.md").write_text("# Shop\n\n- Use npm for installing packages.\n- Be kind.\n")
+    write(folder, "packages", "Adding packages.", "- Use pnpm, never npm, for installing packages.\n")
+    write(folder, "tone", "Writing mails.", "- Sign with the first name.\n")
+    (row,) = program.json("sync", "--agent", "claude-code", "--project", str(folder))
+    (conflict,) = row["conflicts"]
+    assert (conflict["line"], conflict["skill_line"]) == (3, 8)
+    text = (folder / "CLAUDE.md").read_text()
+    assert "- **tone**: Writing mails.\n  - Sign with the first name.\n" in text
+    assert "pnpm" not in text
+    assert "- **packages**: Adding packages. (`.claude/skills/packages/SKILL.md`)" in text
+
+    said = program.run("sync", "--project", str(folder)).stdout
+    assert "conflict: CLAUDE.md:3 says: - Use npm for installing packages." in said
+    assert ".claude/skills/packages/SKILL.md:8 says: - Use pnpm, never npm, for installing packages." in said
+    assert "CLAUDE.md:1" not in said, "the block itself is no text of the file's own"
+
+    (folder / "CLAUDE.md").write_text(text.replace("Use npm", "Use pnpm"))
+    again = program.run("sync", "--project", str(folder))
+    assert "conflict" not in again.stdout
+    assert "  - Use pnpm, never npm" in (folder / "CLAUDE.md").read_text()

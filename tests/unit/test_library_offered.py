@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -97,12 +98,11 @@ def test_all_of_a_persons_skills_are_offered_and_the_first_few_evolving_ones(tmp
     assert offered([*mine, *evolving], 0, lambda _: 0.0) == mine
 
 
-def test_recency_is_the_last_use_or_change(store: Store, tmp_path: Path) -> None:
+def test_recency_is_the_last_use_or_change(tmp_path: Path) -> None:
     used, changed, neither = (skill(tmp_path / name) for name in ("used", "changed", "neither"))
     for one, days in ((used, 50), (changed, 5), (neither, 60)):
         age(one, days)
-    store._db.execute("INSERT INTO skill_uses VALUES ('codex', 's', 'used', '', NULL, 0, ?)", ("2026-05-27T00:00:00Z",))
-    rank = by_recency(store)
+    rank = by_recency({used.path: {"s": datetime(2026, 5, 27, tzinfo=UTC).timestamp()}})
     assert sorted((used, changed, neither), key=rank, reverse=True) == [used, changed, neither]
 
 
