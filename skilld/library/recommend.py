@@ -1,11 +1,13 @@
 """Which skills fit a task, because of what people said about such work or what skills say of themselves. Pure.
 
-A skill's score is a noisy-or: each ask about it counts by how much it has to do with the work times the confidence in
-it, its description by how much it has to do with the work. Reasons add up, none counts twice, and no score passes 1.
+Of each word of the task counts the best place where a skill has it, or one of its meaning: its name, its description,
+what was said of it. A word that only says what is done ("change", "check") counts less and never alone, and one place
+in a long question is not enough. So a task that no skill is for mostly gets none.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,17 +20,23 @@ from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
+from skilld.library.concepts import Term, terms
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.skills import Skill
 from skilld.types import Kind, Message, SkillDoc, SkillRef, Update
-from skilld.words import content_stems, likeness
 
 TOP = 10
-_ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
-_DESCRIBED = 0.8  # the most that a skill's own description counts: anyone can claim anything
 _MOST = 0.5  # share of a change's words that the line has which a model takes to cover it
-_MIN_SCORE = 0.05
+_ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
+# What a word counts by the place where a skill has it; anyone can claim anything in a description.
+_NAMED, _DESCRIBED, _SAID = 0.9, 0.7, 0.5
+_DONE = 0.4  # what a word counts that only says what is done
+_COMMONEST = 0.25  # what is left of a word that all skills have
+# Chosen on tests/data/finding/develop.jsonl: below, a skill is no answer.
+_LEAST = 0.55  # of all words together
+_SHARE = 0.2  # of what all words of the task could count
+_FEW = 2  # things of the task that something must have that no skill says
 
 
 # How often a skill, by its name and its path ("" where only the name was known), was called helpful, and unhelpful.
@@ -67,47 +75,87 @@ def recommend(
     feedback: Feedback = NO_FEEDBACK,
 ) -> list[Recommendation]:
     """Return at most TOP recommendations for the work that `text` describes, the surest first."""
-    wanted = content_stems(text)
-    scores = _Scores()
+    wanted = terms(text)
+    paths: dict[str, set[str]] = {}
+    candidates: dict[tuple[str, str], _Candidate] = {}
+    for skill in skills:
+        key = (skill.name, str(skill.path))
+        paths.setdefault(skill.name, set()).add(key[1])
+        candidates[key] = _Candidate(key)
+        candidates[key].add(_NAMED, terms(skill.name.replace("-", " ")))
+        candidates[key].add(_DESCRIBED, terms(skill.front.description))
     for ask in asks(said):
         newest = ask.said[0]
         sure = sure_of(ask, told_of(feedback, newest.skill, newest.path), now)
-        weight = sure * likeness(wanted, content_stems(f"{newest.text} {newest.quote}"))
-        if project and project not in {one.project for one in ask.said}:
-            weight *= _ELSEWHERE
-        key = (newest.skill, newest.path) if newest.skill else ("", newest.id)
-        scores.add(key, weight, because(ask, sure))
-    for skill in skills:
-        like = likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
-        yes, no = told_of(feedback, skill.name, str(skill.path))
-        scores.add((skill.name, str(skill.path)), _DESCRIBED * like * acceptance(yes, no), None)
-    return sorted(scores.all(), key=lambda one: (-one.confidence, one.skill))[:TOP]
+        near = not project or project in {one.project for one in ask.said}
+        weight = sure * (1.0 if near else _ELSEWHERE)
+        # What is known by its name alone is the one skill of that name.
+        (path, *others) = {newest.path} if newest.path else paths.get(newest.skill, {""})
+        key = (newest.skill, "" if others else path) if newest.skill else ("", newest.id)
+        found = terms(f"{newest.text} {newest.quote}")
+        candidate = candidates.setdefault(key, _Candidate(key))
+        candidate.add((_SAID if newest.skill else _NAMED) * weight, found, because(ask, sure))
+    rarity = _rarity(wanted, [one for one in candidates.values() if one.key[0]])
+    scored = (one.scored(wanted, rarity, told_of(feedback, *one.key)) for one in candidates.values())
+    return sorted((one for one in scored if one), key=lambda one: (-one.confidence, one.skill))[:TOP]
 
 
-class _Scores:
-    """What speaks for each skill, or thing to mind, so far: by its name and path, or no name and the thing's id."""
+def _rarity(wanted: frozenset[Term], skills: Sequence[_Candidate]) -> dict[Term, float]:
+    """Return how much each word tells one skill from others: 1 where one has it at most, less the more have it."""
+    most = math.log(len(skills) + 1) or 1.0
+    held = {term: sum(bool(one.place(term)) for one in skills) for term in wanted}
+    return {term: max(_COMMONEST, math.log((len(skills) + 1) / max(1, held[term])) / most) for term in wanted}
 
-    def __init__(self) -> None:
-        self._doubts: dict[tuple[str, str], float] = {}
-        self._reasons: dict[tuple[str, str], list[tuple[float, Because]]] = {}
 
-    def add(self, key: tuple[str, str], weight: float, reason: Because | None) -> None:
-        """Let something speak for it with a weight, 0 to 1; what weighs next to nothing is passed over."""
-        if weight < _MIN_SCORE:
-            return
-        self._doubts[key] = self._doubts.get(key, 1.0) * (1 - weight)
-        self._reasons.setdefault(key, [])
-        if reason is not None:
-            self._reasons[key].append((weight, reason))
+class _Candidate:
+    """A skill, or a thing to mind, with what it is known by; `key` is its name and path, or no name and the id."""
 
-    def all(self) -> list[Recommendation]:
-        """Return what came of it, each with its weightiest reasons first."""
-        found = []
-        for (skill, path), doubt in self._doubts.items():
-            reasons = sorted(self._reasons[skill, path], key=lambda one: -one[0])
-            said = tuple(reason for _, reason in reasons)
-            found.append(Recommendation(skill, path if skill else "", round(1 - doubt, 3), said))
-        return found
+    def __init__(self, key: tuple[str, str]) -> None:
+        self.key = key
+        self._places: list[tuple[float, frozenset[Term], Because | None]] = []
+
+    def add(self, weight: float, found: frozenset[Term], reason: Because | None = None) -> None:
+        """Let words speak for it with a weight, 0 to 1."""
+        self._places.append((weight, found, reason))
+
+    def place(self, term: Term) -> float:
+        """Return what a word of a task counts here: each place that has it leaves less of the doubt."""
+        return 1 - math.prod(1 - weight for weight, found, _ in self._places if _has(found, term))
+
+    def scored(
+        self, wanted: frozenset[Term], rarity: Mapping[Term, float], told: tuple[int, int]
+    ) -> Recommendation | None:
+        """Return it as a recommendation; None where too little speaks for it."""
+        weights: dict[frozenset[str] | str, tuple[float, Term]] = {}
+        for term in wanted:  # two words of one meaning are one
+            weight = self.place(term) * (_DONE if term.is_action else 1.0)
+            key = term.meanings or term.stem
+            if weight and weight > weights.get(key, (0.0, term))[0]:
+                weights[key] = weight, term
+        things = [weight for weight, term in weights.values() if not term.is_action]
+        whole = sum(weight for weight, _ in weights.values())
+        told_apart = sum(weight * rarity[term] for weight, term in weights.values())
+        possible = sum(rarity[term] * (_DONE if term.is_action else 1.0) for term in wanted)
+        name, path = self.key
+        enough = bool(things) if name else len(things) >= _FEW
+        if not enough or whole < _LEAST * (1.0 if name else _SAID) or told_apart < _SHARE * possible:
+            return None
+        sure = (1 - math.exp(-math.log(2) * told_apart)) * acceptance(*told)
+        return Recommendation(name, path if name else "", round(sure, 3), self._reasons(wanted))
+
+    def _reasons(self, wanted: frozenset[Term]) -> tuple[Because, ...]:
+        """Return what was said that has to do with the task, the weightiest first."""
+        things = [term for term in wanted if not term.is_action]
+        found = [
+            (weight * shared, reason)
+            for weight, words, reason in self._places
+            if reason is not None and (shared := sum(_has(words, term) for term in things))
+        ]
+        return tuple(reason for _, reason in sorted(found, key=lambda one: -one[0]))
+
+
+def _has(found: frozenset[Term], term: Term) -> bool:
+    return term in found or any(term.same(one) for one in found)
 
 
 def told_of(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:
