@@ -257,7 +257,42 @@ class Spare(Tagged):
     parts: tuple[str, ...]
 
 
-Work = Analyse | Remake | Observe | Recall | Survey | Ask | Price | Distil | Extend | Entitle | Spare | Errand | Trial
+@dataclass(frozen=True, slots=True)
+class Fit(Tagged):
+    """A piece of work in a person's words, and skills in a few words each, of which those are wanted that it is for."""
+
+    backend: Spec
+    text: str
+    skills: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mine(Tagged):
+    """Past sessions, to be mined by the program itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mend(Tagged):
+    """Rules that are not kept, to be mended by the program itself."""
+
+
+Work = (
+    Analyse
+    | Remake
+    | Observe
+    | Recall
+    | Survey
+    | Ask
+    | Price
+    | Distil
+    | Extend
+    | Entitle
+    | Spare
+    | Fit
+    | Mine
+    | Mend
+    | Trial
+)
 GIT_WORK = Observe, Recall  # they never share a process with litellm
 
 
@@ -417,8 +452,23 @@ class SpareResult(Result):
     same: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitResult(Result):
+    """The skills that fit, by their numbers from 1, the best first."""
+
+    numbers: tuple[int, ...] = ()
+
+
 AnyResult = (
-    SpareResult | Result | BatchResult | GitResult | RecoveryResult | SurveyResult | PriceResult | ExtensionResult
+    FitResult
+    | SpareResult
+    | Result
+    | BatchResult
+    | GitResult
+    | RecoveryResult
+    | SurveyResult
+    | PriceResult
+    | ExtensionResult
 )
 
 

@@ -136,6 +136,13 @@ def spare(parts: Sequence[tuple[int, str]]) -> Prompt:
     return Prompt(_rules("spare_system"), "\n\n".join(shown))
 
 
+def fits(work: str, skills: Sequence[str]) -> Prompt:
+    """Ask which skills a piece of work is for; all come redacted, the skills numbered from 1."""
+    lines = "\n".join(_json({"number": number, "text": text}) for number, text in enumerate(skills, 1))
+    shown = (f"<skills>\n{lines}\n</skills>", f"<work>\n{_json(work)}\n</work>", _rules("fit_question"))
+    return Prompt(_rules("fit_system"), "\n\n".join(shown))
+
+
 def _skill(skill: SkillDoc, text: str) -> str:
     return f'<skill_definition number="{skill.number}" name={_json(skill.name)}>\n{_raw(text)}\n</skill_definition>'
 

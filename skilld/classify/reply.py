@@ -119,14 +119,19 @@ def parse_matters(reply: str, rules: int) -> list[int]:
     return _numbers(reply, "matters", "rule", rules, "rule")
 
 
-def _numbers(reply: str, tag: str, key: str, most: int, what: str) -> list[int]:
+def parse_fits(reply: str, skills: int) -> list[int]:
+    """Return which skills fit, by their numbers from 1, the best first. Raises BadReplyError for other replies."""
+    return _numbers(reply, "fits", "skill", skills, "skill", ordered=True)
+
+
+def _numbers(reply: str, tag: str, key: str, most: int, what: str, *, ordered: bool = False) -> list[int]:
     numbers = []
     for item in array(reply, tag, key):
         number = json_answer.whole(item[key]) if isinstance(item, dict) and set(item) == {key} else None
         if number is None or not 1 <= number <= most:
             raise BadReplyError(f"it refers to a {what} that does not exist")
         numbers.append(number)
-    return sorted(set(numbers))
+    return list(dict.fromkeys(numbers)) if ordered else sorted(set(numbers))
 
 
 def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:  # noqa: ANN401 - JSON is Any
@@ -236,6 +241,7 @@ VERDICTS = _format("verdicts", {"type": "string", "enum": list(_VERDICTS)})
 TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
 REPEATS = _format("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
 MATTERS = _format("matters", _object({"rule": {"type": "integer"}}))
+FITS = _format("fits", _object({"skill": {"type": "integer"}}))
 SPARE = _format("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}}))
 OPERATIONS = _format(
     "operations",

@@ -203,6 +203,16 @@ def _matters(asked: argparse.Namespace) -> Scored:
     return _judged_pairs(asked, rules.matters)
 
 
+def _finding(asked: argparse.Namespace) -> Scored:
+    from skilld.evaluate import finding
+
+    _not_gold(asked.backend)
+    shelves = finding.load(asked.data)
+    total = sum(len(shelf.tasks) for shelf in shelves)
+    judged = list(_progress(finding.judge(shelves, _maker(asked.backend)), total))
+    return finding.figures(judged), finding.rows_out(judged)
+
+
 def _judged_pairs(asked: argparse.Namespace, judge: rules.Judge) -> Scored:
     from skilld.evaluate import rules
     from skilld.git.environment import scrub_environment
@@ -220,6 +230,7 @@ _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
     DECISIONS: _decisions,
     "repeats": _repeats,
     "matters": _matters,
+    "finding": _finding,
     "secrets": _secrets,
     "injection": _injection,
 }

@@ -7,17 +7,20 @@ import json
 import shutil
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.library.recommend import Recommendation
+    from skilld.skills import Skill
+    from skilld.store import Store
 
 
 def add(verbs: common.Verbs) -> None:
@@ -26,6 +29,7 @@ def add(verbs: common.Verbs) -> None:
         verbs, "recommend", run, "list the skills that fit a task, and what you said about it", listing=True
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
+    parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one question)")
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )
@@ -47,22 +51,25 @@ def run(arguments: argparse.Namespace) -> int:
     text = common.as_text(" ".join(arguments.text)).strip()
     if not text:
         raise UsageError("Which task?", "no text given", 'skilld recommend "write the release notes"')
-    found = fitting(text, common.folder(arguments.project))
+    from skilld.library.recommend import in_words
+
+    found = fitting(text, common.folder(arguments.project), ask=arguments.ask)
     if arguments.json:
         return common.write_json([asdict(one) for one in found])
     for one in found:
-        name = console.plain(one.skill) if one.skill else "(not in a skill yet)"
-        console.line(f"{one.confidence:4.0%}  {console.paint(name, 'bold')}  {console.plain(one.path)}".rstrip())
+        name = console.paint(console.plain(one.skill) if one.skill else "(not in a skill yet)", "bold")
+        fits = f"{'fits well' if in_words(one.confidence) == 'high' else 'may fit':9}"
+        console.line(f"{fits}  {name}  {console.plain(one.path)}".rstrip())
         for because in one.because:
-            words = f"{console.plain(because.text)}  {because.kind} {because.id}, confidence {because.confidence:.0%}"
-            console.line(console.paint(f"      {words}", "dim"))
+            sure = f"{because.kind} {because.id}, {in_words(because.confidence)} confidence"
+            console.line(console.paint(f"           you said: {console.plain(because.text)}  ({sure})", "dim"))
     if not found:
         console.line("None of your skills fits this task, and nothing you said is about it.")
     return 0
 
 
-def fitting(text: str, project: Path) -> list[Recommendation]:
-    """Return what is recommended for a piece of work in a project."""
+def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendation]:
+    """Return what is recommended for a piece of work in a project; with `ask` a model chooses among the skills."""
     from skilld.library.clusters import about
     from skilld.library.recommend import recommend
     from skilld.library.rows import disabled, merged_away, served
@@ -71,14 +78,45 @@ def fitting(text: str, project: Path) -> list[Recommendation]:
     skills = inventory.all_skills([project])
     merged = merged_away(skills)
     off = {str(path) for path in (*disabled(store), *merged)}
-    return recommend(
+    offered = [skill for skill in served(store, skills) if skill.path not in merged]
+    found = recommend(
         text,
         [said for said in about(store, text) if said.path not in off],
-        [skill for skill in served(store, skills) if skill.path not in merged],
+        offered,
         now=time.time(),
         project=str(project),
         feedback=store.records.feedback(),
+        texts=_bodies(offered),
     )
+    return _asked(store, text, offered, found) if ask else found
+
+
+def _asked(store: Store, text: str, skills: list[Skill], found: list[Recommendation]) -> list[Recommendation]:
+    """Return what the model chooses; what words alone found where it does not answer."""
+    from skilld.cli.asking import Asking
+    from skilld.library.recommend import candidates, chosen, described
+    from skilld.protocol import Fit, FitResult
+
+    model = Asking(store, common.settings(), "recommend")
+    asked = candidates(skills, found)
+    if not asked:
+        return found
+    result, why = model.ask(Fit(model.spec, text, tuple(described(one, found) for one in asked)))
+    if not isinstance(result, FitResult):
+        sys.stderr.write(f"skilld: the model gave no answer, so words alone decided: {console.plain(why)}\n")
+        return found
+    return chosen(result.numbers, asked, found)
+
+
+def _bodies(skills: list[Skill]) -> dict[Path, str]:
+    """Return what skills say below their front matter; of one that cannot be read nothing."""
+    from skilld.skills.write import body
+
+    found = {}
+    for skill in skills:
+        with suppress(SkilldError):
+            found[skill.path] = body(inventory.skill_text(skill))
+    return found
 
 
 # `skilld suggest`: a few lines for the start of a session, to be shown by an agent's own hook.
@@ -96,6 +134,8 @@ def run_suggest(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.hook:
         return _hook(arguments.hook)
+    from skilld.library.recommend import in_words
+
     found = collect(common.folder(arguments.project))
     if arguments.json:
         return common.write_json(found)
@@ -103,7 +143,7 @@ def run_suggest(arguments: argparse.Namespace) -> int:
         used = f" ({counted(skill['sessions'], 'session')})" if skill["sessions"] else ""
         console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
     for minded in found["minded"]:
-        console.line(f"you said: {console.plain(minded['text'])} (confidence {minded['confidence']:.0%})")
+        console.line(f"you said: {console.plain(minded['text'])} ({in_words(minded['confidence'])} confidence)")
     if not found["skills"] and not found["minded"]:
         console.line("Nothing to suggest for this project yet.")
     return 0

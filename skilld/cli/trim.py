@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.cli.asking import Asking
 from skilld.errors import SkilldError
 from skilld.text import counted
 
@@ -177,44 +178,27 @@ def _own_words(store: Store, path: str) -> frozenset[str]:
 
 
 class _Asking:
-    """Questions to the configured model, within the day's budget."""
+    """Questions to the configured model about lines that any model knows."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
-        from skilld.classify.backends import OFFLINE
-        from skilld.settings import choice_of
-
-        self._store, self._settings = store, settings
-        self._spec = choice_of(settings, os.environ, in_job=False).spec
-        self.model = self._spec.model
-        if self.model == OFFLINE:
-            raise SkilldError(
-                "No model configured", "the offline back-end cannot answer this", "Choose one: skilld setup"
-            )
+        self._model = Asking(store, settings, "trim")
+        self.model = self._model.model
 
     def about(self, sheet: Sheet, known: Known, counter: Tokenizer, besides: list[Cut]) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and code let pass, or why it was not asked."""
-        from skilld.clock import day
-        from skilld.ingest.discover import Host
-        from skilld.protocol import Job, Spare, SpareResult
-        from skilld.store.budget import spent_limit
+        from skilld.protocol import Spare, SpareResult
         from skilld.trim.named import Answer, named, shown
-        from skilld.types import Outcome
-        from skilld.worker.spawn import Worker
 
         text = sheet.file.data.decode("utf-8", "replace")
-        today = day(time.time())
-        if why := spent_limit(self._store.usage.on(today), self._settings.budget):
+        if why := self._model.spent():
             return [], f"not asked about: today's budget is spent ({why})"
         if not sheet.units or counter.count(text) > _MOST_SENT:
             return [], "not asked about: it is too long" if sheet.units else ""
         told = shown(sheet)
-        work = Spare(self._spec, tuple(number for number, _ in told), tuple(part for _, part in told))
-        with Worker(dict(os.environ)) as worker:
-            result = worker.do(Job(work, Host(common.home(), os.environ).umask), self._settings.worker.seconds * 2)
-        with self._store.transaction():
-            self._store.usage.add(today, self.model, "trim", result.usage)
-        if not isinstance(result, SpareResult) or result.outcome is not Outcome.NOTHING:
-            return [], f"not asked about: {result.detail}"
+        work = Spare(self._model.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
+        result, why = self._model.ask(work)
+        if not isinstance(result, SpareResult):
+            return [], f"not asked about: {why}"
         answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
         return named(sheet, known, answers, counter.count, besides), ""
 

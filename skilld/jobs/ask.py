@@ -7,7 +7,7 @@ from collections.abc import Callable
 from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import Ask, Entitle, Result, SkillTitle, Spare, SpareResult, TitleResult
+from skilld.protocol import Ask, Entitle, Fit, FitResult, Result, SkillTitle, Spare, SpareResult, TitleResult
 from skilld.types import Message, Outcome
 
 # A real question to the back-end, to learn whether it answers: the shortest of the kind that batches ask.
@@ -63,3 +63,18 @@ def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
         return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
     same = {str(number): other for number, other in named}
     return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same)
+
+
+# Which skills a piece of work is for: numbered skills to the model, numbers back.
+
+
+def fit(job: Fit, redact: Callable[[str], str]) -> FitResult:
+    """Ask which of the job's skills its work is for; offline has no opinion."""
+    backend = make(job.backend)
+    if not isinstance(backend, Model):
+        return FitResult(outcome=Outcome.NOTHING, model=backend.name)
+    try:
+        numbers = backend.fits(redact(job.text), [redact(one) for one in job.skills])
+    except SkilldError as error:
+        return FitResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
+    return FitResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, numbers=tuple(numbers))

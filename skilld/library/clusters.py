@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skilld.clock import seconds
+from skilld.library.concepts import kin
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Proposal, State, TargetKind
@@ -119,10 +120,13 @@ def asks(said: Iterable[Mention]) -> list[Ask]:
 _DECIDED = {State.ACCEPTED: True, State.REJECTED: False, State.REVERTED: False}
 
 
-def about(store: Store, text: str, limit: int = 100) -> list[Mention]:
-    """Return what was said that shares words with `text`, the best matches only. What nobody said is no match."""
+def about(store: Store, text: str, limit: int = 50) -> list[Mention]:
+    """Return what was said that shares words with `text`, or what they mean: the best matches only.
+
+    What nobody said is no match.
+    """
     found: list[Mention] = []
-    for hit in store.search.find(text, limit):
+    for hit in store.search.find(text, limit, kin(text)):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):
             found.append(of_learning(learning))
         elif hit.kind == "proposal" and (proposal := store.proposals.get(hit.id)) and proposal.evidence:

@@ -1,8 +1,8 @@
 """Which skills fit a task, because of what people said about such work or what skills say of themselves. Pure.
 
-Of each word of the task counts the best place where a skill has it, or one of its meaning: its name, its description,
-what was said of it. A word that only says what is done ("change", "check") counts less and never alone, and one place
-in a long question is not enough. So a task that no skill is for mostly gets none.
+Each word of the task counts by where a skill has it, or one of its meaning: in its name, its description, its text, or
+what was said of it. A word that only says what is done ("change", "check") counts less and never alone, and one word of
+a long question is not enough. So a task that no skill is for mostly gets none.
 """
 
 from __future__ import annotations
@@ -20,23 +20,33 @@ from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
-from skilld.library.concepts import Term, terms
+from skilld.library.concepts import Term, Words, terms, words
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.skills import Skill
+from skilld.text import cut, fold
 from skilld.types import Kind, Message, SkillDoc, SkillRef, Update
 
 TOP = 10
 _MOST = 0.5  # share of a change's words that the line has which a model takes to cover it
 _ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
 # What a word counts by the place where a skill has it; anyone can claim anything in a description.
-_NAMED, _DESCRIBED, _SAID = 0.9, 0.7, 0.5
+_NAMED, _DESCRIBED, _SAID, _WRITTEN = 0.9, 0.7, 0.5, 0.2
 _DONE = 0.4  # what a word counts that only says what is done
-_COMMONEST = 0.25  # what is left of a word that all skills have
-# Chosen on tests/data/finding/develop.jsonl: below, a skill is no answer.
+_COMMONEST = 0.6  # what is left of a word that all skills have
+# Chosen on two sets of labelled tasks (docs/mining.md): below, a skill is no answer.
 _LEAST = 0.55  # of all words together
-_SHARE = 0.2  # of what all words of the task could count
+_SHARE_OF_ONE, _SHARE_OF_MANY = 0.25, 0.15  # of what all words of the task could count, by how many things were found
 _FEW = 2  # things of the task that something must have that no skill says
+
+
+# What people read in place of a number from 0 to 1, which would claim more than is known.
+_HIGH, _MEDIUM = 0.65, 0.45
+
+
+def in_words(confidence: float) -> str:
+    """Return a confidence as people read it."""
+    return "high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low"
 
 
 # How often a skill, by its name and its path ("" where only the name was known), was called helpful, and unhelpful.
@@ -73,8 +83,12 @@ def recommend(
     now: float,
     project: str = "",
     feedback: Feedback = NO_FEEDBACK,
+    texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[Recommendation]:
-    """Return at most TOP recommendations for the work that `text` describes, the surest first."""
+    """Return at most TOP recommendations for the work that `text` describes, the surest first.
+
+    `texts` has what the SKILL.md of a skill says, by its path, as far as that is known.
+    """
     wanted = terms(text)
     paths: dict[str, set[str]] = {}
     candidates: dict[tuple[str, str], _Candidate] = {}
@@ -82,8 +96,9 @@ def recommend(
         key = (skill.name, str(skill.path))
         paths.setdefault(skill.name, set()).add(key[1])
         candidates[key] = _Candidate(key)
-        candidates[key].add(_NAMED, terms(skill.name.replace("-", " ")))
-        candidates[key].add(_DESCRIBED, terms(skill.front.description))
+        candidates[key].add(_NAMED, words(skill.name.replace("-", " ")))
+        candidates[key].add(_DESCRIBED, words(skill.front.description))
+        candidates[key].add(_WRITTEN, words(texts.get(skill.path, "")))
     for ask in asks(said):
         newest = ask.said[0]
         sure = sure_of(ask, told_of(feedback, newest.skill, newest.path), now)
@@ -92,7 +107,7 @@ def recommend(
         # What is known by its name alone is the one skill of that name.
         (path, *others) = {newest.path} if newest.path else paths.get(newest.skill, {""})
         key = (newest.skill, "" if others else path) if newest.skill else ("", newest.id)
-        found = terms(f"{newest.text} {newest.quote}")
+        found = words(f"{newest.text} {newest.quote}")
         candidate = candidates.setdefault(key, _Candidate(key))
         candidate.add((_SAID if newest.skill else _NAMED) * weight, found, because(ask, sure))
     rarity = _rarity(wanted, [one for one in candidates.values() if one.key[0]])
@@ -112,15 +127,15 @@ class _Candidate:
 
     def __init__(self, key: tuple[str, str]) -> None:
         self.key = key
-        self._places: list[tuple[float, frozenset[Term], Because | None]] = []
+        self._places: list[tuple[float, Words, Because | None]] = []
 
-    def add(self, weight: float, found: frozenset[Term], reason: Because | None = None) -> None:
+    def add(self, weight: float, found: Words, reason: Because | None = None) -> None:
         """Let words speak for it with a weight, 0 to 1."""
         self._places.append((weight, found, reason))
 
     def place(self, term: Term) -> float:
         """Return what a word of a task counts here: each place that has it leaves less of the doubt."""
-        return 1 - math.prod(1 - weight for weight, found, _ in self._places if _has(found, term))
+        return 1 - math.prod(1 - weight for weight, found, _ in self._places if term in found)
 
     def scored(
         self, wanted: frozenset[Term], rarity: Mapping[Term, float], told: tuple[int, int]
@@ -135,10 +150,11 @@ class _Candidate:
         things = [weight for weight, term in weights.values() if not term.is_action]
         whole = sum(weight for weight, _ in weights.values())
         told_apart = sum(weight * rarity[term] for weight, term in weights.values())
-        possible = sum(rarity[term] * (_DONE if term.is_action else 1.0) for term in wanted)
+        possible = sum(_DONE if term.is_action else 1.0 for term in wanted)
         name, path = self.key
         enough = bool(things) if name else len(things) >= _FEW
-        if not enough or whole < _LEAST * (1.0 if name else _SAID) or told_apart < _SHARE * possible:
+        share = _SHARE_OF_ONE if len(things) == 1 else _SHARE_OF_MANY
+        if not enough or whole < _LEAST * (1.0 if name else _SAID) or whole < share * possible:
             return None
         sure = (1 - math.exp(-math.log(2) * told_apart)) * acceptance(*told)
         return Recommendation(name, path if name else "", round(sure, 3), self._reasons(wanted))
@@ -149,13 +165,9 @@ class _Candidate:
         found = [
             (weight * shared, reason)
             for weight, words, reason in self._places
-            if reason is not None and (shared := sum(_has(words, term) for term in things))
+            if reason is not None and (shared := sum(term in words for term in things))
         ]
         return tuple(reason for _, reason in sorted(found, key=lambda one: -one[0]))
-
-
-def _has(found: frozenset[Term], term: Term) -> bool:
-    return term in found or any(term.same(one) for one in found)
 
 
 def told_of(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:
@@ -179,6 +191,41 @@ def sure_of(ask: Ask, told: tuple[int, int], now: float) -> float:
     decided = [one.accepted for one in ask.said if one.accepted is not None]
     yes = sum(decided)
     return confidence(ask.pieces, yes + told[0], len(decided) - yes + told[1], now=now)
+
+
+# What a model is asked where there is one: which of numbered skills the work is for. It answers with numbers alone.
+
+_MOST_ASKED = 60  # skills in one question
+_MOST_WORDS, _MOST_OF_SAID = 300, 100  # characters of a skill, and of a thing said of it
+_SAID_OF_ONE = 3
+_RANKS = (0.8, 0.6, 0.5)  # the confidence in what a model names first, second and third
+
+
+def candidates(skills: Sequence[Skill], found: Sequence[Recommendation]) -> list[Skill]:
+    """Return the skills to ask about; of too many those that words alone find, first."""
+    if len(skills) <= _MOST_ASKED:
+        return [*skills]
+    place = {one.path: number for number, one in enumerate(found)}
+    return sorted(skills, key=lambda skill: place.get(str(skill.path), len(place)))[:_MOST_ASKED]
+
+
+def described(skill: Skill, found: Sequence[Recommendation]) -> str:
+    """Return a skill in a few words: its name, what it says it is for, and what was said of it about such work."""
+    reasons = [reason for one in found if one.path == str(skill.path) for reason in one.because]
+    said = [cut(reason.text, _MOST_OF_SAID) for reason in reasons[:_SAID_OF_ONE]]
+    about = cut(fold(skill.front.description), _MOST_WORDS)
+    return " ".join([f"{skill.name}: {about}", *(f"Said of it: {one}" for one in said)])
+
+
+def chosen(numbers: Sequence[int], asked: Sequence[Skill], found: Sequence[Recommendation]) -> list[Recommendation]:
+    """Return what a model named, in its order, then what no skill says; `numbers` count `asked` from 1."""
+    known = {one.path: one for one in found if one.skill}
+    named = []
+    for rank, number in zip(_RANKS, numbers, strict=False):
+        skill = asked[number - 1]
+        before = known.get(str(skill.path))
+        named.append(Recommendation(skill.name, str(skill.path), rank, before.because if before else ()))
+    return [*named, *(one for one in found if not one.skill)][:TOP]
 
 
 # Whether a skill, as it stands, would have covered what a person said in a session.

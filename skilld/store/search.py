@@ -7,13 +7,17 @@ put a row there, the rebuilding of a damaged database too, is found. SQLite's FT
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from skilld.words import content_stems
 
 _MAX_STEMS = 40  # of a question; a longer text has said what it is about by then
+_MAX_MORE = 200  # stems that mean the same
+_PARTS = re.compile(r"[^\W_]+")
 _KEY = "searched_"
 _PREFIX = 4  # letters of a stem from which on its longer forms count too, as in skilld.words.same_stem
 
@@ -33,14 +37,19 @@ class Search:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def find(self, text: str, limit: int = 100) -> list[Hit]:
-        """Return what shares words with `text`, best first. Brings the index up to date; not inside a transaction."""
+    def find(self, text: str, limit: int = 100, also: Iterable[str] = ()) -> list[Hit]:
+        """Return what shares words with `text`, or has a stem of `also`, best first.
+
+        Brings the index up to date; not inside a transaction.
+        """
         for kind, table in _TABLES.items():
             self._refresh(kind, table)
-        stems = sorted(content_stems(text))[:_MAX_STEMS]
+        # SQLite takes "l'euro" for two words, and two are a phrase, which this index cannot find.
+        stems = [part for stem in sorted(content_stems(text))[:_MAX_STEMS] for part in _PARTS.findall(stem)]
         if not stems:
             return []
-        asked = " OR ".join(f'"{stem}"*' if len(stem) >= _PREFIX else f'"{stem}"' for stem in stems)
+        forms = [f'"{stem}"*' if len(stem) >= _PREFIX else f'"{stem}"' for stem in stems]
+        asked = " OR ".join([*forms, *(f'"{stem}"' for stem in islice(also, _MAX_MORE))])
         rows = self._db.execute(
             """SELECT kind, id, -bm25(said_words) AS score FROM said_words JOIN said ON n = said_words.rowid
                WHERE said_words MATCH ? ORDER BY score DESC, n DESC LIMIT ?""",

@@ -28,6 +28,7 @@ from skilld.protocol import (
     Distil,
     Entitle,
     Extend,
+    Fit,
     Job,
     JobEnd,
     KeepRequest,
@@ -191,6 +192,10 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
             from skilld.effect.survey import survey
 
             return survey(work, redact)
+        case Fit():
+            from skilld.jobs.ask import fit
+
+            return fit(work, redact)
         case Spare():
             from skilld.jobs.ask import spare
 

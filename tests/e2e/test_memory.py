@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from support.in_process import InProcess
 from support.program import Program
+from support.stub_model import Body, StubModel, said
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
-    for name, said in (("release-notes", "Writes the release notes."), ("deploy", "Deploys a release to the shop.")):
+    for name, about in (("release-notes", "Writes the release notes."), ("deploy", "Deploys a release to the shop.")):
         skill = tmp_path / "shop/.claude/skills" / name
         skill.mkdir(parents=True)
-        (skill / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {said}\n---\n")
+        (skill / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {about}\n---\n")
     return str(tmp_path / "shop")
 
 
@@ -84,3 +86,26 @@ def test_a_session_begins_with_the_projects_skills_and_what_was_said(program: Pr
     hook = program.run("suggest", "--hook", "claude-code").stdout
     assert "SessionStart" in hook
     assert not list(program.home.rglob("settings.json"))
+
+
+def test_a_model_chooses_by_number_when_asked_and_words_decide_without_its_answer(home: Path, folder: str) -> None:
+    replies = iter(['<fits>[{"skill": 1}]</fits>', "none of them", "still none"])
+    seen: list[str] = []
+
+    def decide(body: Body) -> str:
+        seen.append(said(body))
+        return next(replies)
+
+    task = ("recommend", "etwas für den Laden", "--project", folder)
+    with StubModel(decide) as model:
+        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
+        program = InProcess(home, settings)
+        assert program.json(*task) == [], "not asked without --ask"
+        (found,) = program.json(*task, "--ask")
+        assert (found["skill"], found["path"].startswith(folder)) == ("deploy", True)
+        assert '"deploy: Deploys a release to the shop."' in seen[0]
+        failed = program.run("recommend", "write the release notes", "--project", folder, "--ask")
+    assert "words alone decided" in failed.stderr
+    assert failed.stdout.startswith(f"fits well  release-notes  {folder}")
+    assert "%" not in failed.stdout
+    assert [day["calls"] for day in program.json("cost")["days"]] == [3]

@@ -23,6 +23,7 @@ from skilld.classify.backends.completion import (
 from skilld.classify.json_answer import BadReplyError, TooLongError, without_thoughts
 from skilld.classify.reply import (
     parse_changes,
+    parse_fits,
     parse_matters,
     parse_operations,
     parse_repeats,
@@ -130,6 +131,11 @@ class Model:
         """Ask which parts a file can do without, and which says the same (0: none), by number. Raises as `detect`."""
         most = max((number for number, _ in parts), default=0)
         return self._answer(prompt.spare(parts), schema.SPARE, lambda reply: parse_spare(reply, most))
+
+    def fits(self, work: str, skills: Sequence[str]) -> list[int]:
+        """Ask which skills a piece of work is for, by their numbers from 1, the best first. Raises as `detect`."""
+        request = prompt.fits(work, skills)
+        return self._answer(request, schema.FITS, lambda reply: parse_fits(reply, len(skills)))
 
     def write(self, request: prompt.Prompt) -> str:
         """Return what the model answers in words of its own, at the temperature that it has. Raises as `detect`."""

@@ -1,0 +1,57 @@
+"""One small question to the configured model, in a worker, within the day's budget."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from skilld.cli import common
+from skilld.errors import SkilldError
+
+if TYPE_CHECKING:
+    from skilld.classify.backends import Spec
+    from skilld.protocol import Result, Work
+    from skilld.settings import Settings
+    from skilld.store import Store
+
+
+class Asking:
+    """The configured model; `purpose` is what its costs are booked under. Raises SkilldError where there is none."""
+
+    def __init__(self, store: Store, settings: Settings, purpose: str) -> None:
+        from skilld.classify.backends import OFFLINE
+        from skilld.settings import choice_of
+
+        self._store, self._settings, self._purpose = store, settings, purpose
+        self.spec: Spec = choice_of(settings, os.environ, in_job=False).spec
+        self.model = self.spec.model
+        if self.model == OFFLINE:
+            raise SkilldError(
+                "No model configured", "the offline back-end cannot answer this", "Choose one: skilld setup"
+            )
+
+    def spent(self) -> str | None:
+        """Return which limit of today's budget is reached, if one is."""
+        from skilld.clock import day
+        from skilld.store.budget import spent_limit
+
+        return spent_limit(self._store.usage.on(day(time.time())), self._settings.budget)
+
+    def ask(self, work: Work) -> tuple[Result | None, str]:
+        """Return the answer to a question, or why there is none."""
+        from skilld.clock import day
+        from skilld.ingest.discover import Host
+        from skilld.protocol import Job, Result
+        from skilld.types import Outcome
+        from skilld.worker.spawn import Worker
+
+        if why := self.spent():
+            return None, f"today's budget is spent ({why})"
+        with Worker(dict(os.environ)) as worker:
+            result = worker.do(Job(work, Host(common.home(), os.environ).umask), self._settings.worker.seconds * 2)
+        with self._store.transaction():
+            self._store.usage.add(day(time.time()), self.model, self._purpose, result.usage)
+        if not isinstance(result, Result) or result.outcome is not Outcome.NOTHING:
+            return None, result.detail
+        return result, ""

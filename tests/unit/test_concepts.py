@@ -1,0 +1,123 @@
+"""What work is about, in words of one meaning: other words, other languages, other forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.__main__ import main
+from skilld.classify.json_answer import BadReplyError
+from skilld.classify.reply import parse_fits
+from skilld.errors import SkilldError
+from skilld.evaluate.finding import judge, load
+from skilld.library.clusters import about
+from skilld.library.concepts import kin, terms, words
+from skilld.library.recommend import candidates, chosen, in_words, recommend
+from skilld.skills import Skill, Source
+from skilld.skills.spec import Front
+from skilld.store import Store
+from skilld.store.learnings import Learning
+
+FINDING = Path(__file__).parents[1] / "data/finding"
+
+
+def skill(name: str, about: str, folder: str = "/s") -> Skill:
+    return Skill(name, Path(folder) / name / "SKILL.md", Source.USER, None, (), Front(name, about))
+
+
+HIRING = skill("hiring", "Answer applicants and plan interviews.")
+BILLS = skill("bills", "Send invoices to customers.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("vulnerabilities", "Sicherheitslücke"),  # a compound of another language
+        ("invoices", "facturas"),
+        ("translated", "übersetzen"),
+        ("a merge request", "a pull request"),
+        ("数据库", "database"),
+        ("containerised", "Docker"),
+    ],
+)
+def test_words_of_one_meaning_are_one(one: str, other: str) -> None:
+    found = words(other)
+    assert [term for term in terms(one) if not term.is_action and term in found]
+
+
+@pytest.mark.parametrize(("one", "other"), [("printer", "sprint"), ("table tennis", "tabs"), ("testament", "tests")])
+def test_words_that_only_look_alike_are_not(one: str, other: str) -> None:
+    assert not [term for term in terms(one) if term in words(other)]
+
+
+def test_what_is_done_alone_recommends_nothing() -> None:
+    shelf = [skill("cleanup", "Remove and change things.")]
+    assert recommend("remove the stain from the sofa and change the cover", [], shelf, now=0.0) == []
+    assert [one.skill for one in recommend("schick dem Kunden die Rechnung", [], [HIRING, BILLS], now=0.0)] == ["bills"]
+
+
+def test_one_word_of_a_long_question_is_not_enough() -> None:
+    assert recommend("invoices", [], [HIRING, BILLS], now=0.0)
+    assert not recommend("which museum in Vienna shows old invoices of famous painters", [], [HIRING, BILLS], now=0.0)
+
+
+def test_what_a_skill_says_in_its_text_counts_beside_its_description() -> None:
+    asked = "plan an interview about salaries"
+    without = recommend(asked, [], [HIRING, BILLS], now=0.0)
+    texts = {HIRING.path: "Never name salaries in the first interview."}
+    beside = recommend(asked, [], [HIRING, BILLS], now=0.0, texts=texts)
+    assert [one.skill for one in (*without, *beside)] == ["hiring", "hiring"]
+    assert beside[0].confidence > without[0].confidence
+
+
+def test_what_was_said_is_found_by_other_words(store: Store) -> None:
+    text, at = "Put the VAT on facturas.", "2026-01-05T10:00:00Z"
+    store.learnings.add(Learning("l1", "t", text, text, "preference", "codex", "s1", "/p", None, "", 0.8, at))
+    assert [one.id for one in about(store, "write an invoice")] == ["l1"]
+    assert about(store, "paint the shed") == []
+
+
+@pytest.mark.parametrize("text", ["le cours de l'euro", "what's new", "don't", "a\u2019b c'd", '"a" OR b*', "k8s"])
+def test_no_text_of_a_search_is_a_query_of_the_index(store: Store, text: str) -> None:
+    assert about(store, text) == []
+
+
+def test_kin_are_words_that_the_index_has_as_one() -> None:
+    assert {"rechnung", "factura"} <= set(kin("invoices"))
+    assert kin("change it") == []
+
+
+def test_a_model_answers_with_numbers_in_its_order() -> None:
+    assert parse_fits('<fits>[{"skill": 2}, {"skill": 1}, {"skill": 2}]</fits>', 2) == [2, 1]
+    for reply in ('<fits>[{"skill": 3}]</fits>', '<fits>[{"skill": 1, "why": "x"}]</fits>', "<fits>[1]</fits>"):
+        with pytest.raises(BadReplyError):
+            parse_fits(reply, 2)
+    named = chosen([2, 1], [HIRING, BILLS], [])
+    assert [(one.skill, in_words(one.confidence)) for one in named] == [("bills", "high"), ("hiring", "medium")]
+
+
+def test_of_too_many_skills_those_that_words_find_are_asked_about() -> None:
+    many = [skill(f"s{number}", "Something else.") for number in range(80)] + [BILLS]
+    found = recommend("write the invoice", [], many, now=0.0)
+    asked = candidates(many, found)
+    assert (asked[0], len(asked)) == (BILLS, 60)
+
+
+def test_the_published_figures_of_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    """docs/mining.md: eighty tasks, by words alone; the aim is 0.6 found and 0.9 left alone."""
+    files = [part for name in ("develop", "held") for part in ("--data", str(FINDING / f"{name}.jsonl"))]
+    assert main(["eval", "finding", *files, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (found["n"], found["with_skill"], found["without_skill"]) == (80, 56, 24)
+    assert found["found_share"] >= 0.9
+    assert found["left_alone_share"] >= 0.9
+
+
+def test_a_file_that_holds_no_tasks_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"skill": "a"}\n')
+    with pytest.raises(SkilldError, match="cannot be read"):
+        load([tmp_path / "x.jsonl"])
+    assert list(judge([], lambda: pytest.fail("nobody is asked"))) == []
