@@ -27,6 +27,23 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Done:
+    """What was done in a session, as far as its log tells: none of its words.
+
+    `work` is the sort of work (`library.patterns.work_of`), `tools` the names of the tools that the agent called,
+    `calls` how often and `failed` how often without success, `seconds` from the first turn to the last record. `passed`
+    says how the last check (a test, a linter) came out; None where none ran.
+    """
+
+    work: str
+    tools: tuple[str, ...]
+    calls: int
+    failed: int
+    seconds: float
+    passed: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class PastSession:
     """A session without its words: `work` are stems of what was asked, run and touched, `loaded` the files' paths.
 
@@ -45,3 +62,4 @@ class PastSession:
     repeats: tuple[Repeat, ...]
     mattered: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+    done: Done | None = None

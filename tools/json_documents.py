@@ -181,7 +181,6 @@ DOCUMENTS = (
             said="string[]",
             place="{kind: string, path: string} | null",
             why_not="string",
-            category="string",
             relied_on="number",
         )
         + "[]",
@@ -215,7 +214,7 @@ DOCUMENTS = (
     Document(
         ("skills profile",),
         "How much you taught, and the five most certain learnings.",
-        of_fields(Profile, newest="string | null", top=of_fields(Because, category="string") + "[]"),
+        of_fields(Profile, newest="string | null", top=of_fields(Because) + "[]"),
     ),
     Document(
         ("skills restore",), "With a name the skill that is back, without one the archive.", "Archived | Archived[]"

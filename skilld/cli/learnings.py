@@ -40,7 +40,6 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.jobs.waiting import grouped
-    from skilld.library.clusters import category
 
     store = common.store()
     if arguments.action:
@@ -53,16 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     asks = grouped(_found(store, arguments))
     sure = _confidence(store)
     if arguments.json:
-        return common.write_json(
-            [as_json(ask) | {"category": category(ask[0].change), "relied_on": sure[ask[0].id]} for ask in asks]
-        )
+        return common.write_json([as_json(ask) | {"relied_on": sure[ask[0].id]} for ask in asks])
     for ask in asks:
         newest = ask[0]
         console.line(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
         console.line(f"    you: \u201c{console.plain(newest.quote)}\u201d")
-        sort = category(newest.change).replace("_", " ")
         often = counted(len({one.session_id for one in ask}), "session")
-        remarks = f"said in {often}; {sort}; not proposed: {newest.why_kept}"
+        remarks = f"said in {often}; not proposed: {newest.why_kept}"
         console.line(console.paint(f"    {console.plain(remarks)}", "dim"))
     if asks:
         console.line("Propose one: skilld learnings propose ID [--to PATH]")

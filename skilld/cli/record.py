@@ -22,7 +22,7 @@ _NO_SKILL = 0.5  # how sure one is of a task done without a skill
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "record", record, "record a finished task, or show what past tasks have in common")
+    parser = common.verb(verbs, "record", record, "record a finished task, or show what past ones have in common")
     parser.add_argument("prompt", metavar="TEXT", nargs="?", help="what you asked for")
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
         "--qa-passed", dest="qa", action="store_true", default=None, help="the result passed its checks"
     )
     checked.add_argument("--qa-failed", dest="qa", action="store_false", help="the result failed its checks")
-    parser.add_argument("--stats", action="store_true", help="show what the recorded tasks have in common")
+    parser.add_argument("--stats", action="store_true", help="show what past sessions and tasks have in common")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped, to recommend it more or less often")
     parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two share the name")
@@ -80,11 +80,14 @@ def record(arguments: argparse.Namespace) -> int:
 def _show_patterns(store: Store, *, as_json: bool) -> int:
     from skilld.library.patterns import patterns
 
-    found = asdict(patterns(store.records.tasks()))
+    found = asdict(patterns(store.records.tasks(), store.past.sessions()))
     if as_json:
         return common.write_json(found)
     if not found["tasks"]:
-        console.line('Nothing is recorded yet. Record a task: skilld record "fix the login" --qa-passed')
+        console.line(
+            "No task is known yet. The daemon reads a session once it rests; "
+            'to record a task yourself: skilld record "fix the login" --qa-passed'
+        )
         return 0
     console.table([(name.replace("_", " "), console.plain(_shown(value))) for name, value in found.items()])
     return 0

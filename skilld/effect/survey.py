@@ -26,11 +26,13 @@ from skilld.git.environment import scrub_environment
 from skilld.ingest import side_files
 from skilld.ingest.discover import skill_places
 from skilld.ingest.source import source_of
-from skilld.past import Correction, PastSession, Repeat
+from skilld.library.patterns import CHECKS
+from skilld.library.patterns import work_of as work_of_prompt
+from skilld.past import Correction, Done, PastSession, Repeat
 from skilld.pipeline.documents import is_own, session_opt_out
 from skilld.protocol import Survey, SurveyResult
 from skilld.skills import find
-from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, Turn
+from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
 from skilld.words import content_stems
 
 _MOST_WORK = 64 * 1024  # characters of what was asked, run and touched that are looked at
@@ -54,7 +56,11 @@ _KINDS = {
     "yml": "yaml",
 }
 _MOST_ASK, _MOST_COMMAND = 1000, 500  # characters of one
+# What names a check, and is none.
+_LOOKS = re.compile(r"\s*(?:cat|cp|echo|find|git|grep|head|less|ls|mkdir|mv|rg|rm|sed|tail|touch|wc)\b")
+_MOST_TOOLS, _MOST_NAME = 50, 60  # of a session; characters
 _PARTS = re.compile(r"[^\W_]+")
+_SAFE = re.compile(r"[^\w.:/-]+")  # no part of the name of a tool
 
 
 @dataclass(slots=True)
@@ -69,6 +75,9 @@ class _Read:
     files: dict[str, None] = field(default_factory=dict)
     version: str = ""
     newest: str = ""  # time that a record names: RFC 3339 in UTC, as text in order
+    tools: dict[str, str] = field(default_factory=dict)  # by call
+    outcomes: dict[str, ToolOutcome] = field(default_factory=dict)  # the same
+    checks: dict[str, None] = field(default_factory=dict)  # calls
 
     def take(self, event: Event) -> None:
         self.newest = max(self.newest, getattr(event, "at", None) or "")
@@ -87,7 +96,35 @@ class _Read:
         self.newest = max(self.newest, call.at or "")
         named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
         self.files |= dict.fromkeys(name for name in named if "\0" not in name)
-        self.commands[command_of(call)[:_MOST_COMMAND]] = None
+        command = command_of(call)[:_MOST_COMMAND]
+        self.commands[command] = None
+        key = call.call_id or str(len(self.tools))
+        self.tools[key] = call.name
+        if CHECKS.search(command) and not _LOOKS.match(command):
+            self.checks[key] = None
+
+    def result(self, result: ToolResult) -> None:
+        self.newest = max(self.newest, result.at or "")
+        if self.outcomes.get(result.call_id, ToolOutcome.OK) is ToolOutcome.OK:
+            self.outcomes[result.call_id] = result.outcome
+
+    def done(self, redact: Callable[[str], str]) -> Done:
+        """Return what was done, without a word of it."""
+        turns = list(self.turns.values())
+        first = next((at for turn in turns if (at := seconds(turn.at))), None)
+        last = seconds(self.newest)
+        used = dict.fromkeys(self.tools.values())
+        failed = sum(self.outcomes.get(call) is ToolOutcome.FAILED for call in self.tools)
+        ends = [self.outcomes[call] for call in self.checks if call in self.outcomes]
+        known = [end is ToolOutcome.OK for end in ends if end in {ToolOutcome.OK, ToolOutcome.FAILED}]
+        return Done(
+            work=work_of_prompt("\n".join(turn.text[:_MOST_ASK] for turn in turns[:1])),
+            tools=tuple(dict.fromkeys(redact(_SAFE.sub("", name)[:_MOST_NAME]) for name in used))[:_MOST_TOOLS],
+            calls=len(self.tools),
+            failed=failed,
+            seconds=max(0.0, last - first) if first and last else 0.0,
+            passed=known[-1] if known else None,
+        )
 
 
 def survey(job: Survey, redact: Callable[[str], str]) -> SurveyResult:
@@ -124,6 +161,8 @@ def _read(job: Survey, found: dict[str, _Read]) -> None:
                 for call in tools(record, session, span):
                     if isinstance(call, ToolCall):
                         read.call(call)
+                    else:
+                        read.result(call)
     for event in parser.flush():
         found.setdefault(getattr(event, "session_id", session), _Read()).take(event)
 
@@ -155,6 +194,7 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
         work=tuple(sorted(work)[:_MOST_STEMS]),
         said=tuple(said),
         repeats=tuple(heard(said, files, redact)),
+        done=read.done(redact),
     )
 
 

@@ -1,15 +1,25 @@
-"""What recorded tasks have in common: success rate, duration, tools, places. Pure."""
+"""What past tasks have in common: success rate, duration, tools, places. Pure.
+
+Tasks are what a person or a tool recorded, and the sessions that the daemon has read.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from skilld.past import PastSession
 from skilld.store.tasks import Task
 
 COMPLETED = "completed"
+# Commands that say whether work is right.
+CHECKS = re.compile(
+    r"(?:^|[\s/:_-])(?:tests?|pytest|jest|vitest|rspec|checks?|lint|verify|validate|smoke|typecheck|tsc|mypy|ruff"
+    r"|eslint|clippy|vet|tox|nox|e2e|doctor|healthz?|build|compile)(?:$|[\s/:._-])",
+    re.IGNORECASE,
+)
 _TOOLS = 10
 # What sort of work a task is, by the words it was asked for with.
 _WORK: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -38,18 +48,26 @@ class Patterns:
     work: dict[str, int]
 
 
-def patterns(tasks: Sequence[Task]) -> Patterns:
-    """Return what the tasks have in common."""
+def patterns(tasks: Sequence[Task], sessions: Iterable[PastSession] = ()) -> Patterns:
+    """Return what tasks and sessions have in common. A session counts as a success where its last check passed."""
+    done = [(one.cwd, one.done) for one in sessions if one.done is not None and one.done.calls]
     checked = [task.qa for task in tasks if task.qa is not None]
-    timed = [task.seconds for task in tasks if task.seconds > 0]
+    checked += [one.passed for _, one in done if one.passed is not None]
+    ended = [task.status == COMPLETED for task in tasks] + [one.passed for _, one in done if one.passed is not None]
+    timed = [
+        seconds for seconds in (*(task.seconds for task in tasks), *(one.seconds for _, one in done)) if seconds > 0
+    ]
+    tools = [name for used in (*(task.tools for task in tasks), *(one.tools for _, one in done)) for name in used]
+    places = [*(task.project for task in tasks), *(cwd for cwd, _ in done)]
+    work = [*(work_of(task.prompt) for task in tasks), *(one.work for _, one in done)]
     return Patterns(
-        tasks=len(tasks),
-        success_rate=_share(sum(task.status == COMPLETED for task in tasks), len(tasks)),
+        tasks=len(tasks) + len(done),
+        success_rate=_share(sum(ended), len(ended)),
         qa_rate=_share(sum(checked), len(checked)),
         average_seconds=round(sum(timed) / len(timed), 1) if timed else None,
-        tools=dict(Counter(tool for task in tasks for tool in task.tools).most_common(_TOOLS)),
-        projects=dict(Counter(task.project for task in tasks if task.project).most_common()),
-        work=dict(Counter(work_of(task.prompt) for task in tasks).most_common()),
+        tools=dict(Counter(tools).most_common(_TOOLS)),
+        projects=dict(Counter(filter(None, places)).most_common()),
+        work=dict(Counter(work).most_common()),
     )
 
 

@@ -1,12 +1,11 @@
-"""A summary of what a person has said: how much, of which kinds, and with the highest confidence. Pure."""
+"""A summary of what a person has said: how much, and with the highest confidence. Pure."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skilld.library.clusters import Ask, Category, Mention, asks, category
+from skilld.library.clusters import Ask, Mention, asks
 from skilld.library.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 
 _TOP = 5
@@ -24,8 +23,7 @@ class Profile:
     sessions: int
     projects: int
     newest: float
-    by_category: dict[Category, int]
-    top: tuple[tuple[Category, Because], ...]
+    top: tuple[Because, ...]
 
 
 def profile(said: Iterable[Mention], *, now: float, feedback: Feedback = NO_FEEDBACK) -> Profile:
@@ -40,8 +38,7 @@ def profile(said: Iterable[Mention], *, now: float, feedback: Feedback = NO_FEED
         sessions=len({one.piece.session for one in every}),
         projects=len({one.project for one in every if one.project}),
         newest=max((one.piece.at for one in every), default=0.0),
-        by_category=dict(Counter(category(ask.text) for ask in found).most_common()),
-        top=tuple((category(ask.text), because(ask, sure[id(ask)])) for ask in surest),
+        top=tuple(because(ask, sure[id(ask)]) for ask in surest),
     )
 
 

@@ -23,7 +23,7 @@ from skilld.edit.lint import Severity, gravest, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.ingest.discover import Host, skill_places
-from skilld.library.clusters import Ask, Category, asks, category, of_learnings
+from skilld.library.clusters import Ask, asks, of_learnings, says_layout
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.new_skill import edit_refusal, part_problem
 from skilld.mining.values import Part, Sort
@@ -105,7 +105,7 @@ def section(fact: str) -> str:
     """Return the heading that a fact belongs under."""
     if denies(fact):
         return "Pitfalls"
-    return "Layout" if category(fact) is Category.ARCHITECTURE else "Conventions"
+    return "Layout" if says_layout(fact) else "Conventions"
 
 
 def fact_line(fact: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from skilld.library.patterns import CHECKS
 from skilld.mining.actions import Action, is_generic, tokens, unfit
 
 SEVERAL = 2
@@ -110,7 +111,7 @@ def _last(episode: Episode) -> Collection[Seen]:
     done = [
         Seen(episode.session, turn, one.text, edits=one.edits)
         for one, turn in episode.actions
-        if one.ran and not one.looks and (not is_generic(one.text) or _CHECKS.search(one.text))
+        if one.ran and not one.looks and (not is_generic(one.text) or CHECKS.search(one.text))
     ]
     return {one.turn: one for one in done}.values()
 
@@ -337,13 +338,6 @@ class _Names:
         return all(value.casefold() in asked[session] for session, value in vector.items())
 
 
-_CHECKS = re.compile(
-    r"(?:^|[\s/:_-])(?:tests?|pytest|jest|vitest|rspec|checks?|lint|verify|validate|smoke|typecheck|tsc|mypy|ruff"
-    r"|eslint|clippy|vet|tox|nox|e2e|doctor|healthz?|build|compile)(?:$|[\s/:._-])",
-    re.IGNORECASE,
-)
-
-
 _BRINGS_OUT = re.compile(
     r"(?:^|[\s/:_-])(?:deploy|publish|push|release|upload|apply|send|install|start|up|tag|create|add|open|submit)"
     r"(?:$|[\s/:._-])",
@@ -360,7 +354,7 @@ def _step(column: _Column, names: _Names) -> Step | None:
         if len(alike) < SEVERAL:
             return None
         seen, text = alike, alike[0].text
-    return Step(text, tuple(seen), seen[0].edits, bool(_CHECKS.search(text)) and not seen[0].edits)
+    return Step(text, tuple(seen), seen[0].edits, bool(CHECKS.search(text)) and not seen[0].edits)
 
 
 def _text(seen: Sequence[Seen], names: _Names) -> str | None:

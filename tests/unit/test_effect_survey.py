@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e.test_targets import Talk
+from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
@@ -20,6 +22,8 @@ from skilld.clock import seconds
 from skilld.effect import survey as module
 from skilld.effect.asking import rule_key
 from skilld.effect.survey import survey
+from skilld.library.patterns import patterns
+from skilld.past import PastSession
 from skilld.protocol import Survey, SurveyResult
 from skilld.types import Usage
 
@@ -73,6 +77,34 @@ def test_a_transcript_shows_what_was_loaded_done_and_said_again(talk: Talk, home
     assert (repeat.path, repeat.line, repeat.quote, repeat.since) == (guide, 3, PNPM, 1_700_000_000)
     assert [one.turn for one in session.said if one.quote == PNPM] == [repeat.turn]
     assert "hunter2horse" not in repr(session)
+
+
+def ran(talk: Talk, number: int, command: str, *, failed: bool) -> None:
+    """Have the agent run a command."""
+    use = {"type": "tool_use", "id": f"toolu_b{number}", "name": "Bash", "input": {"command": command}}
+    talk.add(type="assistant", message={"role": "assistant", "content": [use]})
+    done = {"type": "tool_result", "tool_use_id": use["id"], "content": "...", "is_error": failed}
+    talk.add(type="user", message={"role": "user", "content": [done]})
+
+
+def test_what_was_done_is_known_without_a_word_of_it(talk: Talk, home: Path) -> None:
+    ran(talk, 1, "pnpm test", failed=True)
+    ran(talk, 2, "grep -r tests src", failed=True)  # it looks at tests and runs none
+    (failing,) = surveyed(talk, home).sessions
+    ran(talk, 3, "cd app && pnpm test", failed=False)
+    ran(talk, 4, "git commit -m tests", failed=True)
+    (session,) = surveyed(talk, home).sessions
+    assert failing.done is not None
+    assert session.done is not None
+    assert (failing.done.passed, session.done.passed) == (False, True)
+    assert (session.done.tools, session.done.calls, session.done.failed) == (("Edit", "Bash"), 5, 3)
+    assert codec.decode(PastSession, codec.encode(session), strict=False) == session
+    assert not {"form", "pnpm", "commit"} & set(repr(session.done).split())
+
+    found = patterns([], [session, failing, replace(session, done=None)])
+    assert (found.tasks, found.success_rate, found.qa_rate) == (2, 0.5, 0.5)
+    assert (found.tools, found.work) == ({"Edit": 2, "Bash": 2}, {"other": 2})
+    assert found.projects == {session.cwd: 2}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.library.clusters import Mention, Piece, about, asks, category, confidence
+from skilld.library.clusters import Mention, Piece, about, asks, confidence
 from skilld.library.profile import profile
 from skilld.library.recommend import TOP, recommend
 from skilld.skills import Skill, Source
@@ -133,20 +133,7 @@ def test_a_search_gives_things_said(store: Store) -> None:
     assert (said.kind, said.id, said.project, said.accepted) == ("learning", "l1", "/shop", None)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Run `make check` before you push.", "tool_usage"),
-        ("Use pnpm, not npm.", "decision"),
-        ("The adapters never import the store: that layer is below.", "architecture"),
-        ("Put the ticket number first.", "pattern"),
-    ],
-)
-def test_a_thing_said_has_a_category(text: str, expected: str) -> None:
-    assert category(text) == expected
-
-
-def test_a_profile_counts_asks_by_category_and_names_the_surest() -> None:
+def test_a_profile_counts_asks_and_names_the_surest() -> None:
     def one(number: int, text: str, confidence: float, *, accepted: bool | None = None) -> Mention:
         piece = Piece(f"s{number}", NOW, confidence)
         return replace(SAID, id=f"l{number}", text=text, piece=piece, accepted=accepted)
@@ -155,8 +142,7 @@ def test_a_profile_counts_asks_by_category_and_names_the_surest() -> None:
     said = [one(number, text, 0.2) for number, text in enumerate(texts)]
     found = profile([*said, one(9, texts[0], 0.9, accepted=True)], now=NOW)
     assert (found.total, found.in_skills, found.sessions, found.projects, found.newest) == (6, 1, 7, 1, NOW)
-    assert found.by_category == {"pattern": 3, "tool_usage": 1, "decision": 1, "architecture": 1}
     assert len(found.top) == 5
-    name, surest = found.top[0]
-    assert (name, surest.text, surest.confidence) == ("tool_usage", texts[0], 0.95)
+    surest = found.top[0]
+    assert (surest.text, surest.confidence) == (texts[0], 0.95)
     assert profile([], now=NOW).total == 0

@@ -105,7 +105,7 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     return row.group, console.plain(row.name), used, corrected, kept, console.plain(marks), place
 
 
-# `skilld skills profile`: what all that you said comes to, by category, and the surest of it.
+# `skilld skills profile`: what all that you said comes to, and the surest of it.
 
 
 def add_profile(verbs: common.Verbs) -> None:
@@ -123,21 +123,20 @@ def add_profile(verbs: common.Verbs) -> None:
 def run_profile(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.clock import rfc3339
+    from skilld.library.recommend import in_words
 
     found = _profile(arguments.project.resolve() if arguments.project else None)
     newest = rfc3339(found.newest) if found.newest else None
     if arguments.json:
-        top = [asdict(source) | {"category": name} for name, source in found.top]
-        return common.write_json(asdict(found) | {"newest": newest, "top": top})
+        return common.write_json(asdict(found) | {"newest": newest})
     facts = [("standing instructions you gave", found.total), ("of them in a skill", found.in_skills)]
     facts += [("sessions", found.sessions), ("projects", found.projects)]
-    facts += [(name.replace("_", " "), number) for name, number in found.by_category.items()]
     console.table([(name, str(number)) for name, number in facts])
     if newest:
         console.line(f"The latest on {newest[:10]}. Highest confidence:")
-    for name, source in found.top:
+    for source in found.top:
         said = f"{console.plain(source.text)}  {source.kind} {source.id}"
-        console.line(f"{source.confidence:4.0%}  {name.replace('_', ' '):12}  {said}")
+        console.line(f"{in_words(source.confidence):6}  {said}")
     return 0
 
 
