@@ -131,7 +131,7 @@ def _mean(values: Sequence[float]) -> float | None:
 # and a merge of skills, which rests on nobody's words, tells nothing of hearing.
 
 DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
-_CARRIED_OVER = ("precision", "recall", "f1", "by_tag")
+_BANDS = (0.9, 0.7, 0.5)  # confidences; what was proposed with less stands by itself
 
 
 def cases(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
@@ -157,16 +157,18 @@ def cases(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
 def decision_figures(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     """Return the figures under the keys of `skilld eval decisions --json`.
 
-    `accepted_share` is the precision of what was proposed; `precision`, `recall`, `f1` and `by_tag` are those of the
-    detector that was asked now. A share of nothing is None.
+    `accepted_share` is how much of what was decided was accepted: what nobody proposed is not known, so there is no
+    recall. `heard_now` counts by decision what the detector that was asked hears in the same words. A share of nothing
+    is None.
     """
     decided = [proposal for proposal in proposals if proposal.state in DECIDED and proposal.evidence]
-    now = figures(judged)
+    found = {one.turn.id for one in judged if one.found}
     return {
         "kind": "decisions",
         "n": len(decided),
         **_counts(decided),
-        **{key: now[key] for key in _CARRIED_OVER},
+        "heard_now": {state.value: sum(one.state is state and one.id in found for one in decided) for state in DECIDED},
+        "by_confidence": _share_by(decided, lambda proposal: _band(proposal.confidence)),
         "by_kind": _share_by(decided, lambda proposal: proposal.kind.value),
         "by_skill": _share_by(decided, lambda proposal: proposal.skill),
         "by_model": _share_by(decided, lambda proposal: proposal.model),
@@ -193,6 +195,12 @@ def decision_rows(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -
         for proposal in proposals
         if proposal.id in found
     ]
+
+
+def _band(confidence: float) -> str:
+    """Return between which confidences one is, in words that sort from low to high."""
+    above = next((least for least in _BANDS if confidence >= least), None)
+    return f"below {_BANDS[-1]}" if above is None else f"from {above}"
 
 
 def _counts(decided: Sequence[Proposal]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from skilld.skills.draft import Draft, SkillKind, faults, of_kind, read, write
 from skilld.skills.find import FILE, MAX_BYTES
 from skilld.skills.spec import MAX_NAME, NAME, entries, front_lines
 from skilld.skills.write import landing
-from skilld.text import cut
+from skilld.text import cut, safe_text
 from skilld.types import Kind, Op, Operation, Proposal, State
 
 # What an import finds at its source: the bytes of skills, where each stands, and what lies beside it and stays
@@ -238,10 +238,14 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     Raises RefusedError for what the linter refuses, for a secret, and where the draft is not what its kind says;
     SkilldError if the specification accepts no such skill.
     """
-    wrong = faults(draft)
-    if wrong:
-        valid = "" if NAME.fullmatch(draft.name) else valid_name(draft.name)
+    wrong = list(faults(draft))
+    remedy = ""
+    if draft.name and not NAME.fullmatch(draft.name):
+        # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
+        wrong = wrong or [f"{safe_text(draft.name)} is not a valid name: only lowercase letters, digits and hyphens"]
+        valid = valid_name(draft.name)
         remedy = f"Import it under a valid name: --name {valid}" if valid else ""
+    if wrong:
         raise RefusedError(_REFUSED, "; ".join(wrong), remedy)
     text = write(draft)
     found = secrets(text)

@@ -11,6 +11,9 @@ from unittest import mock
 
 import pytest
 
+from skilld.mcp.tools import Shelf
+from skilld.skills import Skill, Source
+from skilld.skills.spec import front
 from skilld.store import Store
 from skilld.store.proposals import Proposals
 from skilld.types import Evidence, State
@@ -422,3 +425,49 @@ def test_a_secret_in_a_skill_stops_sharing(world: World, tmp_path: Path) -> None
     done = world.program.run("skills", "share", "port-finder", "--to", str(tmp_path), "--yes")
     assert done.returncode == 5
     assert "line 13 (github)" in done.stderr
+
+
+RFC = """\
+name: analyze_pr
+version: 1.0.0
+description: Analyze a pull request for bugs, security issues and missing tests
+type: mcp-tool
+generated_from:
+  sessions: [abc123, def456]
+  extracted_at: 2026-02-15T10:00:00Z
+input_schema:
+  type: object
+  properties:
+    pr_url:
+      type: string
+      description: URL of the pull request
+  required: [pr_url]
+implementation:
+  prompt: |
+    Analyze the pull request at {{pr_url}}.
+    Look for bugs, security issues and missing tests.
+tags: [review, github]
+"""
+
+
+def test_the_example_of_the_rfc_is_taken_under_the_name_that_is_offered(world: World, tmp_path: Path) -> None:
+    """Its name has an underscore, which no skill may have; as a tool it has that name again."""
+    file = tmp_path / "analyze_pr.yaml"
+    file.write_text(RFC)
+    refused = world.program.run("skills", "import", str(file))
+    assert "Import it under a valid name: --name analyze-pr" in refused.stdout + refused.stderr
+    (row,) = world.program.json("skills", "import", str(file), "--name", "analyze-pr")
+    assert (row["refused"], bool(row["proposal"])) == ("", True)
+    assert world.program.run("accept", row["proposal"]).returncode == 0
+    text = Path(row["path"]).read_text()
+    assert "name: analyze-pr\n" in text
+    assert "Analyze the pull request at {{pr_url}}." in text
+    assert "abc123" not in text, "whose sessions these were says nothing here"
+    (tool,) = [one for one in Shelf(lambda: [the_skill(Path(row["path"]))], lambda _: text, lambda _: []).tools()
+               if one.name == "analyze_pr"]  # fmt: skip
+    assert tool.schema["required"] == ["pr_url"]
+
+
+def the_skill(path: Path) -> Skill:
+    """Return the skill whose SKILL.md is at `path`."""
+    return Skill(path.parent.name, path, Source.USER, None, (), front(path.read_text()))

@@ -35,8 +35,17 @@ PROPOSALS = (
     replace(
         ACCEPTED, id="a2", skill="soup", evidence=(Evidence("t2", "the broth was a bit thin"),), model="some/model"
     ),
-    replace(ACCEPTED, id="r1", state=State.REJECTED, evidence=(Evidence("t3", "never salt the dough"),)),
-    replace(ACCEPTED, id="r2", state=State.REVERTED, kind=Kind.FACT, evidence=(Evidence("t4", "it is Monday"),)),
+    replace(
+        ACCEPTED, id="r1", state=State.REJECTED, confidence=0.95, evidence=(Evidence("t3", "never salt the dough"),)
+    ),
+    replace(
+        ACCEPTED,
+        id="r2",
+        state=State.REVERTED,
+        kind=Kind.FACT,
+        confidence=0.4,
+        evidence=(Evidence("t4", "it is Monday"),),
+    ),
     replace(ACCEPTED, id="o1", state=State.OPEN),
     replace(ACCEPTED, id="s1", state=State.STALE),
 )
@@ -61,7 +70,10 @@ def test_decisions_are_labels_and_what_is_undecided_is_none(
     assert (found["kind"], found["n"], found["calls"], found["tokens"]) == ("decisions", 4, 0, 0)
     assert (found["accepted"], found["rejected"], found["reverted"], found["accepted_share"]) == (2, 1, 1, 0.5)
     # Heard today: the flour and the salt, of which one was accepted; the broth, accepted too, was not heard.
-    assert (found["precision"], found["recall"], found["f1"]) == (0.5, 0.5, 0.5)
+    assert found["heard_now"] == {"accepted": 1, "rejected": 1, "reverted": 0}
+    assert not {"recall", "precision", "f1"} & set(found), "what nobody proposed is no miss that could be counted"
+    bands = {name: (group["n"], group["accepted_share"]) for name, group in found["by_confidence"].items()}
+    assert bands == {"below 0.5": (1, 0.0), "from 0.7": (2, 1.0), "from 0.9": (1, 0.0)}
     assert found["by_kind"]["fact"]["accepted_share"] == 0.0
     assert {model: group["n"] for model, group in found["by_model"].items()} == {"offline": 3, "some/model": 1}
     assert found["by_skill"]["soup"]["accepted_share"] == 1.0
@@ -79,7 +91,7 @@ def test_decisions_are_labels_and_what_is_undecided_is_none(
 def test_nothing_decided_gives_no_shares(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "decisions", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["n"], found["accepted_share"], found["precision"], found["by_skill"]) == (0, None, None, {})
+    assert (found["n"], found["accepted_share"], found["by_confidence"], found["by_skill"]) == (0, None, {}, {})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from skilld.library.rows import DAYS, NEVER, Uses, by_recency, by_relevance, is_stale, marks, offered, pin, pinned
+from skilld.library.rows import (
+    DAYS,
+    NEVER,
+    Uses,
+    by_recency,
+    by_relevance,
+    is_stale,
+    marks,
+    offered,
+    pin,
+    pinned,
+    used_by_path,
+)
 from skilld.skills import Skill, Source
 from skilld.skills.spec import front
 from skilld.store import Store
@@ -116,3 +128,12 @@ def test_relevance_is_nearness_to_what_was_said_in_the_project(store: Store, tmp
         store.learnings.add(Learning(str(number), "t", "q", *said))
     rank = by_relevance(store, tmp_path)
     assert rank(near) > rank(far) == 0.0
+
+
+def test_uses_are_counted_by_path_where_two_skills_share_a_name(store: Store, tmp_path: Path) -> None:
+    """`suggest`, `sync` and `mcp` counted by name: the one that nobody uses came first as often as the other."""
+    theirs, mine = skill(tmp_path / "home/.agents/skills/notes"), skill(tmp_path / "p/.agents/skills/notes")
+    row = "INSERT INTO skill_uses VALUES ('codex', 's', 'notes', ?, ?, 0, ?)"
+    store._db.execute(row, (str(mine.path), str(tmp_path / "p"), "2026-05-27T00:00:00Z"))
+    used = used_by_path(store, [theirs, mine], tmp_path / "home", {})
+    assert {path: [*sessions] for path, sessions in used.items()} == {mine.path: ["s"]}
