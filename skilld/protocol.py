@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
+from skilld.classify.partial import TitleResult, WindowResult
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
 from skilld.codec import Tagged
 from skilld.errands import Errand
@@ -276,23 +277,8 @@ class Mend(Tagged):
     """Rules that are not kept, to be mended by the program itself."""
 
 
-Work = (
-    Analyse
-    | Remake
-    | Observe
-    | Recall
-    | Survey
-    | Ask
-    | Price
-    | Distil
-    | Extend
-    | Entitle
-    | Spare
-    | Fit
-    | Mine
-    | Mend
-    | Trial
-)
+Question = Ask | Price | Entitle | Spare | Fit
+Work = Question | Analyse | Remake | Observe | Recall | Survey | Distil | Extend | Mine | Mend | Trial
 GIT_WORK = Observe, Recall  # they never share a process with litellm
 
 
@@ -459,62 +445,11 @@ class FitResult(Result):
     numbers: tuple[int, ...] = ()
 
 
-AnyResult = (
-    FitResult
-    | SpareResult
-    | Result
-    | BatchResult
-    | GitResult
-    | RecoveryResult
-    | SurveyResult
-    | PriceResult
-    | ExtensionResult
-)
+Chosen = SpareResult | FitResult
+AnyResult = Result | BatchResult | GitResult | RecoveryResult | SurveyResult | PriceResult | ExtensionResult | Chosen
 
 
 # What is kept on the way.
-
-
-@dataclass(frozen=True, slots=True)
-class WindowUpdate:
-    """One lasting thing that a model heard in a window."""
-
-    turn: str
-    quote: str
-    change: str
-    kind: Kind
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowResult(Tagged):
-    """What one window came to; `unusable` says why nothing was learned of it, and it is asked about again."""
-
-    window: str
-    model: str
-    usage: Usage
-    updates: tuple[WindowUpdate, ...] = ()
-    left_out: int = 0
-    unusable: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SkillTitle:
-    """What the drafted skill of a number may be called; each may be empty."""
-
-    skill: int
-    name: str
-    description: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class TitleResult(Tagged):
-    """Names for drafted skills."""
-
-    titles: tuple[SkillTitle, ...]
-    model: str
-    usage: Usage
 
 
 PartialResult = BatchResult | WindowResult | TitleResult | TrialAnswer | TrialVerdict

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
+from skilld.classify.partial import SkillTitle, TitleResult
 from skilld.errors import RetryError, SkilldError
-from skilld.protocol import Ask, Entitle, Fit, FitResult, Result, SkillTitle, Spare, SpareResult, TitleResult
+from skilld.protocol import Ask, Entitle, Fit, FitResult, Result, Spare, SpareResult
 from skilld.types import Message, Outcome
 
 # A real question to the back-end, to learn whether it answers: the shortest of the kind that batches ask.

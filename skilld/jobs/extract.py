@@ -12,22 +12,13 @@ from dataclasses import replace
 
 from skilld.classify.backends import Backend, make
 from skilld.classify.backends.completion import prices
+from skilld.classify.partial import WindowResult, WindowUpdate
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.pipeline.documents import Loaded, load_skills
 from skilld.pipeline.judge import Judge, Redact
-from skilld.protocol import (
-    PROCESSOR_SECONDS,
-    Distil,
-    Extend,
-    ExtensionResult,
-    Price,
-    PriceResult,
-    Result,
-    WindowResult,
-    WindowUpdate,
-)
+from skilld.protocol import PROCESSOR_SECONDS, Distil, Extend, ExtensionResult, Price, PriceResult, Result
 from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
 
 

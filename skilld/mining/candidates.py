@@ -14,6 +14,7 @@ from typing import Any
 from skilld.classify import prompt
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
+from skilld.classify.partial import TitleResult
 from skilld.classify.title import Title, fitting
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
@@ -28,7 +29,7 @@ from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read
 from skilld.mining.values import Candidate, Hooks, Judgement, Options, Progress, World
-from skilld.protocol import Entitle, Job, PartialResult, TitleResult, Window
+from skilld.protocol import Entitle, Job, PartialResult, Window
 from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME

@@ -12,20 +12,11 @@ from skilld.batching.gate import needs_classification
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import Rates
+from skilld.classify.partial import WindowResult
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
-from skilld.protocol import (
-    PROCESSOR_SECONDS,
-    Distil,
-    Job,
-    PartialResult,
-    Price,
-    PriceResult,
-    Result,
-    Window,
-    WindowResult,
-)
+from skilld.protocol import PROCESSOR_SECONDS, Distil, Job, PartialResult, Price, PriceResult, Result, Window
 from skilld.store import Store
 from skilld.store.budget import Limits, spent_limit
 from skilld.text import counted

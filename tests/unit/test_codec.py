@@ -10,6 +10,7 @@ import pytest
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
+from skilld.classify.partial import WindowResult, WindowUpdate
 from skilld.protocol import (
     Analyse,
     BatchJob,
@@ -24,8 +25,6 @@ from skilld.protocol import (
     PriceResult,
     Source,
     StoredWords,
-    WindowResult,
-    WindowUpdate,
 )
 from skilld.types import (
     Changes,

@@ -16,6 +16,7 @@ import pytest
 
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.partial import TitleResult
 from skilld.daemon.messages import Done
 from skilld.daemon.worker_slot import WorkerSlot
 from skilld.protocol import (
@@ -30,7 +31,6 @@ from skilld.protocol import (
     PartialResult,
     Recall,
     Result,
-    TitleResult,
 )
 from skilld.types import Outcome, Usage
 from skilld.worker import spawn

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from skilld.classify.backends import Spec
+from skilld.classify.partial import WindowResult, WindowUpdate
 from skilld.jobs.extract import distil, price
 from skilld.mining.questions import NO_SKILL
-from skilld.protocol import Distil, Price, Result, Window, WindowResult, WindowUpdate
+from skilld.protocol import Distil, Price, Result, Window
 from skilld.types import Kind, Message
 from support.mining_model import answer
 from support.stub_model import GARBAGE, Reply, StubModel
