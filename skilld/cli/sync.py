@@ -68,7 +68,7 @@ def add(verbs: common.Verbs) -> None:
     about = "put this project's skills into its CLAUDE.md, AGENTS.md, ..."
     for name, run, text in (
         ("sync", sync, about),
-        ("unsync", unsync, "remove the skills from those files again"),
+        ("unsync", unsync, "remove what sync wrote to those files"),
     ):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()
