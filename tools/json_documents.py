@@ -307,7 +307,7 @@ DOCUMENTS = (
 WITHOUT = (
     (("run", "review", "chat", "demo"), "they talk with you; a script reads `status`, `proposals` or `learnings`"),
     (
-        ("config path", "completion", "skills use", "skills diff", "skills export", "git"),
+        ("config path", "completion", "statusline", "skills use", "skills diff", "skills export", "git"),
         "what they print is the result",
     ),
     (("mcp",), "it speaks JSON already; `--config` prints an agent's own settings"),

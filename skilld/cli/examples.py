@@ -19,11 +19,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld setup", "answer three questions"),
         ("skilld setup agent", "let each agent judge its own sessions"),
         ("skilld setup offline --look-back 7", "answer in advance, for a script"),
+        ("skilld setup --statusline claude-code", "show how many proposals are waiting"),
     ),
     "skilld demo": (("skilld demo", ""),),
     "skilld status": (
         ("skilld status", ""),
         ("skilld status --check || echo 'skilld needs you'", "in a script or prompt"),
+    ),
+    "skilld statusline": (
+        ("skilld statusline", "prints: skilld: 2 waiting"),
+        ("skilld statusline --agent codex", "only what you said to Codex"),
     ),
     "skilld cost": (("skilld cost", ""),),
     "skilld doctor": (

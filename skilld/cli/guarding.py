@@ -91,6 +91,7 @@ READ_ONLY: Mapping[str, When] = {
     "skills test": _always,
     "skills use": _always,
     "status": _always,
+    "statusline": _always,
     "suggest": _always,
     "sync": _dry,
     "team": _always,

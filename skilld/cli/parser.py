@@ -25,7 +25,13 @@ GROUPS = {
         "accept": "decide",
         "reject": "decide",
     },
-    "Start": {"demo": "demo", "doctor": "doctor", "config": "config", "completion": "completion"},
+    "Start": {
+        "demo": "demo",
+        "doctor": "doctor",
+        "config": "config",
+        "completion": "completion",
+        "statusline": "statusline",
+    },
     "Decide": {
         "proposals": "proposals",
         "show": "proposals",

@@ -55,6 +55,11 @@ def add(verbs: common.Verbs) -> None:
         choices=["keep", "leave"],
         help="whether the service gets variables set only in your shell",
     )
+    parser.add_argument(
+        "--statusline",
+        choices=["claude-code", "starship", "tmux", "none"],
+        help="have that program show how many proposals are waiting, or none of them; changes nothing else",
+    )
     parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
 
 
@@ -67,12 +72,20 @@ def _days(text: str) -> float:
 
 def asks_nothing(arguments: argparse.Namespace) -> bool:
     """Whether these arguments change nothing: no answer is given in advance, and there is nobody to ask."""
-    answered = (arguments.model, arguments.service, arguments.look_back) != (None, None, None)
-    return (arguments.json is True and arguments.model is None) or not (answered or sys.stdin.isatty())
+    given = arguments.model, arguments.service, arguments.look_back, arguments.statusline
+    answered = any(one is not None for one in given)
+    listed = arguments.json is True and arguments.model is None and arguments.statusline is None
+    return listed or not (answered or sys.stdin.isatty())
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Go through the first steps; with only MODEL, remember who judges and nothing else."""
+    """Go through the first steps; with only MODEL or a place for the status line, do that and nothing else."""
+    if arguments.statusline is not None:
+        from skilld.cli import status_places
+
+        status_places.show_in(arguments.statusline)
+        if arguments.model is None and arguments.service is None and arguments.look_back is None:
+            return 0
     found = offers(os.environ)
     file = common.places().settings_file
     if arguments.model is not None:

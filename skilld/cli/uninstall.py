@@ -44,6 +44,16 @@ def service() -> list[Removal]:
     return [Removal("service", ", ".join(map(str, there)), partial(uninstall, manager))]
 
 
+def status_lines() -> tuple[list[Removal], list[str]]:
+    """Return our part of other programs' settings, and what cannot be looked at, with why."""
+    from skilld.cli.status_places import removals
+
+    try:
+        return [Removal("setting", str(one.path), one.write) for one in removals()], []
+    except SkilldError as error:
+        return [], [str(error)]
+
+
 def from_store() -> tuple[list[Removal], list[str]]:
     """Return what stands outside of skilld's own folders, as the store knows it, and what will be left with why."""
     if not common.places().database.exists():
@@ -167,7 +177,8 @@ def run(arguments: argparse.Namespace) -> int:
     scrub_environment()
     _name_open_proposals()
     known, troubles = from_store()
-    parts = [*service(), *known]
+    shown, more = status_lines()
+    parts, troubles = [*service(), *known, *shown], troubles + more
     last = folders(purge=arguments.purge)
     _list(parts + last, [*troubles, *archived(), *([] if arguments.purge else _settings())])
     if arguments.dry_run:

@@ -63,6 +63,7 @@ class Engine:
         self._homeless = store.learnings.homeless()
         recovery.reread(store, self.follower, now)
         self.obstacles.look(now)
+        store.tell_waiting()
 
     def look_for_drift(self) -> None:
         """Look through some of the sessions that grew last for kinds of records that no version wrote before."""

@@ -80,6 +80,15 @@ class Journaled(Protocol):
         """Note that it is not."""
 
 
+class Told(Protocol):
+    """Who is told when a transaction is about to be committed, and looks whether it concerns them."""
+
+    changed: bool
+
+    def write(self) -> None:
+        """Tell others what it changed. Raises nothing for want of a place to write it."""
+
+
 class Connection(sqlite3.Connection):
     """A connection whose troubles are StoreErrors. Wrong SQL and broken constraints stay what they are: our bugs.
 
@@ -87,6 +96,7 @@ class Connection(sqlite3.Connection):
     """
 
     journal: Journaled | None = None
+    waiting: Told | None = None  # its `changed` is set by what decides on proposals
 
     def cursor(self, factory: Any = _Cursor) -> Any:  # noqa: ANN401, D102 - sqlite3's signature
         return super().cursor(factory)
@@ -112,14 +122,18 @@ class Connection(sqlite3.Connection):
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Make everything inside happen together or not at all. Not for one inside another."""
-    journal = db.journal if isinstance(db, Connection) else None
+    journal, waiting = (db.journal, db.waiting) if isinstance(db, Connection) else (None, None)
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
         if journal is not None:
             journal.write()
+        if waiting is not None:
+            waiting.write()
         db.execute("COMMIT")
     except BaseException:
+        if waiting is not None:
+            waiting.changed = True  # it told what did not come to be: the next transaction tells it right
         if journal is not None:
             journal.take_back()
         if db.in_transaction:  # where the disk is full SQLite has rolled back by itself

@@ -29,6 +29,7 @@ from skilld.store.reviews import Reviews
 from skilld.store.schema import back_up, migrate
 from skilld.store.tasks import Records
 from skilld.store.transcripts import Transcripts
+from skilld.store.waiting import WaitingFile
 from skilld.store.words import Words
 from skilld.types import State
 
@@ -153,6 +154,7 @@ class Store:
             if journaled and journal.is_ready(db):
                 db.journal = recorder = journal.Recorder(db, journal_of(path))
                 _redo(db, recorder, path, known)
+                db.waiting = WaitingFile(db, path)
         except BaseException:
             db.close()
             raise
@@ -193,6 +195,12 @@ class Store:
             return
         with transaction(self._db):
             yield
+
+    def tell_waiting(self) -> None:
+        """Write anew how many proposals wait, for status lines: the file may be gone, or older than the database."""
+        if self._db.waiting is not None:
+            self._db.waiting.changed = True
+            self._db.waiting.write()
 
     @property
     def place(self) -> Place | None:

@@ -25,6 +25,7 @@ HOMES = "homes"  # the common git directory of each linked work tree that had a 
 LOOKED_AT = "looked_at"  # Unix time of the last look at what plain git decided
 SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
 SYNCED = "synced"  # project folders whose instruction files got a managed block
+STATUSLINES = "statuslines"  # settings of other programs that show the status line: which, and whether we made the file
 SHARED = "shared"  # commits made for sharing, by the address of their repository
 DISABLED = "disabled_skills"  # paths of skills that the person does not want offered to agents
 MINED_ON = "mined_on"  # the day on which past sessions were last mined unasked

@@ -9,6 +9,7 @@ from dataclasses import astuple, fields, replace
 from typing import Any
 
 from skilld.store.batches import REMAKE
+from skilld.store.connection import Connection
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
@@ -23,12 +24,17 @@ ELSEWHERE = "another machine"  # and nothing was done to files here
 class Proposals:
     """The tables of proposals and decisions."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Connection) -> None:
         self._db = db
+
+    def _will_change(self) -> None:
+        if self._db.waiting is not None:
+            self._db.waiting.changed = True
 
     def add(self, proposal: Proposal) -> bool:
         """Keep a new proposal; False if its id is known already (the same batch worked on twice)."""
         marks = ", ".join("?" for _ in _COLUMNS)
+        self._will_change()
         return (
             self._db.execute(
                 f"INSERT OR IGNORE INTO proposals ({_NAMES}) VALUES ({marks})",  # noqa: S608 - fixed names
@@ -97,6 +103,7 @@ class Proposals:
 
         `commit` is the one that shows it; where it was accepted, by that it came in.
         """
+        self._will_change()
         landed = commit if after is State.ACCEPTED else ""
         self._db.execute(
             """UPDATE proposals SET state = ?, landed = CASE WHEN ? = '' THEN landed ELSE ? END, note = ?,

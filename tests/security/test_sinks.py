@@ -102,6 +102,8 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["show", proposal["id"]],
             ["learnings"],
             ["status"],
+            ["statusline"],
+            ["statusline", "--agent", IN_A_NAME],
             ["cost"],
         ),
         *(["inspect", str(sessions[0].path)], ["inspect", str(tmp_path / IN_A_NAME)], ["config", "show"]),

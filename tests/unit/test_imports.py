@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
-    ("types", "errors", "text", "clock", "words", "files", "codec", "past"),
+    ("types", "errors", "text", "clock", "words", "files", "codec", "past", "statusline"),
     ("git", "markdown", "redact", "caller", "logs", "errands"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
@@ -34,6 +34,7 @@ LAYERS = (
     ("evals", "machines"),
     ("health", "review"),
     ("cli",),
+    ("entry",),
     ("__main__",),
 )
 LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}

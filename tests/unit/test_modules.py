@@ -17,7 +17,8 @@ OUTPUT = {
     "skilld.cli": "what the person asked for",
     "skilld.console": "colour and width of the terminal",
     "skilld.demo": "the story as it goes",
-    "skilld.__main__": "errors",
+    "skilld.entry": "errors",
+    "skilld.statusline": "the line, before anything else is imported",
     "skilld.worker": "the result, as lines of JSON",
     "skilld.logs": "the log, under a service manager",
 }
@@ -35,6 +36,7 @@ PROGRAMS = {
 ENVIRONMENT = {
     "skilld.settings": "the only reader of SKILLD_*",
     "skilld.paths": "XDG",
+    "skilld.statusline": "XDG, without what skilld.paths imports",
     "skilld.git": "what git inherits",
     "skilld.cli": "HOME",
     "skilld.console": "colour",

@@ -292,6 +292,8 @@ def test_every_command_is_the_persons_unless_it_is_declared() -> None:
         ("config", True),
         ("setup --json", True),
         ("setup agent", False),
+        ("setup --statusline tmux", False),
+        ("setup --statusline tmux --json", False),
         ("setup agent --json", False),
         ("config set model offline", False),
     ],

@@ -1,0 +1,149 @@
+"""`skilld setup --statusline PLACE`: has another program show how many proposals wait, and takes that back.
+
+Only on request. Every other byte of that program's settings stays; `skilld uninstall` takes our part out again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.sync import FileChange
+from skilld.errors import SkilldError
+from skilld.exchange import foreign
+
+NONE = "none"
+_MAX_BYTES = 4 << 20
+_COMMAND = "skilld statusline"
+_MEMBER = ("statusLine", {"type": "command", "command": _COMMAND})
+_TMUX = f'set -ag status-right " #({_COMMAND})"\n'
+_STARSHIP = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nformat = "([$output]($style) )"\n'
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A program with a status line: its settings file, and how our part gets in and out of the text of that file."""
+
+    title: str
+    path: Callable[[], Path]
+    put: Callable[[str | None], str]
+    take_out: Callable[[str], str]
+    by_hand: str  # what a person puts in where we cannot
+
+
+def _claude_code() -> Path:
+    moved = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    return (Path(moved) if Path(moved).is_absolute() else common.home() / ".claude") / "settings.json"
+
+
+def _config() -> Path:
+    moved = os.environ.get("XDG_CONFIG_HOME", "")
+    return Path(moved) if Path(moved).is_absolute() else common.home() / ".config"
+
+
+def _tmux() -> Path:
+    newer = _config() / "tmux/tmux.conf"
+    return newer if newer.exists() else common.home() / ".tmux.conf"
+
+
+def _starship() -> Path:
+    moved = os.environ.get("STARSHIP_CONFIG", "")
+    return Path(moved) if Path(moved).is_absolute() else _config() / "starship.toml"
+
+
+PLACES = {
+    "claude-code": _Place(
+        "Claude Code",
+        _claude_code,
+        lambda text: foreign.put_member(text, *_MEMBER),
+        lambda text: foreign.without_member(text, *_MEMBER),
+        f"have the command of its statusLine run {_COMMAND} too",
+    ),
+    "starship": _Place(
+        "starship",
+        _starship,
+        lambda text: foreign.put_block(text, _STARSHIP),
+        foreign.without_block,
+        f"add a [custom.skilld] with the command {_COMMAND}",
+    ),
+    "tmux": _Place(
+        "tmux",
+        _tmux,
+        lambda text: foreign.put_block(text, _TMUX),
+        foreign.without_block,
+        f'add " #({_COMMAND})" to status-right',
+    ),
+}
+
+
+def show_in(name: str) -> None:
+    """Have a program show the status line; `none`: no program any more. Raises SkilldError where that is not safe."""
+    if name == NONE:
+        for one in removals():
+            one.write()
+            console.say(f"Removed from {console.plain(str(one.path))}.")
+        return
+    from skilld.store.meta import STATUSLINES
+
+    place = PLACES[name]
+    path = place.path().resolve()  # people link their settings to a repository
+    before = _text(path)
+    if before is not None and place.take_out(before) != before:
+        console.say(f"{place.title} shows it already: {console.plain(str(path))}")
+        return
+    try:
+        after = place.put(before)
+    except SkilldError as error:
+        raise SkilldError(error.title, f"{path}: {error.cause}", f"By hand: {place.by_hand}.") from error
+    meta = common.store().meta
+    # Before anything is written, so that nothing is forgotten; whether there was a file, so that none is left.
+    meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})
+    FileChange(path, _bytes(before), _bytes(after)).write()
+    console.say(f"{place.title} now shows how many proposals are waiting: {console.plain(str(path))}")
+    console.say(f"To undo: skilld setup --statusline {NONE}")
+
+
+def removals() -> list[FileChange]:
+    """Return what takes our part out of each file that has it. Raises SkilldError where one cannot be read."""
+    return list(_removals())
+
+
+def _removals() -> Iterator[FileChange]:
+    from skilld.store.meta import STATUSLINES
+
+    known = common.store().meta.get(STATUSLINES, {}) if common.places().database.exists() else {}
+    usual = {str(place.path().resolve()): {"place": name, "created": False} for name, place in PLACES.items()}
+    for path, one in {**usual, **known}.items():
+        place = PLACES[one["place"]]
+        try:
+            before = _text(Path(path))
+            after = None if before is None else place.take_out(before)
+        except SkilldError:
+            if path in known:
+                raise
+            continue  # a file that was none of our business
+        if before is None or after == before:
+            continue
+        if one["created"] and (not after or (place.title == "Claude Code" and foreign.is_empty(after))):
+            after = None
+        yield FileChange(Path(path), _bytes(before), _bytes(after))
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogateescape")
+
+
+def _text(path: Path) -> str | None:
+    """Return what a settings file says; None where there is none. Raises SkilldError where it cannot be read."""
+    from skilld.files import read_plain
+
+    try:
+        return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise SkilldError("Cannot read the file", f"{path}: {error}") from error

@@ -1,0 +1,84 @@
+"""Error boundary: the only place that turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+from collections.abc import Sequence
+
+from skilld.errors import Exit, SkilldError
+
+# A full or read-only disk, a folder that is closed to us: no mistake of ours.
+_OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
+
+
+def main(given: Sequence[str]) -> int:
+    """Run one command; returns its exit code."""
+    _fill_streams()
+    try:
+        return _run(list(given))
+    except SkilldError as error:
+        _explain(error)
+        return error.code
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()  # the reader (head, less) has gone
+        return Exit.OK
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            return _bug(error)
+        _drop_output()
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        _explain(SkilldError("Input/output error", f"{where}{error.strerror}"))
+        return Exit.FAILURE
+    except Exception as error:  # noqa: BLE001 - our own bug: kept as a report, never shown as a traceback
+        return _bug(error)
+
+
+def _run(given: list[str]) -> int:
+    from skilld.cli.completion import answer, asked
+
+    if asked():
+        answer()  # and ends
+    from skilld.cli.guarding import check
+    from skilld.cli.parser import build_parser
+
+    if given[:1] == ["help"]:
+        given = [*given[1:], "--help"]
+    try:
+        arguments = build_parser(*given[:1]).parse_args(given, argparse.Namespace(words=tuple(given)))
+        check(arguments)
+        return int(arguments.run(arguments))
+    finally:
+        sys.stdout.flush()  # here, where what goes wrong is told, not when Python ends
+
+
+def _fill_streams() -> None:
+    """Lead standard streams that were closed nowhere: the next file that is opened would take their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
+
+
+def _drop_output() -> None:
+    """Have nothing left to be written to standard output: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _bug(error: Exception) -> Exit:
+    from skilld.crash import report
+
+    sys.stderr.write(report(error, sys.argv[1:2]))
+    return Exit.BUG
+
+
+def _explain(error: SkilldError) -> None:
+    from skilld.text import safe_text
+
+    between = " " if error.title.endswith("?") else ": "
+    sys.stderr.write(f"skilld: {between.join(filter(None, [safe_text(error.title), safe_text(error.cause)]))}\n")
+    if error.remedy:
+        sys.stderr.write(f"  {safe_text(error.remedy)}\n")

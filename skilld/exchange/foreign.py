@@ -1,0 +1,106 @@
+"""Our entry in settings of another program: put in and taken out, every other byte as it was. Pure.
+
+A JSON file gets a member at its start, any other file a block of lines at its end. What a program writes anew meanwhile
+is taken apart again: our member is known by its value, the block by its two markers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.errors import SkilldError
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_BEGIN = "# skilld statusline: begin"
+_UNENDED = f"{_BEGIN} (after a line without an end)"
+_END = "# skilld statusline: end"
+_BLOCK = re.compile(rf"^{_BEGIN}(?: \(after a line without an end\))?\n(?:(?!{_END}$).*\n)*{_END}\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    key: str
+    value: Any
+    start: int
+    end: int
+
+
+def put_member(text: str | None, key: str, value: object) -> str:
+    """Return the JSON object `text` with a member more, as its first. Raises SkilldError where it has that key.
+
+    Without a text: an object that has only this member. Raises SkilldError where the text is no JSON object.
+    """
+    written = f"{json.dumps(key)}: {json.dumps(value)}"
+    if text is None:
+        return f"{{\n  {written}\n}}\n"
+    opened, members = _members(text)
+    if any(one.key == key for one in members):
+        raise SkilldError("It was left unchanged", f"it has a {key} of its own")
+    blank = text[opened : members[0].start] if members else "\n  "
+    return f"{text[:opened]}{blank}{written}{',' if members else ''}{text[opened:]}"
+
+
+def without_member(text: str, key: str, value: object) -> str:
+    """Return the JSON object without that member, where it has this value. Raises SkilldError where it is no object."""
+    opened, members = _members(text)
+    for number, one in enumerate(members):
+        if (one.key, one.value) == (key, value):
+            if number + 1 < len(members):
+                return text[: one.start] + text[members[number + 1].start :]
+            return text[: members[number - 1].end if number else opened] + text[one.end :]
+    return text
+
+
+def is_empty(text: str) -> bool:
+    """Whether a text is a JSON object without members."""
+    return not _members(text)[1]
+
+
+def _members(text: str) -> tuple[int, list[_Member]]:
+    """Return where the object's members begin, behind its brace, and its members."""
+    try:
+        if not isinstance(json.loads(text), dict):
+            raise SkilldError("It was left unchanged", "it is not a JSON object")
+    except (ValueError, RecursionError) as error:
+        raise SkilldError("It was left unchanged", f"it is not plain JSON ({error})") from error
+    decoder, at = json.JSONDecoder(), _after_blank(text, 0) + 1
+    opened, members = at, []
+    while text[at := _after_blank(text, at)] != "}":
+        key, end = decoder.raw_decode(text, at)
+        value, ended = decoder.raw_decode(text, _after_blank(text, _after_blank(text, end) + 1))  # behind the colon
+        members.append(_Member(key, value, at, ended))
+        at = _after_blank(text, ended)
+        at += text[at] == ","
+    return opened, members
+
+
+def _after_blank(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def put_block(text: str | None, lines: str) -> str:
+    """Return the text with a block of lines at its end. Raises SkilldError where it has one."""
+    before = text or ""
+    if _span(before) is not None:
+        raise SkilldError("It was left unchanged", "it shows the status line already")
+    unended = before != "" and not before.endswith("\n")
+    return f"{before}{chr(10) if unended else ''}{_UNENDED if unended else _BEGIN}\n{lines}{_END}\n"
+
+
+def without_block(text: str) -> str:
+    """Return the text without the block, as it was before. What was added behind it stays."""
+    if (span := _span(text)) is None:
+        return text
+    start, end = span
+    if text[start:].startswith(f"{_UNENDED}\n") and end == len(text):
+        start -= 1  # the line end that the line before was given
+    return text[:start] + text[end:]
+
+
+def _span(text: str) -> tuple[int, int] | None:
+    found = _BLOCK.search(text)
+    return None if found is None else found.span()
