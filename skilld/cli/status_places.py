@@ -19,7 +19,10 @@ from skilld.exchange import foreign
 NONE = "none"
 _MAX_BYTES = 4 << 20
 _COMMAND = "skilld statusline"
-_MEMBER = ("statusLine", {"type": "command", "command": _COMMAND})
+_MEMBER = (
+    "statusLine",
+    {"type": "command", "command": _COMMAND, "refreshInterval": 10},
+)  # seconds; else only with messages
 _TMUX = f'set -ag status-right " #({_COMMAND})"\n'
 _STARSHIP = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nformat = "([$output]($style) )"\n'
 

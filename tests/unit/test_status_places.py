@@ -24,7 +24,7 @@ JSON = {
     "escapes": '{"a\\"}": "}\\u00e9,{", "ö": -1.5e3}',
     "twice the same key": '{"a": 1, "a": 2}',
 }
-OURS = ("statusLine", {"type": "command", "command": "skilld statusline"})
+OURS = ("statusLine", {"type": "command", "command": "skilld statusline", "refreshInterval": 10})
 
 
 @pytest.mark.parametrize("text", JSON.values(), ids=JSON)
