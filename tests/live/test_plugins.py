@@ -239,7 +239,7 @@ OTHERS = {
         ".config/opencode/commands/skilld",
         (),
         (),
-        "/skilld/review",
+        "/skilld/review please",
     ),
 }
 
@@ -253,19 +253,29 @@ def test_another_client_takes_it_uses_it_and_loses_it(make_bench: Callable[..., 
     with agent:
         agent.quit()  # a client may bring its settings up to date when it first starts
     before = settings.read_bytes()
-    for command in other.install:
-        agent.manage(*command)
-    if not other.install:
-        shutil.copytree(ROOT / "plugins/opencode/commands/skilld", agent.home / other.folder)
+    put_in(agent, other)
+    take_out(agent, other)
+    assert settings.read_bytes() == before
+    put_in(agent, other)
     assert (agent.home / other.folder).is_dir()
-    with agent:
+    with agent:  # Codex counts its starts in its settings, so what they were is compared above
         agent.say(other.typed)
         print(agent.terminal.screen())
         agent.quit()
     assert "Run `skilld proposals` and show" in json.dumps([asked.body for asked in bench.stub.main_requests()])
+    take_out(agent, other)
+    assert not other.folder or not (agent.home / other.folder).exists()
+
+
+def put_in(agent: LiveAgent, other: Other) -> None:
+    for command in other.install:
+        agent.manage(*command)
+    if not other.install:
+        shutil.copytree(ROOT / "plugins/opencode/commands/skilld", agent.home / other.folder)
+
+
+def take_out(agent: LiveAgent, other: Other) -> None:
     for command in other.remove:
         agent.manage(*command)
     if not other.remove:
         shutil.rmtree(agent.home / other.folder)
-    assert settings.read_bytes() == before
-    assert not other.folder or not (agent.home / other.folder).exists()
