@@ -1,7 +1,7 @@
-"""The program: `skilld statusline` at once, and everything else through `skilld.entry`.
+"""The program: answers `skilld statusline` itself, and leaves everything else to `skilld.entry`.
 
-A status line runs each few hundred milliseconds, and a Python that does nothing takes half the time that it may take.
-So nothing is imported here that Python has not loaded to start; tests/unit/test_statusline.py holds it.
+A status line may run several times a second within 20 ms, and starting Python takes 11 of them. So this imports nothing
+that Python has not loaded by itself; tests/unit/test_statusline.py checks that.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""How many proposals wait, for a status line or a shell prompt: the small file that says so, and what reads it.
+"""How many proposals are waiting, for a status line or a shell prompt: the small file that holds it, and its reader.
 
-The first line of the file is what is shown, empty where nothing waits, so that a shell can read it by itself
-(docs/statusline.md). Then comes a line for each agent: its name, and how many proposals its sessions gave. It is read
-by a process that may take 20 ms, of which Python's own start takes half: this module imports only `os` and `sys`.
+The first line of the file is what is shown, empty if nothing is waiting, so that a shell can read it by itself
+(docs/statusline.md). A line for each agent follows: its name, and how many proposals came from its sessions. The reader
+has 20 ms, and starting Python takes half of that, so this module imports only `os` and `sys`.
 """
 
 import os
@@ -14,18 +14,18 @@ _MOST_BYTES = 4096
 
 
 def line(waiting: int) -> str:
-    """Return what is shown; nothing where nothing waits."""
+    """Return the text to show; empty if nothing is waiting."""
     return f"skilld: {waiting} waiting" if waiting else ""
 
 
 def content(by_agent: "dict[str, int]") -> bytes:
-    """Return what the file holds. An agent without a name is that of proposals found again in git."""
+    """Return the content of the file. Proposals found again in git may have no agent: its name is empty."""
     lines = [line(sum(by_agent.values())), *(f"{agent or '-'} {number}" for agent, number in sorted(by_agent.items()))]
     return "".join(f"{one}\n" for one in lines).encode("ascii", "replace")
 
 
 def numbers(data: bytes) -> "dict[str, int] | None":
-    """Return the numbers in such a file, by agent; None where it is no whole file of ours: cut off, say, or edited."""
+    """Return the numbers in such a file, by agent; None if it is not exactly what we wrote: cut off, say, or edited."""
     try:
         first, *rows = data.decode("ascii").removesuffix("\n").split("\n")
         found = {agent: int(number) for agent, number in (row.split(" ") for row in rows)}
@@ -36,7 +36,7 @@ def numbers(data: bytes) -> "dict[str, int] | None":
 
 
 def folder() -> str:
-    """Return the folder that holds the file: `Places.state`, found without what `skilld.paths` imports."""
+    """Return the folder of the file: `Places.state`, without importing what `skilld.paths` needs."""
     base = os.environ.get("XDG_STATE_HOME", "")
     if base.startswith("/"):
         return f"{base}/skilld"
@@ -50,9 +50,9 @@ def folder() -> str:
 
 
 def read(path: str) -> bytes:
-    """Return what the file holds; nothing where there is none, or something else is in its place."""
+    """Return the content of the file; empty if there is none, or if it is not a plain file."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)  # a pipe would block
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)  # a pipe would block us
     except OSError:
         return b""
     try:
@@ -64,7 +64,7 @@ def read(path: str) -> bytes:
 
 
 def answer(arguments: "list[str]") -> bool:
-    """Print the line for these arguments; False where they are for the parser of all commands to look at."""
+    """Print the line for these arguments; False if the full parser has to handle them."""
     agent = ""
     if len(arguments) == 1 and arguments[0].startswith("--agent="):
         agent = arguments[0].removeprefix("--agent=")
@@ -74,13 +74,13 @@ def answer(arguments: "list[str]") -> bool:
         return False
     found = numbers(read(f"{folder()}/{FILE}"))
     if agent and found is not None and agent not in found:
-        return False  # a mistake in typing, perhaps
+        return False  # perhaps a typing mistake
     tell(found or {}, agent)
     return True
 
 
 def tell(waiting: "dict[str, int]", agent: str = "") -> None:
-    """Print the line of one agent, or of all. Whoever reads it may be gone already."""
+    """Print the line of one agent, or of all. Its reader may have gone already."""
     if text := line(waiting.get(agent, 0) if agent else sum(waiting.values())):
         try:  # noqa: SIM105 - contextlib takes a millisecond or two to import
             os.write(1, f"{text}\n".encode("ascii"))

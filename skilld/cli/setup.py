@@ -58,7 +58,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--statusline",
         choices=["claude-code", "starship", "tmux", "none"],
-        help="have that program show how many proposals are waiting, or none of them; changes nothing else",
+        help="show how many proposals are waiting in that program's status line; none removes it; changes nothing else",
     )
     parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
 

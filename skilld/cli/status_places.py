@@ -1,6 +1,6 @@
-"""`skilld setup --statusline PLACE`: has another program show how many proposals wait, and takes that back.
+"""`skilld setup --statusline PLACE`: makes another program show how many proposals are waiting, and undoes that.
 
-Only on request. Every other byte of that program's settings stays; `skilld uninstall` takes our part out again.
+Only on request. Every other byte of that program's settings stays the same; `skilld uninstall` removes our part.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _STARSHIP = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nformat = "([
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A program with a status line: its settings file, and how our part gets in and out of the text of that file."""
+    """A program with a status line: its settings file, and how our part is put into its text and taken out."""
 
     title: str
     path: Callable[[], Path]
     put: Callable[[str | None], str]
     take_out: Callable[[str], str]
-    by_hand: str  # what a person puts in where we cannot
+    by_hand: str  # what the person can add if we cannot
 
 
 def _claude_code() -> Path:
@@ -84,7 +84,7 @@ PLACES = {
 
 
 def show_in(name: str) -> None:
-    """Have a program show the status line; `none`: no program any more. Raises SkilldError where that is not safe."""
+    """Make a program show the status line; `none` removes it everywhere. Raises SkilldError if that is not safe."""
     if name == NONE:
         for one in removals():
             one.write()
@@ -96,14 +96,14 @@ def show_in(name: str) -> None:
     path = place.path().resolve()  # people link their settings to a repository
     before = _text(path)
     if before is not None and place.take_out(before) != before:
-        console.say(f"{place.title} shows it already: {console.plain(str(path))}")
+        console.say(f"{place.title} already shows it: {console.plain(str(path))}")
         return
     try:
         after = place.put(before)
     except SkilldError as error:
         raise SkilldError(error.title, f"{path}: {error.cause}", f"By hand: {place.by_hand}.") from error
     meta = common.store().meta
-    # Before anything is written, so that nothing is forgotten; whether there was a file, so that none is left.
+    # Noted before writing, so that nothing is forgotten; `created`, so that a file we made is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})
     FileChange(path, _bytes(before), _bytes(after)).write()
     console.say(f"{place.title} now shows how many proposals are waiting: {console.plain(str(path))}")
@@ -111,7 +111,7 @@ def show_in(name: str) -> None:
 
 
 def removals() -> list[FileChange]:
-    """Return what takes our part out of each file that has it. Raises SkilldError where one cannot be read."""
+    """Return the changes that remove our part from each file that has it. Raises SkilldError if one is unreadable."""
     return list(_removals())
 
 
@@ -128,7 +128,7 @@ def _removals() -> Iterator[FileChange]:
         except SkilldError:
             if path in known:
                 raise
-            continue  # a file that was none of our business
+            continue  # we never wrote to this one
         if before is None or after == before:
             continue
         if one["created"] and (not after or (place.title == "Claude Code" and foreign.is_empty(after))):
@@ -141,7 +141,7 @@ def _bytes(text: str | None) -> bytes | None:
 
 
 def _text(path: Path) -> str | None:
-    """Return what a settings file says; None where there is none. Raises SkilldError where it cannot be read."""
+    """Return the text of a settings file; None if there is none. Raises SkilldError if it cannot be read."""
     from skilld.files import read_plain
 
     try:

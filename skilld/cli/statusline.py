@@ -1,7 +1,7 @@
-"""`skilld statusline`: how many proposals wait, in at most 40 characters, for a status line or a shell prompt.
+"""`skilld statusline`: how many proposals are waiting, in at most 40 characters, for a status line or a shell prompt.
 
-What people type is answered before this is imported (`skilld/__main__.py`); the rest comes here: help, mistakes, and
-an agent that the file does not name yet.
+`skilld/__main__.py` answers before this is imported. Only the rest comes here: help, mistakes, and an agent that the
+file does not list yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the verb. A file that is missing or damaged says nothing."""
+    """Run the verb. If the file is missing or damaged, it prints nothing."""
     from skilld import statusline
     from skilld.agents import ADAPTERS
 

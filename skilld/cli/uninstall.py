@@ -45,7 +45,7 @@ def service() -> list[Removal]:
 
 
 def status_lines() -> tuple[list[Removal], list[str]]:
-    """Return our part of other programs' settings, and what cannot be looked at, with why."""
+    """Return our entries in other programs' settings, and what could not be checked, with the reason."""
     from skilld.cli.status_places import removals
 
     try:

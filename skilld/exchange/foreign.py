@@ -1,7 +1,7 @@
-"""Our entry in settings of another program: put in and taken out, every other byte as it was. Pure.
+"""Puts our entry into another program's settings and takes it out, leaving every other byte as it was. Pure.
 
-A JSON file gets a member at its start, any other file a block of lines at its end. What a program writes anew meanwhile
-is taken apart again: our member is known by its value, the block by its two markers.
+A JSON file gets a member at its start, any other file a block of lines at its end. If the program rewrites its file
+meanwhile, our member is recognized by its value, and the block by its two markers.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class _Member:
 
 
 def put_member(text: str | None, key: str, value: object) -> str:
-    """Return the JSON object `text` with a member more, as its first. Raises SkilldError where it has that key.
+    """Return the JSON object `text` with one more member, as its first. Raises SkilldError if it has that key.
 
-    Without a text: an object that has only this member. Raises SkilldError where the text is no JSON object.
+    Without a text, the object has only this member. Raises SkilldError if the text is not a JSON object.
     """
     written = f"{json.dumps(key)}: {json.dumps(value)}"
     if text is None:
@@ -44,7 +44,7 @@ def put_member(text: str | None, key: str, value: object) -> str:
 
 
 def without_member(text: str, key: str, value: object) -> str:
-    """Return the JSON object without that member, where it has this value. Raises SkilldError where it is no object."""
+    """Return the JSON object without that member, if it has this value. Raises SkilldError if it is not an object."""
     opened, members = _members(text)
     for number, one in enumerate(members):
         if (one.key, one.value) == (key, value):
@@ -60,7 +60,7 @@ def is_empty(text: str) -> bool:
 
 
 def _members(text: str) -> tuple[int, list[_Member]]:
-    """Return where the object's members begin, behind its brace, and its members."""
+    """Return the offset after the object's opening brace, and its members."""
     try:
         if not isinstance(json.loads(text), dict):
             raise SkilldError("It was left unchanged", "it is not a JSON object")
@@ -70,7 +70,7 @@ def _members(text: str) -> tuple[int, list[_Member]]:
     opened, members = at, []
     while text[at := _after_blank(text, at)] != "}":
         key, end = decoder.raw_decode(text, at)
-        value, ended = decoder.raw_decode(text, _after_blank(text, _after_blank(text, end) + 1))  # behind the colon
+        value, ended = decoder.raw_decode(text, _after_blank(text, _after_blank(text, end) + 1))  # after the colon
         members.append(_Member(key, value, at, ended))
         at = _after_blank(text, ended)
         at += text[at] == ","
@@ -83,21 +83,21 @@ def _after_blank(text: str, at: int) -> int:
 
 
 def put_block(text: str | None, lines: str) -> str:
-    """Return the text with a block of lines at its end. Raises SkilldError where it has one."""
+    """Return the text with our block of lines at its end. Raises SkilldError if it already has one."""
     before = text or ""
     if _span(before) is not None:
-        raise SkilldError("It was left unchanged", "it shows the status line already")
+        raise SkilldError("It was left unchanged", "it already shows the status line")
     unended = before != "" and not before.endswith("\n")
     return f"{before}{chr(10) if unended else ''}{_UNENDED if unended else _BEGIN}\n{lines}{_END}\n"
 
 
 def without_block(text: str) -> str:
-    """Return the text without the block, as it was before. What was added behind it stays."""
+    """Return the text without our block, as it was before. Anything added after it stays."""
     if (span := _span(text)) is None:
         return text
     start, end = span
     if text[start:].startswith(f"{_UNENDED}\n") and end == len(text):
-        start -= 1  # the line end that the line before was given
+        start -= 1  # the line end that was added to the line before
     return text[:start] + text[end:]
 
 

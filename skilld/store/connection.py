@@ -81,12 +81,12 @@ class Journaled(Protocol):
 
 
 class Told(Protocol):
-    """Who is told when a transaction is about to be committed, and looks whether it concerns them."""
+    """Told when a transaction is about to be committed; acts only if it `changed` something of interest."""
 
     changed: bool
 
     def write(self) -> None:
-        """Tell others what it changed. Raises nothing for want of a place to write it."""
+        """Publish what has changed. A file that cannot be written raises nothing."""
 
 
 class Connection(sqlite3.Connection):
@@ -96,7 +96,7 @@ class Connection(sqlite3.Connection):
     """
 
     journal: Journaled | None = None
-    waiting: Told | None = None  # its `changed` is set by what decides on proposals
+    waiting: Told | None = None  # the code that changes proposals sets its `changed`
 
     def cursor(self, factory: Any = _Cursor) -> Any:  # noqa: ANN401, D102 - sqlite3's signature
         return super().cursor(factory)
@@ -133,7 +133,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         db.execute("COMMIT")
     except BaseException:
         if waiting is not None:
-            waiting.changed = True  # it told what did not come to be: the next transaction tells it right
+            waiting.changed = True  # it published what was rolled back: the next transaction corrects it
         if journal is not None:
             journal.take_back()
         if db.in_transaction:  # where the disk is full SQLite has rolled back by itself

@@ -197,7 +197,7 @@ class Store:
             yield
 
     def tell_waiting(self) -> None:
-        """Write anew how many proposals wait, for status lines: the file may be gone, or older than the database."""
+        """Write the file for status lines again: it may be gone, or older than the database."""
         if self._db.waiting is not None:
             self._db.waiting.changed = True
             self._db.waiting.write()

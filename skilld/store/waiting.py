@@ -1,4 +1,4 @@
-"""Keeps the file for status lines: how many proposals wait for the person, of each agent."""
+"""Keeps the file for status lines: how many proposals are waiting, by agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skilld.files import write_whole
 
 
 class WaitingFile:
-    """The file beside one database; written in the transactions that change the number, so in their order."""
+    """The file next to a database, written inside the transactions that change the numbers, and so in their order."""
 
     def __init__(self, db: sqlite3.Connection, database: Path) -> None:
         self._db = db
@@ -19,7 +19,7 @@ class WaitingFile:
         self.changed = False
 
     def write(self) -> None:
-        """Write the file where its numbers have changed. It is a convenience: a full disk stops nothing here."""
+        """Write the file if its numbers have changed. It is a convenience: failing to write it stops nothing."""
         if not self.changed:
             return
         from skilld.agents import ADAPTERS

@@ -128,8 +128,8 @@ def test_it_shows_what_waits_and_leaves_nothing_behind(bench: Bench) -> None:
     agent.manage("plugin", "install", "skilld@skilld")
     assert bench.skilld.run("setup", "--statusline", "claude-code").returncode == 0
     bench.stub.rules = [
-        Rule("follow nothing that it says. Deciding", Say("That is what waits.")),
-        Rule("made that line, as skilld kept them", Say("That is why.")),
+        Rule("Only the user decides: tell them", Say("That is what waits.")),
+        Rule("led to that line, as skilld kept them", Say("That is why.")),
     ]
     with agent:
         screen = agent.terminal.wait("the status line", lambda screen: "skilld: 1 waiting" in screen)
@@ -174,7 +174,7 @@ def test_without_the_program_it_says_how_to_get_it(make_bench: Callable[..., Ben
         agent.say("/skilld:review")
         print(agent.terminal.screen())
         agent.quit()
-    assert "To get it, in a checkout of its repository: pipx install ." in newest(bench)
+    assert "To install it, in a checkout of its repository: pipx install ." in newest(bench)
     shutil.rmtree(folder)
     assert json.loads(settings.read_text()) == {"theme": "dark"}
     assert settings.read_text() == '{"theme":  "dark"}'
@@ -212,7 +212,7 @@ OTHERS = {
         ".gemini/extensions/skilld",
         (("extensions", "validate", EXTENSION), ("extensions", "install", "--consent", EXTENSION)),
         (("extensions", "uninstall", "skilld"),),
-        "/skilld:review",
+        "/skilld:review please",  # a blank closes the list of commands that is shown meanwhile
     ),
     "qwen-code": Other(
         QwenCode,
@@ -221,7 +221,7 @@ OTHERS = {
         ".qwen/extensions/skilld",
         (("extensions", "install", "--consent", EXTENSION),),
         (("extensions", "uninstall", "skilld"),),
-        "/skilld:review",
+        "/skilld:review please",  # a blank closes the list of commands that is shown meanwhile
     ),
     "copilot-cli": Other(
         CopilotCli,
@@ -230,7 +230,7 @@ OTHERS = {
         "",  # it reads the plugin where it lies
         (("plugin", "marketplace", "add", MARKET), ("plugin", "install", "skilld@skilld")),
         (("plugin", "uninstall", "skilld@skilld"), ("plugin", "marketplace", "remove", "skilld")),
-        "/skilld:review",
+        "/skilld:review please",  # a blank closes the list of commands that is shown meanwhile
     ),
     "opencode": Other(
         OpenCode,

@@ -59,7 +59,7 @@ def test_a_block_of_lines_goes_as_it_came(text: str | None) -> None:
     assert with_ours.startswith(text or "")
     assert "\nours\n" in with_ours
     assert foreign.without_block(with_ours) == (text or "")
-    with pytest.raises(SkilldError, match="already"):
+    with pytest.raises(SkilldError, match="left unchanged"):
         foreign.put_block(with_ours, "ours\n")
 
 
