@@ -37,7 +37,7 @@ class Offer:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "setup", run, "get started: choose who judges, install the service, read the last week")
+    parser = common.verb(verbs, "setup", run, "get started: who judges, the service, and the last week")
     parser.add_argument(
         "model", metavar="MODEL", nargs="?", help="agent, offline, auto, or the name of a model; skips the question"
     )
