@@ -45,7 +45,7 @@ def pause(arguments: argparse.Namespace) -> int:
     common.store().meta.set(PAUSED_UNTIL, until)
     console.line(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
     after = "skilld resume" if given is None else "that, or skilld resume"
-    console.line(f"What you say meanwhile is judged after {after}.")
+    console.line(f"What you say while paused is judged after {after}.")
     return 0
 
 
