@@ -267,18 +267,8 @@ class Fit(Tagged):
     skills: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mine(Tagged):
-    """Past sessions, to be mined by the program itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mend(Tagged):
-    """Rules that are not kept, to be mended by the program itself."""
-
-
 Question = Ask | Price | Entitle | Spare | Fit
-Work = Question | Analyse | Remake | Observe | Recall | Survey | Distil | Extend | Mine | Mend | Trial
+Work = Question | Analyse | Remake | Observe | Recall | Survey | Distil | Extend | Errand | Trial
 GIT_WORK = Observe, Recall  # they never share a process with litellm
 
 

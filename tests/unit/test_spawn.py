@@ -313,7 +313,8 @@ re.match('(a+)+$', 'a' * 60 + 'b')
 """
 DAEMON = """
 import sys
-from skilld.protocol import Job, Mine
+from skilld.errands import Mine
+from skilld.protocol import Job
 from skilld.worker.spawn import VerbWorker, Worker
 import os
 environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
