@@ -29,7 +29,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--why", metavar="TEXT", default="", help="record why you decided this way")
-    about = "bring back proposals that were rejected, or dropped from the staging branch"
+    about = "bring back rejected or dropped proposals"
     parser = common.verb(verbs, "restore", restore, about, listing=True)
     parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
     parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit", listing=True)

@@ -61,7 +61,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld revert": (("skilld revert 3f2a", ""),),
     "skilld machines": (("skilld machines join git@github.com:ada/my-skilld.git", ""), ("skilld machines status", "")),
     "skilld machines join": (
-        ("skilld machines join git@github.com:ada/my-skilld.git", "shows what would be sent, and asks"),
+        ("skilld machines join git@github.com:ada/my-skilld.git", "asks first"),
         ("skilld machines join git@github.com:ada/my-skilld.git --name desk", ""),
     ),
     "skilld machines leave": (("skilld machines leave", ""),),

@@ -17,7 +17,9 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _BEGIN = "# skilld statusline: begin"
 _UNENDED = f"{_BEGIN} (after a line without an end)"
 _END = "# skilld statusline: end"
-_BLOCK = re.compile(rf"^{_BEGIN}(?: \(after a line without an end\))?\n(?:(?!{_END}$).*\n)*{_END}\n?", re.MULTILINE)
+_BLOCK = re.compile(
+    rf"^{_BEGIN}(?: \(after a line without an end\))?\n(?:(?!{_END}$|{_BEGIN}).*\n)*+{_END}\n?", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

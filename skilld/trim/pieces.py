@@ -17,7 +17,7 @@ from skilld.text import sentence_starts
 from skilld.trim.units import Sheet, Unit
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+#-]*)")
-_TABLE_RULE = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?)?\s*")
+_TABLE_RULE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?+[ \t]*+")
 _HEAD_OF_TABLE = 2  # rows: the names of the columns and the rule below them
 _MIN_SENTENCE = 3  # words
 # Languages whose statements do not lean on each other but by name; a Dockerfile or YAML without a part is another one.
@@ -33,8 +33,8 @@ _COUNTED = re.compile(
 )
 _NAMED = re.compile(
     r"\b(?:def|class|function|const|let|var|func|type|interface|enum|struct|import|export|TABLE|INDEX|VIEW|AS|as|for)"
-    r"\s+(?:\w+\.)*\{?\s*([A-Za-z_]\w*)|(?:^|[\s;])([A-Za-z_]\w*)\s*(?::\s*[\w\[\], .]+)?:?="
-    r"|^\s*(?:from\s+\S+\s+)?import\s+(.+)$",
+    r"\s++(?:\w++\.)*+\{?\s*+([A-Za-z_]\w*)|(?:^|[\s;])([A-Za-z_]\w*+)\s*+(?::[\w\[\], .]++)?+:?="
+    r"|^[ \t]*+(?:from[ \t]++\S++[ \t]++)?+import[ \t]++(.+)$",
     re.MULTILINE,
 )
 _OPENS, _CLOSES = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")

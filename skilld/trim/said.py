@@ -13,10 +13,11 @@ from skilld.words import content_stems, denies, names, numbers
 
 _IN_THE_FILE = 0.67  # share of the words that something which stays has, too
 _IN_THE_OTHER = 0.33  # share of the words that the other text has itself, its heading included
-_MARKER = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?", re.MULTILINE)
+_MARKER = re.compile(r"^[ \t]*+(?:[-*+]|\d++[.)])[ \t]++(?:\[[ xX]\][ \t]++)?+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*|__|(?<!\S)\*(?=\w)")
-_MARKED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|\]\([^)]*\)")
-_TOKEN = re.compile(r"[\w@./:*<>{}$=+-]*[\w>}/*]")
+_MARKED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^“”]*+”|\]\([^()]*+\)")
+_TOKEN = re.compile(r"[\w@./:*<>{}$=+-]++")
+_NO_END = ".:@<{$=+-"  # what a token may hold but not end with
 _TECHNICAL = re.compile(r"\w[./:_]\w|^[./@$<{-]|\d|[a-z][A-Z]|[*{}$=]|^[A-Z]{2,}$")
 _STRONG = re.compile(
     r"\b(?:never|must|always|mandatory|required|forbid\w*|prohibit\w*|critical|do not|don['’]?t|cannot|no longer)\b"
@@ -60,5 +61,9 @@ def _technical(text: str) -> set[str]:
     """Return the commands, paths, options and names of a text, each token by itself, and what is quoted."""
     text = _BOLD.sub("", text)
     marked = " ".join(_MARKED.findall(text))
-    found = {token for token in _TOKEN.findall(text) if _TECHNICAL.search(token)}
-    return {token.strip(".:*").lower() for token in (*found, *_TOKEN.findall(marked))} - {""}
+    found = {token for token in _tokens(text) if _TECHNICAL.search(token)}
+    return {token.strip(".:*").lower() for token in (*found, *_tokens(marked))} - {""}
+
+
+def _tokens(text: str) -> list[str]:
+    return [token for found in _TOKEN.findall(text) if (token := found.rstrip(_NO_END))]

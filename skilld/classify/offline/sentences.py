@@ -80,7 +80,8 @@ _SOME_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
 _ASKED = re.compile(
     r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)[?？][\"”»')\]]*+\s*+$", re.IGNORECASE
 )
-_TOPIC = re.compile(r"\W*(?!\S+ing\b)(?:[\w'/.-]+\s){0,3}[\w'/.-]+\s?[:：]\s")  # what all that follows is about
+# What all that follows is about, in a few words.
+_TOPIC = re.compile(r"\W{0,8}+(?!\S{1,30}ing\b)(?:[\w'/-][\w'/.-]{0,30}+\s){0,3}[\w'/-][\w'/.-]{0,30}+\s?[:：]\s")
 _LONGEST_LEAD = 500  # characters
 _RUN_ON, _SHORTEST = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
