@@ -158,7 +158,7 @@ def agent_in(
         if place is not None and index > place and process.pid == FIRST:
             continue
         if title := agents.title(process):
-            return Doubt(Why.AGENT, f"it was run by {title} (process {process.pid})")
+            return Doubt(Why.AGENT, f"this command was run by {title} (process {process.pid})")
     if mark := agents.marked(environment):
         return Doubt(Why.MARK, f"{mark} is set, so a coding agent is running this command")
     if tree.foreground is not None and (title := agents.title(tree.foreground)):

@@ -248,4 +248,4 @@ def _coloured(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _what(found: Mapping[str, Any]) -> str:
-    return f"based on {len(found['evidence'])} of five turns, on the branch {STAGING_BRANCH}:"
+    return f"based on {len(found['evidence'])} of 5 turns, on the branch {STAGING_BRANCH}:"
