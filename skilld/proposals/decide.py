@@ -95,7 +95,9 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
     if proposal.state is after and not _is_to_do(store, proposal):
         return _and_rebuilt(store, proposal, f"{proposal.id} was already {after.value}.")
     if proposal.state not in {*decision.allowed, after}:
-        raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
+        undo = proposal.state is State.ACCEPTED and after is State.REJECTED
+        remedy = f"To undo it: skilld revert {proposal.id}" if undo else ""
+        raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}", remedy)
     try:
         landed = decision.carry_out(proposal)
     except SkilldError as error:

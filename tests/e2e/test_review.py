@@ -423,3 +423,10 @@ def test_in_a_real_terminal(world: Taught, size: tuple[int, int]) -> None:
         terminal.press("q")
         wait_for("the end", terminal.ended)
     assert world.states() == {world.one: "open", world.two: "open"}
+
+
+def test_rejecting_what_was_accepted_names_the_way_back(world: Taught) -> None:
+    assert world.program.run("accept", world.one).returncode == 0
+    done = world.program.run("reject", world.one)
+    assert (done.returncode, world.states()[world.one]) == (1, "accepted")
+    assert f"To undo it: skilld revert {world.one}" in done.stdout + done.stderr
