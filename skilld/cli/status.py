@@ -30,7 +30,7 @@ def add(verbs: common.Verbs) -> None:
         "--check",
         action="store_true",
         help="for scripts: list only what needs your attention; "
-        "exit 4 if no daemon is running, 1 if something does, else 0",
+        "exit 4 if no daemon is running, 1 if anything needs your attention, otherwise 0",
     )
     common.verb(verbs, "cost", run_cost, "show model calls, tokens and dollars per day, and the budget", listing=True)
 

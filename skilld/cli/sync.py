@@ -68,7 +68,7 @@ def add(verbs: common.Verbs) -> None:
     about = "put this project's skills into its CLAUDE.md, AGENTS.md, ..."
     for name, run, text in (
         ("sync", sync, about),
-        ("unsync", unsync, "remove what sync wrote to those files"),
+        ("unsync", unsync, "remove what skilld sync wrote to CLAUDE.md, AGENTS.md, ..."),
     ):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()

@@ -263,7 +263,7 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
     after = SkillFile(skill.bom, skill.front, tuple(body))
     if limited and after.line_count > max(MAX_SKILL_LINES, skill.line_count):
         raise _refused(
-            f"the skill would have {after.line_count} lines; more than {MAX_SKILL_LINES} are too many for an agent",
+            f"the skill would have {after.line_count} lines; the limit is {MAX_SKILL_LINES}",
             "Cut something from the skill first.",
         )
     return _checked(old, skill, after)

@@ -254,14 +254,14 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
         return Check(
             "clock", Verdict.FAIL, "set to a date before this version of skilld was released", "Set the clock."
         )
-    later = {"the daemon": seen_at, "a transcript": newest}
+    later = {"the daemon's status": seen_at, "a transcript": newest}
     for what, at in later.items():
         if at is not None and at > now + _SKEW:
             minutes = round((at - now) / 60)
             return Check(
                 "clock",
                 Verdict.WARN,
-                f"set back: {what} was last written {counted(minutes, 'minute')} in the future",
+                f"seems to have been set back: {what} has a time {counted(minutes, 'minute')} in the future",
                 "Set the clock.",
             )
     return Check("clock", Verdict.OK, "correct, judging by file times")

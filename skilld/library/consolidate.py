@@ -159,7 +159,7 @@ def _words(text: str, stems: frozenset[str]) -> dict[str, str]:
 MAX_MERGES = 5  # merges that one run proposes
 
 _BUSY = "until you decide on another merge that includes one of them"
-_TOO_MANY_MERGES = f"more than {MAX_MERGES} at once would be hard to review: decide on those first"
+_TOO_MANY_MERGES = f"until you decide on the others: at most {MAX_MERGES} are proposed at once"
 
 
 class Fate(StrEnum):

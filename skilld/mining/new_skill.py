@@ -95,7 +95,7 @@ def part_problem(part: Part, project: str) -> str | None:
     if stems and stems <= _KNOWN_TO_ALL:
         return "any model knows this anyway"
     if len(stems) < _MIN_STEMS and not exact_tokens(text):
-        return "it says nothing on its own"
+        return "it means little without its context"
     return None
 
 

@@ -166,7 +166,7 @@ def about_budget(why: str) -> str:
 
 def about_dead(why: str) -> str:
     """Return what a notice says when nothing could be judged for a day."""
-    return f"skilld could not judge anything for a day: {escaped(why)}. Run: skilld status"
+    return f"skilld has not been able to judge anything for a day: {escaped(why)}. Run: skilld status"
 
 
 def about_failure(action: str, why: str) -> str:

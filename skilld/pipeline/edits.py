@@ -80,7 +80,7 @@ def _spaced(body: Sequence[Line], operation: Operation) -> Operation:
 
 
 TAKEN_UP = "the wording is not yours: it comes from something you agreed to"
-BY_MODEL = "only the model judged that it says what you meant, and not the opposite"
+BY_MODEL = "only the model has checked that this is what you meant, rather than the opposite"
 BY_HEADING = "it removes or rewrites everything under a heading"
 BEYOND = "part of it is not in your own words"
 ALONG = "it removes something that you did not mention"

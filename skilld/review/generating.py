@@ -153,7 +153,7 @@ def _who(proof: Proof) -> str:
 
 def about(estimate: Estimate, usd: float | None) -> str:
     """Return what the questions to a model will take, in words."""
-    money = "at an unknown price" if usd is None else f"about ${usd:.2f}"
+    money = "cost unknown" if usd is None else f"about ${usd:.2f}"
     return f"{estimate.told()}, {money}"
 
 

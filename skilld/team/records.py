@@ -224,7 +224,7 @@ def _wrong_rule(record: Record) -> str:
 def _wrong_place(place: str) -> str:
     parts = place.split("/") if place else []
     odd = any(part in {"", ".", ".."} or part.casefold() == ".git" for part in parts)
-    return "its file is not a path in a repository" if odd or "\\" in place or ":" in place else ""
+    return "its file path is not valid in a repository" if odd or "\\" in place or ":" in place else ""
 
 
 def _refused(why: str) -> RefusedError:

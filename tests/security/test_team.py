@@ -85,7 +85,7 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     """Yield what a hostile member may point their ref at, with what it is refused for."""
     git, tree = bench.writer.git, bench.tree(EVE, FILES)
     huge = b'{"v":1,"rule":"' + b"x" * 9000 + b'"}'
-    yield bench.commit(bench.tree(EVE, {name_of(huge): huge})), "the limit is a blob of 4096"
+    yield bench.commit(bench.tree(EVE, {name_of(huge): huge})), "the limit is 4096"
     yield bench.commit(bench.tree(EVE, {name_of(b"{"): b"{"})), "not JSON"
     yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "does not match its content"
     many = {name_of(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
@@ -102,7 +102,7 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     signed = bench.seal("eve")(plain)
     at = signed.index(b"gpgsig ") + 40
     yield git.add("commit", signed[:at] + b"AAAAAAAA" + signed[at + 8 :]), "signature cannot be read"
-    yield git.add("blob", b"no commit at all"), "the limit is a commit"
+    yield git.add("blob", b"no commit at all"), "where a commit is expected"
 
 
 def test_whatever_a_member_pushes_the_others_are_read(bench: Bench) -> None:

@@ -135,7 +135,7 @@ class _Plan:
 
 def add_share(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "show skills, then push them to a branch to share, without session or personal data"
+    text = "preview skills, then push them to a branch that others can use, without personal data"
     parser = common.verb(verbs, "share", run_share, text)
     parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
     parser.add_argument("--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or a URL")

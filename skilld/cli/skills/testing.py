@@ -136,7 +136,9 @@ def _session(settings: Settings, wanted: str) -> Session:
         if session is not None:
             return session
     raise SkilldError(
-        "No such session", f"no transcript here has a session {wanted}", "To find a session's ID: skilld show ID"
+        "No such session",
+        f"no transcript here has a session {wanted}",
+        "A proposal's sessions are listed by: skilld show PROPOSAL",
     )
 
 
