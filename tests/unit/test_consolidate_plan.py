@@ -70,7 +70,7 @@ def test_a_run_proposes_only_a_few_merges() -> None:
     many = [Facts(f"{number}", f"s{number}", "/p") for number in range(14)]
     found = planned(*zip(many[::2], many[1::2], strict=True))
     assert [pair.fate for pair in found] == [Fate.MERGE] * 5 + [Fate.WAITS] * 2
-    assert found[-1].why.startswith("more than 5 at once")
+    assert found[-1].why.startswith("until you decide on the others")
 
 
 def test_a_merge_that_turned_out_to_be_none_takes_no_place_of_another() -> None:
