@@ -23,6 +23,7 @@ ELSEWHERE = {
     "restore",
     "skills test",
     "team status",
+    "machines status",
     "mine --reviews",
     "mine --over",
 }
