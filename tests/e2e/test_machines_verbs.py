@@ -8,6 +8,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from skilld.errands import SyncMachines
@@ -24,6 +25,7 @@ from skilld.worker.spawn import VerbWorker
 from support.machines import Desk, Machine
 from support.repos import isolate
 from support.waiting import LIMIT, wait_for
+from tools.json_documents import definition
 
 PNPM = "Use pnpm, not npm, to install packages."
 DATES = "Write dates as YYYY-MM-DD in the changelog."
@@ -58,6 +60,7 @@ def test_join_shows_what_would_be_sent_and_leave_takes_it_back(desk: Desk) -> No
     done(tower, "join", str(desk.remote), "--name", "tower", "--yes")
     assert desk.refs() == ["refs/skilld/machines/tower"]
     document = tower.program.json("machines", "status")
+    jsonschema.validate(document, definition("machines status"))
     assert document["machines"] == ["tower"]
     (rule,) = document["rules"]
     assert (rule["rule"], rule["standing"], rule["sessions"]) == (PNPM, "open", 1)
