@@ -60,25 +60,34 @@ def candidates(sheet: Sheet, known: Known) -> list[Piece]:
     """Return the pieces that may go because any model knows them: no choice of a person's speaks in them.
 
     A value that was set is one: of 49 cuts two were harmful, and what they took were timings and the form of a message.
-    In code only comments make a choice: "export default" is none.
+    Code is one as well: a file's author chose that case to be shown, and every harmful cut of known pieces that a blind
+    reader found had taken code (docs/trim.md).
     """
     free = _free(sheet, known)
-    found = [part for part in pieces(sheet) if part in free and not _chooses(sheet, part)]
+    found = [
+        part for part in pieces(sheet) if part in free and comments(sheet, part) is None and not _chooses(sheet, part)
+    ]
     whole = {part.unit for part in found if part.text == sheet.units[part.unit].text}
     bound = {at for lead, units in leads(sheet).items() if lead not in whole for at in units}
     return [part for part in found if part.unit in whole or part.unit not in bound]
 
 
 def _free(sheet: Sheet, known: Known) -> set[Piece]:
-    """Return the pieces that no program writes and no person said."""
+    """Return the pieces that no program writes and no person said, none that begins or ends inside of a quotation."""
     own, free = set(known.own), writable(sheet)
     return {
         part
         for part in pieces(sheet)
         if part.unit in free
+        and _is_closed(part.text)
         and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in part.text.split("\n"))
         and own.isdisjoint([folded(sheet.units[part.unit].text.strip().lstrip("-*+ "))])
     }
+
+
+def _is_closed(text: str) -> bool:
+    pairs = text.count("“") == text.count("”") and text.count("(") == text.count(")")
+    return pairs and not any(text.count(mark) % 2 for mark in ('"', "`", "**"))
 
 
 def _chooses(sheet: Sheet, part: Piece) -> bool:

@@ -68,8 +68,8 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
     [
         (replace(SKILL, body="Use the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8."), "looks like a secret"),
         (replace(SKILL, kind=SkillKind.WORKFLOW), "workflows need numbered steps"),
-        (replace(SKILL, name="../../etc"), "its name can only contain"),
-        (replace(SKILL, name="Tidy Up"), "its name can only contain"),
+        (replace(SKILL, name="../../etc"), "only lowercase letters, digits and hyphens"),
+        (replace(SKILL, name="Tidy Up"), "only lowercase letters, digits and hyphens"),
         (replace(SKILL, name=""), "it has no name"),
         (replace(SKILL, description=" "), "it has no description"),
         (replace(SKILL, body=""), "nothing after its front matter"),

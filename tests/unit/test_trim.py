@@ -142,11 +142,9 @@ def test_a_model_names_numbers_and_code_keeps_choices_links_and_steps() -> None:
     kept = [at for at, unit in enumerate(parts.units) if "Friday" in unit.text]
     assert named(parts, Known(), all_of(parts, kept), COUNT) == []
     code = [at for at, unit in enumerate(parts.units) if "git merge" in unit.text]
-    (found,) = named(parts, Known(), all_of(parts, code), COUNT)
-    assert found.why is Why.KNOWN
-    left = after(KNOWN, [found])
-    assert "merge" not in left.replace("Never merge", "").casefold(), "what led to it, and the heading, went along"
-    assert named(parts, Known(), all_of(parts, range(len(parts.units))), COUNT) == [], (
+    assert named(parts, Known(), all_of(parts, code), COUNT) == [], "code shows a case that its author chose"
+    most = of("# A\n\nDocker runs programs in containers.\n\nWater boils.\n\n- We squash.\n")
+    assert named(most, Known(), all_of(most, range(len(most.units))), COUNT) == [], (
         "most of a file is never named rightly"
     )
     assert named(parts, Known(own={"docker runs programs in containers."}), [Answer(0)], COUNT) == [], (
@@ -173,6 +171,12 @@ def test_about_a_value_that_somebody_set_no_model_is_asked(value: str) -> None:
     assert [part.text for part in candidates(parts, Known())] == ["Docker runs programs."]
 
 
+def test_a_sentence_out_of_the_middle_of_a_quotation_stays() -> None:
+    """A blind reader found a message cut off with its quotation open."""
+    parts = of('# A\n\nTell the user: "The kettle is on. Water boils soon."\n')
+    assert candidates(parts, Known()) == []
+
+
 def test_a_tool_that_nothing_else_names_stays() -> None:
     text = "# A\n\n## Install\n\nRun `uv sync` there.\n\n## More\n\nText of its own, which is longer than the rest.\n"
     assert of_model(text, "uv sync") == []
@@ -194,7 +198,6 @@ REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, 
     ("below", "words"),
     [
         ("## Kettles\n\nWater boils.\n", "Water"),
-        ("## Kettles\n\n```sh\nboil water\n```\n\n", "boil"),
         ("Kettles\n-------\n\nWater boils.\n", "Water"),  # an underlined heading
         ("## Kitchen\n\n### Kettles\n\nWater boils.\n", "Water"),  # and so upwards
         ("## Kettles\n\n- Water boils.\n- Water cools.\n\n---\n", "Water"),  # a rule says nothing
@@ -240,10 +243,8 @@ def test_the_persons_heading_stays_and_one_of_several_goes_where_it_is_told_of_e
     assert len(of_model(several.replace("Text.", "Green tea, or black."), "Water")) == 1
 
 
-@pytest.mark.parametrize(
-    "below", ["- Water boils.\n- Water cools.\n", "```sh\nboil water\n```\n", "| Water |\n|---|\n"]
-)
-def test_a_line_that_announces_a_list_or_code_goes_with_it(below: str) -> None:
+@pytest.mark.parametrize("below", ["- Water boils.\n- Water cools.\n", "| Water |\n|---|\n"])
+def test_a_line_that_announces_a_list_or_table_goes_with_it(below: str) -> None:
     text = f"# A\n\nText.\n\nFor example:\n\n{below}{REST}"
     (found,) = of_model(text, "Water", "water")
     assert after(text, [found]) == f"# A\n\nText.\n{REST}".replace(".\n\n##", ".\n\n##")
@@ -387,8 +388,6 @@ def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once()
         ("- Tea is green here. Water boils there.\n", "Water", "- Tea is green here.\n"),
         ("- Tea\n  - Water boils\n  - It cools\n", "Water", "- Tea\n  - It cools\n"),
         ("| a | b |\n|---|---|\n| Water | c |\n| d | e |\n", "Water", "| a | b |\n|---|---|\n| d | e |\n"),
-        ("```sh\n# Water\nboil\n\n# Tea\nadd\n```\n", "Water", "```sh\n# Tea\nadd\n```\n"),
-        ("```sh\n# Tea\nadd\n\n# Water\nboil\n```\n", "Water", "```sh\n# Tea\nadd\n```\n"),
     ],
 )
 def test_of_a_part_that_stays_a_piece_can_go(below: str, words: str, left: str) -> None:
