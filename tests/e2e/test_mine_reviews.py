@@ -122,7 +122,7 @@ def test_the_words_are_evidence_by_link_and_wait_for_the_person(case: Case) -> N
     assert "not your words" in shown
     assert case.program.run("accept", proposal.id).returncode == 0
     assert "Decimal" in (case.ada.clone.root / FILE).read_text()
-    assert case.mine()["requests"][0]["why_not"].startswith("you already accepted it")
+    assert case.mine()["requests"][0]["why_not"].startswith("you accepted it")
 
 
 def test_what_the_person_rejected_does_not_come_again_for_others_saying_it(case: Case) -> None:

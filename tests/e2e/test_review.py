@@ -114,6 +114,21 @@ def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str
     assert world.states()[world.two] == "open"
 
 
+def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: Taught) -> None:
+    """What was split off is of the same batch, and was taken for the part that comes back."""
+    scrub_environment()
+    at = sitting(world.home)
+    at.accept_parts(world.two, [1])
+    at.undo()
+    world.program.run("run", "--once")  # a look at git
+    found = {item["id"]: (item["state"], item["summary"]) for item in world.program.json("proposals", "--state", "all")}
+    assert found.pop(world.two) == ("open", SECOND.removeprefix("- "))
+    found.pop(world.one)
+    assert list(found.values()) == [("open", FIRST.removeprefix("- "))]
+    staged = world.project.git("show", "skilld/staging:" + _relpath(world))
+    assert all(line in staged for line in (ONE, FIRST, SECOND))
+
+
 def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world: Taught) -> None:
     """Its anchor is not in HEAD, so it is placed anew: by its own text, not by that of the commit it replaces."""
     scrub_environment()
