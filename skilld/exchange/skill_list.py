@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from skilld.classify.contradiction import contradicts_plainly
@@ -23,6 +24,7 @@ BUDGET = 1500  # tokens of a block, at four characters each: what every session 
 _INLINE = 600  # tokens of it that rules may take
 _FEW = 6  # rules: more are a document of their own
 _LONGEST = 240  # characters of a rule
+_MOST_LINES, _MOST_RULES = 300, 100  # of a file and of a skill that are compared with each other
 _MAX_DESCRIPTION = 300  # characters
 # What Markdown, HTML or an agent would act on: a description is shown, never obeyed.
 _ACTIVE = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
@@ -75,11 +77,11 @@ def listed(skill: Skill, text: str, files: Collection[Path]) -> Listed:
 
 def conflicts(own: str, skills: Iterable[Listed]) -> list[Conflict]:
     """Return what skills say against the text of an instruction file, whose managed block does not count."""
-    lines = list(rules(own))
+    lines = list(islice(rules(own), _MOST_LINES))
     return [
         Conflict(line.line, line.text, str(one.skill.path), rule.line, rule.text)
         for one in skills
-        for rule in rules(one.text)
+        for rule in islice(rules(one.text), _MOST_RULES)
         for line in lines
         if contradicts_plainly(rule.words, line.words)
     ]

@@ -74,14 +74,14 @@ def candidates(sheet: Sheet, known: Known) -> list[Piece]:
 
 def _free(sheet: Sheet, known: Known) -> set[Piece]:
     """Return the pieces that no program writes and no person said, none that begins or ends inside of a quotation."""
-    own, free = set(known.own), writable(sheet)
+    own = set(known.own)
+    free = {at for at in writable(sheet) if folded(sheet.units[at].text.strip().lstrip("-*+ ")) not in own}
     return {
         part
         for part in pieces(sheet)
         if part.unit in free
         and _is_closed(part.text)
         and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in part.text.split("\n"))
-        and own.isdisjoint([folded(sheet.units[part.unit].text.strip().lstrip("-*+ "))])
     }
 
 

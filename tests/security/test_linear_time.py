@@ -26,6 +26,7 @@ LONGEST = 64_000  # characters; `make soak` goes on from there
 SECONDS = 0.05  # for one call of a linear function; a dearer one is given shorter texts
 # What is left out, and why. A package that is not named here is tried.
 LEFT_OUT = {
+    "entry": "the command line: argparse ends the process for a text that is no verb",
     "mcp": "a server: an event loop with threads, which hands out skills that the person keeps",
     "notify": "coroutines of a desktop bus, and words that were cut to a length before",
 }
