@@ -16,7 +16,7 @@ _AS_OFTEN = 1.5  # times that a loop must be gone round, of what was before, to 
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the parts of one proposal, the items of two skills, the files of
 # rules, the names of files that one question is about; the folders of one path (skilld/paths.py bounds it), our own
-# tables of folders, the person's settings (tomlkit), what is typed into a search. What it costs there is all that counts.
+# tables of folders, the person's settings (tomlkit), what is typed into a search. Only what it costs there counts.
 BOUNDED = {
     "skilld.cli.config": 1000,
     "skilld.context.context_of": 4000,
