@@ -7,6 +7,7 @@ is not here is not shown by it.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ def answer(state: Path, method: str, path: str, body: bytes) -> tuple[int, Any]:
     elif method in {"PATCH", "PUT"}:
         found = kept["pulls"][int(asked.path.rpartition("/")[2]) - 1]
         found["body"] = given.get("body", given.get("description"))
-    elif "/pulls" not in asked.path.removesuffix("/comments") or asked.path.endswith("/comments"):
+    elif not re.search(r"/(?:pulls|merge_requests)(?:/\d+)?$", asked.path):
         status, found = reviewed(kept, asked.path, {name: values[0] for name, values in parse_qs(asked.query).items()})
     state.write_text(json.dumps(kept))
     return status, found
