@@ -200,7 +200,7 @@ def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
 
 def _restore(store: Store, proposal: Proposal) -> None:
     """Put a proposal that is not on the staging branch there, and write down what it is now."""
-    made, staged = staged_on(store, proposal)
+    made, staged = staged_on(store, proposal, restored=True)
     with store.transaction():
         store.proposals.amend(made)
         store.proposals.justify(made)

@@ -79,8 +79,8 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
 def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
     if request.id in commit.proposals:
         return True
-    others = {one.id for one in request.standing}  # one that was split off is of the same batch
-    of_batch = commit.trailers.get("Skilld-Batch") == request.batch_id and others.isdisjoint(commit.proposals)
+    # One that comes back is known by its id: what was split off it is of the same batch.
+    of_batch = not request.restored and commit.trailers.get("Skilld-Batch") == request.batch_id
     return of_batch and relpath in tree.changed(repo.git, commit.parents[0], commit.oid)
 
 
