@@ -36,6 +36,8 @@ _MAX_WORD = 65536
 _FLUSH_FAILED = 120  # what Python ends with where its output could not be written
 # What only a full screen or a server of MCP need: they look at the environment when they are imported.
 _LATER = frozenset({"skilld.review.app", "skilld.mcp.server", "skilld.cli.mine_report"})
+# What litellm imports for its first call.
+_FIRST_CALL = ("httpcore", "h2.connection", "openai.resources", "litellm.proxy._types")
 
 
 class Running:
@@ -292,12 +294,22 @@ def lend_workers(number: int) -> None:
 
 
 def load() -> None:
-    """Import skilld, and what its verbs import, but for what only few of them need."""
+    """Import skilld and what its verbs import, but for what only a few of them need.
+
+    litellm takes two seconds to import, and half a second more at its first call.
+    """
     import skilld
+    from skilld.classify.backends import completion
 
     for module in pkgutil.walk_packages(skilld.__path__, "skilld."):
         if module.name not in _LATER:
             importlib.import_module(module.name)
+    before = dict(os.environ)
+    completion.library()
+    for name in _FIRST_CALL:
+        importlib.import_module(name)
+    os.environ.clear()
+    os.environ.update(before)
     random.seed()
     gc.collect()
     gc.freeze()  # what all share is not looked through, and so not copied, by each
