@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from support.program import Program
-
-INJECT = Path(__file__).parent / "inject"
+from support.warm import INJECT
 
 
 class Clock:

@@ -1,10 +1,11 @@
 """Starts skilld as a fork of a process that has imported it: a tenth of the processor time of a Python of its own.
 
-One server for each process of pytest (`support.warm_server`), started when it is first needed and gone with it. Its
-children have what an exec'd program has (folder, environment, streams, session, terminal, umask, signals, exit code),
-so what a test can see of a verb is the same; `fits` says for which ones that holds. What is about how a program comes
-to be (its start, its imports, entry points, what /proc shows of it) starts a true one, and so does everything where
-SKILLD_TEST_WARM is 0, and on macOS, whose frameworks do not bear a fork.
+One server for each process of pytest (`support.warm_server`), and one for fault tests, which change Python at its start
+(tests/faults/inject); each is started when it is first needed and gone with pytest. Its children have what an exec'd
+program has (folder, environment, streams, session, terminal, umask, signals, exit code), so what a test can see of a
+verb is the same; `fits` says for which ones that holds. What is about how a program comes to be (its start, its
+imports, entry points, what /proc shows of it) starts a true one, and so does everything where SKILLD_TEST_WARM is 0,
+and on macOS, whose frameworks do not bear a fork.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ from support.person import at_a_terminal
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHOSEN = "SKILLD_TEST_WARM"
+INJECT = REPOSITORY / "tests/faults/inject"
+_PATHS = {  # what PYTHONPATH a server has -> the other variables that Python reads when it starts
+    str(REPOSITORY): frozenset[str](),
+    f"{REPOSITORY}:{INJECT}": frozenset({"PYTHONFAULTS"}),
+}
 _SERVER = Path(__file__).with_name("warm_server.py")
 _MAX_TYPED = 16384  # bytes that every pipe takes at once
 _MAX_COMMAND = 8192  # bytes of what the kernel shows of a command
@@ -37,11 +43,12 @@ _AT_START = ("LC_", "PYTHON", "_ARC", "LITELLM", "TEXTUAL", "COVERAGE_")
 class _Server:
     """The other end."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
         self.owner = os.getpid()
         self.turn = threading.Lock()
         self.control, theirs = socket.socketpair()
-        environment = {"PATH": os.environ["PATH"], "HOME": "/", "LANG": _LANG, "PYTHONPATH": str(REPOSITORY)}
+        environment = {"PATH": os.environ["PATH"], "HOME": "/", "LANG": _LANG, "PYTHONPATH": path}
+        environment |= dict.fromkeys(_PATHS[path], "/nowhere")
         with theirs:
             self.process = subprocess.Popen(
                 [*at_a_terminal(), sys.executable, str(_SERVER), str(theirs.fileno()), "-" * _MAX_COMMAND],
@@ -59,26 +66,29 @@ class _Server:
             self.process.wait()
 
 
-_server: _Server | None = None
+_servers: dict[str, _Server] = {}
 _starting = threading.Lock()
 
 
-def _the_server() -> _Server:
-    global _server  # noqa: PLW0603 - one for each process, also for one that was forked from this one
+def _the_server(path: str) -> _Server:
     with _starting:
-        if _server is None or _server.owner != os.getpid() or _server.process.poll() is not None:
-            _server = _Server()
-        return _server
+        server = _servers.get(path)
+        # One that a process was forked with is its parent's.
+        if server is None or server.owner != os.getpid() or server.process.poll() is not None:
+            server = _servers[path] = _Server(path)
+        return server
 
 
 def fits(environment: Mapping[str, str], typed: str = "") -> bool:
     """Whether a fork can stand for a program with this environment and this on its standard input."""
-    at_start = {name: value for name, value in environment.items() if name.startswith(_AT_START)}
+    at_start = {name for name in environment if name.startswith(_AT_START)}
+    path = environment.get("PYTHONPATH", "")
     return (
         sys.platform != "darwin"
         and os.environ.get(CHOSEN) != "0"
         and environment.get("LANG") == _LANG
-        and at_start == {"PYTHONPATH": str(REPOSITORY)}
+        and path in _PATHS
+        and at_start == {"PYTHONPATH", *_PATHS[path]}
         and len(typed.encode()) <= _MAX_TYPED
     )
 
@@ -103,7 +113,7 @@ def run(
         "lends": tuple(command[:2]) == ("skilld", "run"),
     }
     text = json.dumps(request).encode()
-    server = _the_server()
+    server = _the_server(environment["PYTHONPATH"])
     with server.turn:
         handed = [stdin, told_out, told_err, theirs.fileno()]
         socket.send_fds(server.control, [len(text).to_bytes(8, "big")], handed)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
-import importlib
+import importlib.abc
+import importlib.machinery
 import json
 import os
 import pkgutil
@@ -21,12 +22,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 _HEADER = 8  # bytes of the length before a request
@@ -189,7 +191,8 @@ def become(request: dict[str, Any], streams: list[int], slave: int, lends: int) 
     sys.path[:1] = [str(Path.cwd())] if request["for"] == _PERSON else []  # a worker is started with -P
     _fill_streams()
     program, *words = request["command"]
-    _show([sys.executable, *(["-m"] if request["for"] == _PERSON else ["-P", "-m"]), program, *words])
+    sys.orig_argv = [sys.executable, *(["-m"] if request["for"] == _PERSON else ["-P", "-m"]), program, *words]
+    _show(sys.orig_argv)
     module = importlib.import_module(f"{program}.__main__")
     sys.argv = [str(module.__file__), *words]
     if kept >= 0:
@@ -293,6 +296,24 @@ def lend_workers(number: int) -> None:
     cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
 
 
+class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """A library that is imported already, and among the modules only once somebody imports it, as in a new process."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._modules = {one: sys.modules.pop(one) for one in [*sys.modules] if one.partition(".")[0] == name}
+
+    def find_spec(self, fullname: str, *_: object) -> importlib.machinery.ModuleSpec | None:
+        return importlib.machinery.ModuleSpec(fullname, self) if fullname == self._name else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        sys.modules.update(self._modules)
+        return self._modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
 def load() -> None:
     """Import skilld and what its verbs import, but for what only a few of them need.
 
@@ -308,8 +329,10 @@ def load() -> None:
     completion.library()
     for name in _FIRST_CALL:
         importlib.import_module(name)
+    sys.meta_path.insert(0, _Imported("litellm"))
     os.environ.clear()
     os.environ.update(before)
+    tempfile.tempdir = None  # litellm's import has asked for it
     random.seed()
     gc.collect()
     gc.freeze()  # what all share is not looked through, and so not copied, by each

@@ -1,7 +1,8 @@
 """Loaded by every Python of a fault test before anything else: a kill at a counted step, and a clock that can be set.
 
 Python imports a module of this name at its start, and workers inherit PYTHON* variables: so skilld itself holds no
-line of this. PYTHONFAULTS names a folder. Every step that touches the world is written to `steps` there; before the
+line of this. PYTHONFAULTS names a folder; it is read late, since most processes are forks of one that has imported
+skilld (support/warm.py). Every step that touches the world is written to `steps` there; before the
 step that `kill` names ("daemon 12": the twelfth of that process) the process kills itself; before the one that `abort`
 names it ends as a program with a bug does. `clock` holds seconds by
 which the wall clock is off; monotonic time stays.
@@ -25,7 +26,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-FOLDER = Path(os.environ.get("PYTHONFAULTS", "/nowhere"))
 # Module -> what of it touches the world. A name that is gone fails the test that looks for it in `steps`.
 STEPS = {
     "skilld.store.connection": ("Connection.execute",),
@@ -38,6 +38,10 @@ STEPS = {
 _READS = ("SELECT", "PRAGMA", "BEGIN", "ROLLBACK")
 
 
+def _folder() -> Path:
+    return Path(os.environ["PYTHONFAULTS"])
+
+
 def _changes_nothing(arguments: Sequence[Any]) -> bool:
     """Whether a call is a statement that leaves no trace on disk: a question, or one inside a transaction."""
     connection, *rest = arguments or (None,)
@@ -48,24 +52,30 @@ def _changes_nothing(arguments: Sequence[Any]) -> bool:
 
 
 class _Steps:
-    """Counts the steps of this process."""
+    """Counts the steps of this process, from its first one on."""
 
     def __init__(self) -> None:
+        self._process = 0
+
+    def _begin(self) -> None:
         self._who = "worker" if "skilld.worker" in sys.orig_argv else "daemon"
         self._numbers = itertools.count(1)
-        with suppress(FileNotFoundError):
-            self._kill = (FOLDER / "kill").read_text(encoding="utf-8")
-        with suppress(FileNotFoundError):
-            self._abort = (FOLDER / "abort").read_text(encoding="utf-8")
+        self._ends = {}
+        for name in ("kill", "abort"):
+            with suppress(FileNotFoundError):
+                self._ends[name] = (_folder() / name).read_text(encoding="utf-8")
+        self._process = os.getpid()
 
     def reach(self, name: str) -> None:
         """Note a step, and end here if it is the one."""
+        if self._process != os.getpid():
+            self._begin()
         step = f"{self._who} {next(self._numbers)}"
-        with (FOLDER / "steps").open("a", encoding="utf-8") as steps:
+        with (_folder() / "steps").open("a", encoding="utf-8") as steps:
             steps.write(f"{step} {name} {os.getpid()}\n")
-        if step == getattr(self, "_kill", ""):
+        if step == self._ends.get("kill"):
             os.kill(os.getpid(), signal.SIGKILL)
-        if step == getattr(self, "_abort", ""):
+        if step == self._ends.get("abort"):
             os.abort()
 
     def counted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,8 +116,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def _offset() -> float:
     try:
-        return float((FOLDER / "clock").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):  # absent, or being written
+        return float((_folder() / "clock").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # absent, or being written
         return 0.0
 
 
@@ -123,7 +133,6 @@ def _set_clock() -> None:
     dt.datetime = _Datetime  # type: ignore[misc]
 
 
-if FOLDER.is_dir():
+if "PYTHONFAULTS" in os.environ:
     sys.meta_path.insert(0, _Finder(_Steps()))
-    if (FOLDER / "clock").exists():
-        _set_clock()
+    _set_clock()
