@@ -195,11 +195,29 @@ Line = tuple[CodeType, int | str]
 _Counts = defaultdict[int | str, int]
 
 
-def loops(call: Callable[[], object]) -> Counter[Line]:
-    """Return how often a call reaches each line of ours, each built-in from there, and each library (line 0)."""
-    seen: dict[int, tuple[CodeType, _Counts, Callable[..., Any] | None]] = {}  # by id: the hash of code is a slow one
+class _Trace:
+    """Counts lines, built-ins and calls; of what is in `apart`, and of all that it calls, its own calls only."""
 
-    def new(code: CodeType) -> tuple[CodeType, _Counts, Callable[..., Any] | None]:
+    def __init__(self, apart: frozenset[int]) -> None:
+        self._apart = apart
+        self._below = 0  # functions apart that have not returned
+        # By id: the hash of code is a slow one.
+        self._seen: dict[int, tuple[CodeType, _Counts, Callable[..., Any] | None]] = {}
+
+    def entered(self, frame: FrameType, _event: str, _: Any) -> Any:
+        if self._below:
+            return None
+        code = frame.f_code
+        if (known := self._seen.get(id(code))) is None:
+            known = self._seen[id(code)] = self._new(code)
+        known[1][0] += 1
+        if id(code) not in self._apart:
+            return known[2]
+        self._below += 1
+        frame.f_trace_lines = False
+        return self._leaves
+
+    def _new(self, code: CodeType) -> tuple[CodeType, _Counts, Callable[..., Any] | None]:
         counts: _Counts = defaultdict(int)
 
         def line(frame: FrameType, event: str, _: Any) -> Any:
@@ -209,27 +227,34 @@ def loops(call: Callable[[], object]) -> Counter[Line]:
 
         return code, counts, None if code.co_filename.startswith(_LIBRARIES) else line
 
-    def entered(frame: FrameType, _event: str, _: Any) -> Any:
-        code = frame.f_code
-        if (known := seen.get(id(code))) is None:
-            known = seen[id(code)] = new(code)
-        known[1][0] += 1
-        return known[2]
+    def _leaves(self, _frame: FrameType, event: str, _: Any) -> Any:
+        self._below -= event == "return"
+        return self._leaves
 
-    def builtin(frame: FrameType, event: str, function: Any) -> None:
-        if event == "c_call" and (known := seen.get(id(frame.f_code))) and known[2]:
+    def builtin(self, frame: FrameType, event: str, function: Any) -> None:
+        if event == "c_call" and not self._below and (known := self._seen.get(id(frame.f_code))) and known[2]:
             known[1][function.__name__] += 1
 
+    def counts(self) -> Counter[Line]:
+        return Counter({(code, line): times for code, all_, _ in self._seen.values() for line, times in all_.items()})
+
+
+def loops(call: Callable[[], object], apart: frozenset[int] = frozenset()) -> Counter[Line]:
+    """Return how often a call reaches each line of ours, each built-in from there, and each library (line 0).
+
+    Of the functions whose code has an id in `apart`, and of all that they call, only how often they are called counts.
+    """
+    trace = _Trace(apart)
     before = sys.gettrace(), sys.getprofile()
     with suppress(*_OF_THE_PROGRAM), harmless(_MOST_TRACED):
-        sys.setprofile(builtin)
-        sys.settrace(entered)
+        sys.setprofile(trace.builtin)
+        sys.settrace(trace.entered)
         try:
             call()
         finally:
             sys.settrace(before[0])
             sys.setprofile(before[1])
-    return Counter({(code, line): times for code, counts, _ in seen.values() for line, times in counts.items()})
+    return trace.counts()
 
 
 def grows_too_fast(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +14,7 @@ from support.growth import Line, TooSlowError, TouchedError, cost, grows_too_fas
 from support.text_functions import NotMadeError, TextFunction
 
 _TRACED = 48  # characters
+_DEAR, _FEW = 0.1, 6  # seconds without a text, spent on tables of its own: such a function is given every sixth run
 _AS_OFTEN = 1.5  # times that a loop must be gone round, of what was before, to be looked at again
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the parts of one proposal, the items of two skills, the files of
@@ -62,25 +65,38 @@ def reached(function: TextFunction) -> str:
     return "done"
 
 
-def ways(function: TextFunction, runs: Sequence[str]) -> dict[str, dict[Line, int]]:
+def ways(
+    function: TextFunction, runs: Sequence[str], others: Iterable[TextFunction] = ()
+) -> dict[str, dict[Line, int]]:
     """Return how often each run takes a function round which loops, one run for each set of loops: the busiest.
+
+    Inside of the `others`, which are tried alone, it is not looked.
 
     A line is in a loop where more of the run has it reached more often. What loops over nothing, one pass of a library
     or none, is given one run, and the words, no two of which are alike.
     """
-    once = _loops(function, text_of(runs[0], 0))
+    apart = frozenset(_code(other) for other in others) - {_code(function)}
+    begun = time.process_time()
+    once = _loops(function, text_of(runs[0], 0), apart)
+    if time.process_time() - begun > _DEAR:
+        runs = [*runs[::_FEW], runs[-1]]
     found: dict[frozenset[Line], dict[str, dict[Line, int]]] = {frozenset(): {runs[0]: {}}}
     for run in runs:
-        more = _loops(function, text_of(run, _TRACED))
+        more = _loops(function, text_of(run, _TRACED), apart)
         grown = {line: times for line, times in more.items() if times - once[line] > _TRACED // 16}
         found.setdefault(frozenset(grown), {})[run] = grown
     busiest = [max(alike.items(), key=lambda item: _turns(item[1])) for alike in found.values()]
     return {**dict(busiest), runs[-1]: grown}
 
 
-def _loops(function: TextFunction, text: str) -> Counter[Line]:
+def _code(function: TextFunction) -> int:
+    """Return the id of a function's code; 0 where it has none of ours."""
+    return id(getattr(inspect.unwrap(function.call), "__code__", 0))
+
+
+def _loops(function: TextFunction, text: str, apart: frozenset[int]) -> Counter[Line]:
     try:
-        return loops(_calling(function, text))
+        return loops(_calling(function, text), apart)
     except (TouchedError, TooSlowError, NotMadeError):  # with more text it comes as far as the world
         return Counter()
 
