@@ -62,14 +62,15 @@ def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(program: Program, project:
     before, folder = project.fingerprint(), program.home / "tries"
     folder.mkdir()
     given = commands(program.home, project, taught)
-    all_of_them = disguises.script(folder, " ".join(SKILLD), given, program.environment)
+    tries = disguises.each_in_some(given)  # tests/live tries all of them, in a real client
+    all_of_them = disguises.script(folder, " ".join(SKILLD), given, program.environment, tries)
     # A terminal is above the agent, as a person's is; no variable tells of it.
     subprocess.run(
         [*at_a_terminal(), str(a_program_called("claude")), "-c", AGENT, f"sh {all_of_them}"],
         cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, check=True, timeout=10 * LIMIT,
     )  # fmt: skip
     wait_for("all of them to end", lambda: disguises.has_ended(folder), 5 * LIMIT)
-    tried = disguises.attempts(folder, given)
+    tried = disguises.attempts(folder, tries)
     assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
     assert "(process" in tried["none", "accept"].said
     assert f"skilld accept {taught}" in tried["none", "accept"].said
@@ -85,9 +86,12 @@ def test_a_person_decides_in_every_honest_place(program: Program, taught: str, p
         pytest.skip("no tmux on this machine")
     if place == "a container shell" and not CAN_ENTER:
         pytest.skip("a process namespace takes root, unshare and nsenter")
-    for words in (("accept", taught), ("revert", taught), ("pause", "1h"), ("config", "set", "batch.turns", "4")):
+    others = (("revert", taught), ("pause", "1h"), ("config", "set", "batch.turns", "4"))
+    other = others[list(PLACES).index(place) % len(others)]  # a place is judged in the same way for every verb
+    for words in (("accept", taught), other):
         assert PLACES[place]([*SKILLD, *words], program.home, program.environment) == 0, words
-    assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["reverted"]
+    expected = "reverted" if other[0] == "revert" else "accepted"
+    assert [item["state"] for item in program.json("proposals", "--state", "all")] == [expected]
 
 
 def test_s3_the_setting_counts_in_its_file_alone(program: Program, project: Project, taught: str) -> None:

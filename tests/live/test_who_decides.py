@@ -106,7 +106,8 @@ def test_a_real_client_decides_in_no_disguise(
     }
     folder = bench.project.root.parent / "tries"
     folder.mkdir()
-    run = disguises.script(folder, " ".join(SKILLD), commands, bench.skilld.environment)
+    tries = disguises.each_in_all(commands)
+    run = disguises.script(folder, " ".join(SKILLD), commands, bench.skilld.environment, tries)
     # skilld's own variables: the client passes its environment on to its shell.
     environment = {**bench.skilld.environment, **bench.agent.environment, "PATH": bench.agent.environment["PATH"]}
     bench.stub.rules = [Rule("run the script", case.tool(f"sh {run}"), Say("Done."))]
@@ -117,7 +118,7 @@ def test_a_real_client_decides_in_no_disguise(
         with bench.stub.held():  # Codex goes on after 30 s at most, and ends what still runs when it has its answer
             wait_for("all to be tried", lambda: disguises.has_ended(folder), 6 * LIMIT, context=terminal.screen)
     assert disguises.NAMES == TRIED
-    tried = disguises.attempts(folder, commands)
+    tried = disguises.attempts(folder, tries)
     assert tried.keys() == {(disguise, command) for disguise in disguises.possible() for command in commands}
     assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
     title = "Claude Code" if name == "claude" else "Codex"

@@ -1,13 +1,14 @@
 """What an agent may try so that a command of its shell is taken for the person's. One script runs them all.
 
-Each disguise runs the same commands and writes down how each ended. The disguises run side by side.
+Each disguise writes down how its commands ended. The disguises run side by side.
 """
 
 from __future__ import annotations
 
+import itertools
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,19 +49,36 @@ class Attempt:
     said: str
 
 
-def script(folder: Path, skilld: str, commands: Mapping[str, str], environment: Mapping[str, str]) -> Path:
-    """Write a script that runs `skilld` with each of the commands in every disguise."""
+Tries = Mapping[str, Sequence[str]]  # the names of the commands that each disguise is for
+
+
+def each_in_all(commands: Mapping[str, str]) -> Tries:
+    """Try every command in every disguise that is possible here."""
+    return {disguise: tuple(commands) for disguise in possible()}
+
+
+def each_in_some(commands: Mapping[str, str]) -> Tries:
+    """Try every command without a disguise, and in each disguise the first command and one of the others in turn."""
+    first, *others = commands
+    turns = itertools.cycle(others)
+    return {one: tuple(commands) if one == "none" else (first, next(turns)) for one in possible()}
+
+
+def script(
+    folder: Path, skilld: str, commands: Mapping[str, str], environment: Mapping[str, str], tries: Tries
+) -> Path:
+    """Write a script that runs `skilld` with the commands of each disguise in it."""
     own = folder / "own" / "skilld"
     own.mkdir(parents=True)
     (own / "config.toml").write_text("[accept]\nby_agents = true\n", encoding="utf-8")
     pairs = shlex.join([f"{name}={value}" for name, value in environment.items()])
     lines = ["#!/bin/sh"]
-    for disguise in possible():
+    for disguise, names in tries.items():
         place = _place(folder, disguise)
         place.mkdir()
         each = ["#!/bin/sh"]
-        for at, words in enumerate(commands.values()):
-            each += [f"{skilld} {words} </dev/null >/dev/null 2>{place}/{at}.said; echo $? >{place}/{at}.code"]
+        for at, name in enumerate(names):
+            each += [f"{skilld} {commands[name]} </dev/null >/dev/null 2>{place}/{at}.said; echo $? >{place}/{at}.code"]
         each += [f"touch {place}/done"]
         (place / "all.sh").write_text("\n".join(each) + "\n", encoding="utf-8")
         run = f"sh {place}/all.sh"
@@ -81,11 +99,11 @@ def has_ended(folder: Path) -> bool:
     return all(path.with_name("done").exists() for path in folder.glob("*/all.sh"))
 
 
-def attempts(folder: Path, commands: Mapping[str, str]) -> dict[tuple[str, str], Attempt]:
+def attempts(folder: Path, tries: Tries) -> dict[tuple[str, str], Attempt]:
     """Return how each command ended, by disguise and command."""
     found = {}
-    for disguise in possible():
-        for at, command in enumerate(commands):
+    for disguise, names in tries.items():
+        for at, command in enumerate(names):
             place = _place(folder, disguise)
             code = (place / f"{at}.code").read_text(encoding="utf-8").strip()
             found[disguise, command] = Attempt(int(code), (place / f"{at}.said").read_text(encoding="utf-8"))
