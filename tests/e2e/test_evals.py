@@ -47,8 +47,8 @@ class Person:
         self.accepted, self.open = (one.id for one in found)
         assert self.program.run("accept", self.accepted).returncode == 0
 
-    def asking(self, model: StubModel, **settings: str) -> InProcess:
-        return InProcess(self.home, stub(model) | UNLIMITED | settings)
+    def asking(self, model: StubModel, **settings: str) -> Program:
+        return Program(self.home, stub(model) | UNLIMITED | settings)
 
     @property
     def beside(self) -> Path:

@@ -110,7 +110,7 @@ def run(
         "environment": dict(environment),
         "umask": umask,
         "for": "a person",
-        "lends": tuple(command[:2]) == ("skilld", "run"),
+        "lends": command[0] == "skilld",
     }
     text = json.dumps(request).encode()
     server = _the_server(environment["PYTHONPATH"])
