@@ -7,11 +7,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.paths import Places
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 Verbs = Any  # argparse's own type for this is private
+_MOST_NAMED = 5  # proposals, where one has to be chosen
 
 
 def verb(
@@ -63,6 +64,17 @@ def store() -> Store:
     return Store.open(where.database)
 
 
+def stored() -> Store:
+    """Open the store to read; an empty one, which is kept nowhere, where there is none yet."""
+    from skilld.store import Store
+    from skilld.store.corruption import missing_reason
+
+    database = places().database
+    if not os.path.lexists(database) and not missing_reason(database):
+        return Store.empty(database)
+    return store()
+
+
 def folder(given: Path) -> Path:
     """Return a folder that the person named, without links. Raises SkilldError where there is none."""
     found = given.expanduser().resolve()
@@ -83,10 +95,12 @@ def secrets() -> Callable[[str], list[Finding]]:
 
 def _redactor() -> Redactor:
     from skilld.paths import private_dir
-    from skilld.redact import Redactor
+    from skilld.redact import KEY_BYTES, Redactor
     from skilld.redact.key import load_key
 
     where = places()
+    if not where.state.is_dir():  # nothing was ever kept, so that no placeholder has to be the same as another time
+        return Redactor(os.urandom(KEY_BYTES))
     private_dir(where.state)
     return Redactor(load_key(where.redaction_key))
 
@@ -112,6 +126,23 @@ def the_proposal(store: Store, given: str) -> Proposal:
     if found:
         raise SkilldError("Ambiguous ID", f"{given} matches {len(found)} proposals", "Type more of the ID.")
     raise SkilldError("No such proposal", given, "List them: skilld proposals --state all")
+
+
+def which(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
+    """Say which proposals a verb that was given no ID could mean, the newest first."""
+    from skilld import console
+    from skilld.types import State
+
+    found = store.proposals.in_states([State(state) for state in states])[::-1]
+    if not found:
+        why = "there are no proposals yet" if verb == "show" else f"no proposal is {' or '.join(states)}"
+        raise UsageError(f"Nothing to {verb}", why)
+    for one in found[:_MOST_NAMED]:
+        state = "" if one.state is State.OPEN else f" [{one.state.value}]"
+        console.warn(console.plain(f"{one.id}  {one.skill}{state}  {one.summary}"), 10)
+    if found[_MOST_NAMED:]:
+        console.warn(f"and {len(found) - _MOST_NAMED} more: skilld proposals --state all")
+    raise UsageError("Which proposal?", "no ID was given", f"skilld {verb} {found[0].id}")
 
 
 # How far long work has come: one line on a terminal, drawn again and again. Elsewhere nothing is shown.

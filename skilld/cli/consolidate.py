@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             "Merge it with what?", "you named only one skill", "Name two skills, or none: skilld consolidate NAME NAME"
         )
     scrub_environment()
-    store = common.store()
+    store = common.stored() if arguments.dry_run else common.store()
     refresh(store)
     found = look(store, common.folder(arguments.project) if arguments.project else None, arguments.names)
     if not arguments.dry_run:

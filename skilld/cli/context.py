@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.errors import UsageError
 from skilld.text import counted
 
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; known agents: {', '.join(ADAPTERS)}")
     project = common.folder(arguments.project)
     chosen = [arguments.agent] if arguments.agent else []
-    found = contexts(project, common.home(), os.environ, chosen)
+    found = contexts(project, common.home(), os.environ, chosen, seen=inventory.version_seen)
     nobodys = unread(found, project) if not chosen else []
     count, most = (tokenizer(), common.settings().limits.tokens) if arguments.tokens else (ESTIMATE, 0)
     if arguments.json:
@@ -133,7 +133,7 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
     told = f"{context.agent} {context.version}".strip()
     if context.is_assumed:
         told = f"{context.agent} (version not found; assuming {context.version})"
-    console.line(console.paint(told, "bold") + f": {known}")
+    console.say(console.paint(told, "bold") + f": {known}")
     rows = []
     for file in context.files:
         if file.scope is Scope.SKILL:
@@ -147,25 +147,25 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
     skills = [file for file in context.files if file.scope is Scope.SKILL]
     if skills:
         tokens = sum(tokenizer.count(file.text) for file in skills)
-        console.line(f"  and one line for each of {counted(len(skills), 'skill')}, {tokens} tokens")
+        console.say(f"  and one line for each of {counted(len(skills), 'skill')}, {tokens} tokens")
     for file, one, has in _over(context, tokenizer, most):
         words = f"{has:,} {one.unit.value}, and {one.what} past {one.most:,}"
-        console.line(f"  ! {console.plain(short(file.path, project))}: {words}")
+        console.say(f"  ! {console.plain(short(file.path, project))}: {words}")
     for surprise in (*context.surprises, *dead_in(context)):
         place = f"{short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
         by = f" ({short(surprise.by, project)})" if surprise.by else ""
         linked = console.link(console.plain(place), surprise.path, surprise.line)
-        console.line(f"  ! {linked}: {console.plain(surprise.why + by)}")
+        console.say(f"  ! {linked}: {console.plain(surprise.why + by)}")
     for twice in loaded_twice(context.files):
         place = f"{short(twice.other, project)}:{twice.line}"
-        console.line(f"  ! {console.plain(place)}: {twice.size} characters are also in {short(twice.path, project)}")
+        console.say(f"  ! {console.plain(place)}: {twice.size} characters are also in {short(twice.path, project)}")
     for against in contradictions(context.files):
         place, other = (
             f"{short(path, project)}:{line}"
             for path, line in ((against.path, against.line), (against.other, against.other_line))
         )
-        console.line(f"  ! {console.plain(place)}: {console.plain(against.text)}")
-        console.line(f"    but {console.plain(other)}: {console.plain(against.other_text)}")
+        console.say(f"  ! {console.plain(place)}: {console.plain(against.text)}")
+        console.say(f"    but {console.plain(other)}: {console.plain(against.other_text)}")
 
 
 def short(path: str, project: Path) -> str:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.cli.service import the_manager
 from skilld.errors import Exit
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.health.values import Check
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         for reason in reasons:
             console.say(f"  {console.plain(reason)}")
     console.line()
-    console.say(f"{wrong} of {len(checks)} checks failed." if wrong else "No checks failed.")
+    console.say(f"{wrong} of {counted(len(checks) - len(absent), 'check')} failed." if wrong else "No checks failed.")
     return code
 
 
@@ -67,7 +68,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     now = time.time()
     around = Host(common.home(), dict(os.environ))
     facts = gather(Here(common.places(), around, the_manager(), sys.platform), now, ask=ask)
-    here = contexts(_folder(), common.home(), os.environ)
+    here = contexts(_folder(), common.home(), os.environ, seen=inventory.version_seen)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),

@@ -51,11 +51,26 @@ def skill_places() -> dict[str, SkillPlaces]:
     return {name: discover.skill_places(name, common.home(), os.environ, configured) for name in ADAPTERS}
 
 
+def version_seen(agent: str) -> str:
+    """Return the version of an agent's client that wrote its newest transcript; empty if that names none."""
+    from skilld.agents import ADAPTERS
+    from skilld.ingest.discover import roots, transcripts
+    from skilld.ingest.drift import version_of
+
+    places = [root for root in roots(common.home(), os.environ, common.settings().roots) if root.agent == agent]
+    found = ((facts.st_mtime, path) for root in places for path, facts in transcripts(root))
+    newest = max(found, default=None)
+    try:
+        return version_of(newest[1], ADAPTERS[agent]) if newest is not None else ""
+    except OSError:
+        return ""
+
+
 def served(skills: Sequence[Skill]) -> list[Skill]:
     """Return those skills that the person left enabled: what skilld offers to agents."""
     from skilld.library.rows import served
 
-    with closing(common.store()) as opened:
+    with closing(common.stored()) as opened:
         return served(opened, skills)
 
 
@@ -64,7 +79,7 @@ def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
     from skilld.library.rows import by_recency, by_relevance, offered, used_by_path
 
     rules = common.settings().lifecycle
-    with closing(common.store()) as opened:
+    with closing(common.stored()) as opened:
         used = used_by_path(opened, skills, common.home(), os.environ) if rules.order == "recency" else {}
         rank = by_recency(used) if rules.order == "recency" else by_relevance(opened, project)
         return offered(served(skills), rules.max_evolving, rank)
@@ -74,7 +89,7 @@ def most_used(skills: Sequence[Skill]) -> list[tuple[Skill, int]]:
     """Return skills with the number of sessions that used each, by its path: the most used first, then the latest."""
     from skilld.library.rows import used_by_path
 
-    with closing(common.store()) as opened:
+    with closing(common.stored()) as opened:
         used = used_by_path(opened, skills, common.home(), os.environ)
     sessions = {skill.path: used.get(skill.path, {}) for skill in skills}
     order = sorted(skills, key=lambda one: (-len(sessions[one.path]), -max(sessions[one.path].values(), default=0.0)))

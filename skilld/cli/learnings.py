@@ -41,13 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.jobs.waiting import grouped
 
-    store = common.store()
+    store = common.stored()
     if arguments.action:
         return _propose(store, arguments)
     if arguments.forget:
         for one in _ask(store, common.as_text(arguments.forget)):
             store.learnings.forget(one.id)
-        console.line("Deleted.")
+        console.say("Deleted.")
         return 0
     asks = grouped(_found(store, arguments))
     sure = _confidence(store)
@@ -55,15 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json([as_json(ask) | {"relied_on": sure[ask[0].id]} for ask in asks])
     for ask in asks:
         newest = ask[0]
-        console.line(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
-        console.line(f"    you: \u201c{console.plain(newest.quote)}\u201d")
+        console.say(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
+        console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
         often = counted(len({one.session_id for one in ask}), "session")
         remarks = f"said in {often}; not proposed: {newest.why_kept}"
-        console.line(console.paint(f"    {console.plain(remarks)}", "dim"))
+        console.say(console.paint(f"    {console.plain(remarks)}", "dim"))
     if asks:
-        console.line("Propose one: skilld learnings propose ID [--to PATH]")
+        console.say("Propose one: skilld learnings propose ID [--to PATH]")
     else:
-        console.line("No learnings match." if arguments.search or arguments.project else "No learnings yet.")
+        console.say("No learnings match." if arguments.search or arguments.project else "No learnings yet.")
     return 0
 
 
@@ -104,8 +104,8 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
         from skilld.cli.proposals import as_json as told
 
         return common.write_json(told(store, made))
-    console.line(f"{console.paint(made.id, 'bold')}  {console.plain(made.skill)}  {console.plain(made.summary)}")
-    console.line(f"skilld show {made.id}, accept {made.id}, reject {made.id}")
+    console.say(f"{console.paint(made.id, 'bold')}  {console.plain(made.skill)}  {console.plain(made.summary)}")
+    console.say(f"skilld show {made.id}, accept {made.id}, reject {made.id}")
     return 0
 
 

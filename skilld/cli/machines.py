@@ -216,7 +216,7 @@ def status(arguments: argparse.Namespace) -> int:
     from skilld.machines.merging import Groups
     from skilld.team.records import MACHINES, What, decode
 
-    store = common.store()
+    store = common.stored()
     known = joined(store)
     records = [decode(one.record.encode(), MACHINES) for one in store.elsewhere.all()]
     groups = Groups(records).all()

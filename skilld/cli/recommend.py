@@ -74,7 +74,7 @@ def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendati
     from skilld.library.recommend import recommend
     from skilld.library.rows import disabled, merged_away, served
 
-    store = common.store()
+    store = common.store() if ask else common.stored()
     skills = inventory.all_skills([project])
     merged = merged_away(skills)
     off = {str(path) for path in (*disabled(store), *merged)}
@@ -153,7 +153,7 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the project's skills, the most used first, and the surest things said there that no skill says."""
     from skilld.library.clusters import asks, confidence, of_learnings
 
-    store = common.store()
+    store = common.stored()
     skills = inventory.most_used(inventory.offered(inventory.project_skills(project), project))
     now = time.time()
     said = asks(of_learnings(one for one in store.learnings.all() if one.project == str(project) and not one.skill))

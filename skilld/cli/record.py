@@ -56,7 +56,7 @@ def record(arguments: argparse.Namespace) -> int:
     """Keep a task, or show what tasks have in common."""
     from skilld.cli import guarding
 
-    store = common.store()
+    store = common.stored() if arguments.stats else common.store()
     if arguments.stats:
         return _show_patterns(store, as_json=arguments.json)
     if not (arguments.prompt or "").strip():

@@ -238,7 +238,7 @@ def status(arguments: argparse.Namespace) -> int:
     from skilld.team.sync import as_synced
 
     repo, removed = repository(arguments)
-    membership = joined(common.store(), repo)
+    membership = joined(common.stored(), repo)
     hub = team_hub(repo, membership, removed)
     seen = as_synced(hub)
     found = rules_of(hub, seen)

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.types import State
 
     scrub_environment()
-    store = common.store()
+    store = common.stored() if arguments.dry_run and not arguments.ask else common.store()
     refresh(store)
     counter = tokenizer()
     looks, model = look(store, arguments, counter)

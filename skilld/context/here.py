@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
@@ -18,15 +18,25 @@ _WRITTEN = (
 )
 
 
-def contexts(project: Path, home: Path, environment: Mapping[str, str], chosen: Sequence[str] = ()) -> list[Context]:
-    """Return what each chosen agent loads; with none chosen, each that is installed or has a folder in the home."""
+def contexts(
+    project: Path,
+    home: Path,
+    environment: Mapping[str, str],
+    chosen: Sequence[str] = (),
+    *,
+    seen: Callable[[str], str] = lambda _: "",
+) -> list[Context]:
+    """Return what each chosen agent loads; with none chosen, each that is installed or has a folder in the home.
+
+    `seen` gives the version of an agent whose program is not on PATH, empty if that is not known either.
+    """
     infos = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     wanted = chosen or [
         name
         for name, info in infos.items()
         if program(info, environment) or any(folder.is_dir() for folder in agent_homes(info, home, environment))
     ]
-    versions = {name: installed_version(infos[name], environment) for name in wanted}
+    versions = {name: installed_version(infos[name], environment) or seen(name) for name in wanted}
     return [context_of(name, version, project, home, environment=environment) for name, version in versions.items()]
 
 

@@ -118,6 +118,20 @@ def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:
     return version, found
 
 
+def version_of(path: Path, adapter: Adapter) -> str:
+    """Return the version of the client that wrote a session, "" if its first records name none. Raises OSError."""
+    if adapter.INFO.queries:
+        return ""
+    size, records = 0, record_reader(adapter, path)
+    for item in source_of(adapter.INFO).whole(path):
+        if isinstance(item, RawLine):
+            size += len(item.data)
+            found = next((version for record, _ in records(item) if (version := version_in(record))), "")
+            if found or size >= _MOST_BYTES:
+                return found
+    return ""
+
+
 def version_in(record: Record) -> str:
     """Return the client's version that a record names, "" if it names none."""
     for below in _BELOW:

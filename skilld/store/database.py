@@ -161,6 +161,14 @@ class Store:
         return cls(db, path)
 
     @classmethod
+    def empty(cls, path: Path) -> Store:
+        """Return a database in memory in place of one at `path` that was never made: whoever only reads makes none."""
+        db = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
+        db.row_factory = sqlite3.Row
+        migrate(db, path)
+        return cls(db, path)
+
+    @classmethod
     def open_sound(cls, path: Path, *, journaled: bool = True) -> Store:
         """Open a database as `open` does, and look all through it; raises DamagedError if anything is odd."""
         try:

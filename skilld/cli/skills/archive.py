@@ -85,7 +85,7 @@ def restore(arguments: argparse.Namespace) -> int:
     from skilld.library.archive import archived, sweep
     from skilld.library.archive import restore as put_back
 
-    there = archived(_archive())
+    there = archived(common.places().archive)
     if arguments.name is None:
         return _list(there, as_json=arguments.json)
     sweep(_archive(), time.time())

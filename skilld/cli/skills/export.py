@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    store = common.store()
+    store = common.stored()
     rows = [inventory.the_skill(store, name) for name in dict.fromkeys(arguments.names)]
     out: Path | None = arguments.out
     if len(rows) > 1 and (out is None or not out.is_dir()):
@@ -155,7 +155,7 @@ def run_share(arguments: argparse.Namespace) -> int:
     remote = common.as_text(arguments.to)
     if not is_address(remote) and remote.startswith("-"):
         raise UsageError(_TITLE, f"{remote} is not a remote")
-    rows = [inventory.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
+    rows = [inventory.the_skill(common.stored(), name) for name in dict.fromkeys(arguments.names)]
     plans = _plans(rows, common.as_text(arguments.branch))
     for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
         _show(plan, addresses)
@@ -212,7 +212,7 @@ def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:
     from skilld.proposals.staging import private_repositories
 
     plans: dict[tuple[Path, str], _Plan] = {}
-    check = Check(common.secrets(), inventory.said(common.store(), rows))
+    check = Check(common.secrets(), inventory.said(common.stored(), rows))
     for row in rows:
         text = redacted(inventory.skill_text(row.skill), check)
         tracked = track(row.path, private_repositories())

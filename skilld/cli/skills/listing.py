@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.library.rows import MERGED
 
     near = common.folder(arguments.project) / "SKILL.md" if arguments.project else None
-    shelved = inventory.shelved(common.store(), near)
+    shelved = inventory.shelved(common.stored(), near)
     chosen = _ordered(_chosen(shelved, arguments), arguments)[: arguments.limit]
     if arguments.json:
         return common.write_json([inventory.row_json(row) for row in chosen])
@@ -145,7 +145,7 @@ def _profile(project: Path | None) -> Profile:
     from skilld.library.profile import profile
     from skilld.types import State
 
-    store = common.store()
+    store = common.stored()
     states = [state for state in State if state is not State.SUPERSEDED]
     said = [*map(of_learning, store.learnings.all()), *map(of_proposal, store.proposals.in_states(states))]
     here = [one for one in said if project is None or one.project == str(project)]

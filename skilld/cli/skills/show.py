@@ -30,7 +30,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    store = common.store()
+    store = common.stored()
     row = inventory.the_skill(store, arguments.name)
     text = inventory.skill_text(row.skill)
     proposals, learnings = _proposals(store, row), _learnings(store, row)
@@ -126,7 +126,7 @@ def history(arguments: argparse.Namespace) -> int:
     """List the commits."""
     from skilld.clock import rfc3339
 
-    row = inventory.the_skill(common.store(), arguments.name)
+    row = inventory.the_skill(common.stored(), arguments.name)
     found = _history(row).versions(max(1, arguments.limit))
     if arguments.json:
         return common.write_json([asdict(version) | {"at": rfc3339(version.at)} for version in found])
@@ -140,7 +140,7 @@ def history(arguments: argparse.Namespace) -> int:
 
 def diff(arguments: argparse.Namespace) -> int:
     """Show what changed in a skill since a revision, what is not committed, or what a proposal changes."""
-    store = common.store()
+    store = common.stored()
     row = inventory.the_skill(store, arguments.name)
     since = common.as_text(arguments.since)
     proposals = [one for one in store.proposals.find(since) if one.path == str(row.path)] if since else []
@@ -184,7 +184,7 @@ def run_use(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.skills.write import body, filled, holes
 
-    row = inventory.the_skill(common.store(), arguments.name)
+    row = inventory.the_skill(common.stored(), arguments.name)
     text = body(inventory.skill_text(row.skill)).lstrip("\r\n")
     known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _values(arguments.var)
