@@ -7,7 +7,7 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld": (
-        ("skilld setup", "get started: three questions"),
+        ("skilld setup", "get started"),
         ("skilld run --backfill 7", "start now, with the last 7 days"),
         ("skilld review", "decide on the proposals"),
     ),
@@ -16,7 +16,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld run --once --backfill 7", "process the last 7 days, then exit"),
     ),
     "skilld setup": (
-        ("skilld setup", "answer three questions"),
+        ("skilld setup", "answer a few questions"),
         ("skilld setup agent", "let each agent judge its own sessions"),
         ("skilld setup offline --look-back 7", "answer in advance, for a script"),
         ("skilld setup --statusline claude-code", "show how many proposals are waiting"),

@@ -39,7 +39,7 @@ def tell_found() -> None:
     agents = [f"{ADAPTERS[name].INFO.title} ({counted(number, 'session file')})" for name, number in used.most_common()]
     console.say(console.paint("Found here", "bold"))
     console.say(f"  agents        {', '.join(agents) or 'none used'} in the last {_MONTH} days")
-    console.say(f"  skills        {len(inventory.all_skills([_folder()]))}")
+    console.say(f"  skills        {len(inventory.all_skills([_folder()])) or 'none'}")
     rows = list(dict.fromkeys(_instructions()))
     for number, row in enumerate(rows[:_MOST_FILES]):
         console.say(f"  {'' if number else 'instructions':12}  {row}")
@@ -128,8 +128,8 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
     console.say(f"The last {last}: {counted(len(found), 'session file')}. Judging them now {_cost(found)}.")
-    if days is None and not _wanted("Process them now?"):
-        console.say(f"Not now. Later: skilld run --once --backfill {wanted:g}")
+    if days is None and not _wanted("Judge them now?"):
+        console.say(f"To do it later: skilld run --once --backfill {wanted:g}")
         return ""
     try:
         _look_back(wanted)
@@ -208,12 +208,20 @@ def tell_outcome(*, listed: bool) -> None:
     where = common.places()
     console.line()
     if not where.database.exists():
-        console.say("Nothing yet, because no sessions were read. skilld learns from what you say from now on.")
+        console.say("No proposals yet: no sessions were read.")
     else:
         _tell_learned(listed=listed)
-    if not is_held(where.lock):
-        usable = service.the_manager().state().state != "unknown"
-        console.say(f"skilld is not running. Start it: skilld run{', or skilld service install' if usable else ''}")
+    batch = common.settings().batch
+    when = (
+        f"It judges what you type after every {counted(batch.turns, 'message')} of a session, and when the session "
+        f"ends or is idle for {batch.idle_minutes:g} minutes."
+    )
+    if is_held(where.lock):
+        console.say(f"skilld is running. {when}")
+        return
+    usable = service.the_manager().state().state != "unknown"
+    console.say(f"Next, start skilld: skilld run{', or at every login: skilld service install' if usable else ''}")
+    console.say(when)
 
 
 def _tell_learned(*, listed: bool) -> None:
@@ -235,7 +243,7 @@ def _tell_learned(*, listed: bool) -> None:
         console.say(about_waiting(homeless))
     if not proposals and not homeless:
         reasons = checks.why_nothing(known, "until you resume it: skilld resume" if paused else "")
-        console.say("Nothing yet, because:" if reasons else "No proposals are open. What you decided: skilld report")
+        console.say("No proposals yet:" if reasons else "No proposals are open. What you decided: skilld report")
         for reason in reasons[:_MOST_REASONS]:
             console.say(f"  {console.plain(reason)}")
 

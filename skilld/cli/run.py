@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from skilld.worker.spawn import Worker
 
 
-_ROOT = "skilld: You are running skilld as root, which can change every file on this machine. Use your own account.\n"
+_ROOT = "skilld: You are running skilld as root, which can change every file on this machine. Use your own account."
 
 
 def add(verbs: common.Verbs) -> None:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     make_private(where.database)
     check_private(where)
     if os.geteuid() == 0:
-        sys.stderr.write(_ROOT)
+        console.warn(_ROOT)
     lock = Lock.take(where.lock)
     terminal = sys.stdout.isatty()
     logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
@@ -334,7 +334,8 @@ def _tell_agents(engine: Engine) -> None:
         else:
             absent.append(adapter.INFO.title)
     if absent:
-        _row("Watched for", f"{', '.join(absent)}: not found here")
+        number = counted(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
+        _row("Not here", f"{number}, followed once you use them (list: skilld doctor)")
 
 
 def _tell_of_the_past(model: str, *, follows: bool) -> None:

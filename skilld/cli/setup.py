@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # A day of 100 human turns in 8 sessions, 5 of them with a skill, as benchmarks/prompt.py counts it.
 A_DAY = "about 30 calls and 140,000 tokens for 100 messages a day"
+_ONLY = 'notices only explicit wording, such as "from now on" or "never ... again"'
 _WHAT = "the skill in use, your instruction files and your last messages, with secrets removed"
 
 
@@ -153,7 +154,7 @@ def _judge(arguments: argparse.Namespace, found: Sequence[Offer], file: Path, *,
         return f"{console.plain(settings.model)} judges" if chosen else ""
     console.line()
     _show(found)
-    if not _ask(found, file, settings.model if chosen else ""):
+    if not _ask(found, file, settings, settings.model if chosen else ""):
         raise _LeftError
     try_model()
     settings = common.settings()
@@ -172,7 +173,7 @@ def ask_once(settings: Settings, file: Path) -> bool:
     if len(found) == 1:
         return False
     _show(found)
-    answered = _ask(found, file)
+    answered = _ask(found, file, settings)
     console.line()
     return answered
 
@@ -186,7 +187,7 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
     found = []
     if here := [client.title for client in CLIENTS.values() if find(client.program, environment)]:
         title = f"each agent judges its own sessions (found: {', '.join(here)})"
-        sends = f"{_WHAT}, to that agent only, using its own login"
+        sends = f"{_WHAT}, to that agent only, through its own login"
         found.append(Offer(AGENT, title, sends, f"your plan or credit with that agent, {A_DAY}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
@@ -196,21 +197,35 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
             provider = model.partition("/")[0]
             sends, costs = f"{_WHAT}, to {provider}", f"a few cents a day: {A_DAY}"
             found.append(Offer(model, f"a small model of {provider}, with your {variable}", sends, costs))
-    title = 'no model: notice only explicit wording ("from now on, ...")'
+    title = f"no model; {_ONLY}"
     return [*found, Offer(OFFLINE, title, "nothing", "nothing")]
 
 
 def _show(found: Sequence[Offer]) -> None:
-    console.say("Who should judge which of the things you tell your agents are worth remembering?")
+    console.say("Who should judge whether something you tell an agent is worth remembering?")
     for letter, one in zip(string.ascii_lowercase, found, strict=False):
         console.line()
         console.say(f"  {letter}  {one.model}: {one.title}")
         console.say(f"     sends: {one.sends}")
         console.say(f"     costs: {one.costs}")
     console.line()
+    if missing := unavailable(found):
+        console.say(console.paint(missing, "dim"))
+        console.line()
 
 
-def _ask(found: Sequence[Offer], file: Path, kept: str = "") -> bool:
+def unavailable(found: Sequence[Offer]) -> str:
+    """Return why the agents themselves cannot judge, where they are not among the offers."""
+    from skilld.classify.backends.agent_cli.clients import CLIENTS
+    from skilld.classify.backends.choose import AGENT
+
+    if any(one.model == AGENT for one in found):
+        return ""
+    programs = ", ".join(CLIENTS)
+    return f"Not available: {AGENT} (each agent judges its own sessions); none of these is on your PATH: {programs}"
+
+
+def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "") -> bool:
     """Take a letter, or a name; Enter takes what was chosen before, or the first. Whether there was an answer."""
     first = kept or found[0].model
     by_answer = {letter: one.model for letter, one in zip(string.ascii_lowercase, found, strict=False)}
@@ -219,7 +234,7 @@ def _ask(found: Sequence[Offer], file: Path, kept: str = "") -> bool:
         said := terminal.ask(f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): ")
     ) is not None:
         if said.strip().lower() in {"n", "no"}:
-            console.say("Not decided: until you choose, only explicit wording is noticed. To choose: skilld setup")
+            console.say(f"{_until_then(settings)} To choose: skilld setup")
             return True
         if model := by_answer.get(said.strip().lower()):
             _remember(file, model)
@@ -228,6 +243,17 @@ def _ask(found: Sequence[Offer], file: Path, kept: str = "") -> bool:
     console.line()
     console.say("Nothing was chosen. To choose later: skilld setup")
     return False
+
+
+def _until_then(settings: Settings) -> str:
+    """Return who judges as long as the person chooses nobody."""
+    from skilld.classify.backends import OFFLINE
+    from skilld.settings import choice_of
+
+    choice = choice_of(settings, os.environ)
+    if choice.name == OFFLINE:
+        return f"Until you choose, skilld judges offline: it {_ONLY}."
+    return f"Until you choose, {console.plain(choice.name)} judges."
 
 
 def _remember(file: Path, model: str, *, quiet: bool = False) -> None:

@@ -169,7 +169,7 @@ def back_end(model: Model | None) -> Check:
         detail = "; ".join(f"{agent}: {trouble.what}" for agent, trouble in model.agents)
         return Check(name, Verdict.WARN, f"{shown}. {detail}", model.agents[0][1].remedy)
     if model.why == UNANSWERED:
-        return Check(name, Verdict.WARN, shown, "skilld setup")
+        return Check(name, Verdict.WARN, shown.partition(";")[0], "skilld setup")
     if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
@@ -311,27 +311,35 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
             counts.files
         )
         return [f"no messages since skilld first ran; {before}{_LOOK_BACK}"]
-    seen = f"{counted(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
-    reasons = [f"{seen}; {counted(counts.learnings, 'learning')} kept"]
-    reasons += ["to see what you said that does not belong in any file yet: skilld learnings"] * bool(counts.learnings)
+    reasons = [_account(counts)]
+    if counts.judged and not (counts.learnings or counts.said or counts.refusals):
+        reasons.append("nothing in what was judged sounded like a lasting instruction")
+    if counts.learnings:
+        kept = counted(counts.learnings, "lasting instruction")
+        reasons.append(f"{kept} kept, but not in any file yet; to see what you said: skilld learnings")
     reasons += [check.detail for check in repeats(counts.said)]
-    if counts.chatter:
-        reasons.append(f"{counted(counts.chatter, 'turn')} skipped as chatter")
     if counts.waiting:
-        full = counted(counts.batch_turns, "turn")
-        rule = f"a batch is {full}, or fewer after {counts.idle_minutes:g} idle minutes"
-        reasons.append(f"{counted(counts.waiting, 'turn')} waiting: {rule}")
-    if counts.pending:
-        reasons.append(f"{counted(counts.pending, 'batch', 'batches')} waiting to be judged")
+        end = f"its session has {counted(counts.batch_turns, 'message')}, ends, or is idle for"
+        reasons.append(f"a message waits until {end} {counts.idle_minutes:g} minutes")
     if counts.parked:
         reasons.append(f"{counted(counts.parked, 'batch', 'batches')} parked after several attempts: skilld status")
-    if done := ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.outcomes.items())):
-        reasons.append(f"batches judged: {done}")
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
     reasons += [f"refused {counted(number, 'time')}: {why}" for why, number in common]
     if paused_until:
         reasons.append(f"paused {paused_until}")
     return reasons
+
+
+def _account(counts: Counts) -> str:
+    """Return how many messages were read and what came of them, in numbers that add up."""
+    fates = (
+        (counts.judged, "judged"),
+        (counts.pending, "about to be judged"),
+        (counts.waiting, "waiting for the rest of the session"),
+        (counts.chatter, "skipped with nothing lasting in them"),
+    )
+    told = ", ".join(f"{number} {fate}" for number, fate in fates if number)
+    return f"{counted(counts.turns, 'message')} read: {told}"
 
 
 def repeats(said: Sequence[str]) -> list[Check]:

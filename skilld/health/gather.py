@@ -411,19 +411,18 @@ def _session_bus(environment: Mapping[str, str]) -> bool:
 
 def counts(store: Store, settings: Settings | None) -> Counts:
     """Return what was seen until now, and what came of it."""
-    turns = store.transcripts.turn_counts()
-    batches = store.batches.counts()
+    turns = store.transcripts.turn_fates()
     more: dict[str, Any] = {}
     if settings is not None:
         more = {"batch_turns": settings.batch.turns, "idle_minutes": settings.batch.idle_minutes}
     return Counts(
         files=sum(facts["files"] for facts in store.transcripts.summary().values()),
         turns=turns["seen"],
-        with_skill=turns["seen"] - store.transcripts.turns_without_skill(),
-        chatter=turns["chatter"],
+        judged=turns["judged"],
+        pending=turns["pending"],
         waiting=turns["waiting"],
-        pending=batches["pending"],
-        parked=batches["parked"],
+        chatter=turns["chatter"],
+        parked=store.batches.counts()["parked"],
         outcomes=store.batches.outcomes(),
         refusals=store.batches.refusals(),
         learnings=store.learnings.count(),

@@ -158,17 +158,17 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What came of the turns so far. `with_skill` are those said in sessions in which a skill was used."""
+    """What came of the turns so far. Each is judged, `pending` in a batch, `waiting` for its batch, or chatter."""
 
     files: int = 0
     turns: int = 0
-    with_skill: int = 0
-    chatter: int = 0
+    judged: int = 0
+    pending: int = 0
     waiting: int = 0
+    chatter: int = 0
     batch_turns: int = 5
     idle_minutes: float = 10
-    pending: int = 0
-    parked: int = 0
+    parked: int = 0  # batches
     outcomes: Mapping[str, int] = field(default_factory=dict)
     refusals: Mapping[str, int] = field(default_factory=dict)
     learnings: int = 0

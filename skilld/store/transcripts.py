@@ -395,11 +395,19 @@ class Transcripts(Files):
         ).fetchone()
         return dict(row)
 
-    def turns_without_skill(self) -> int:
-        """Return how many turns that count were said in sessions without any skill use."""
-        (number,) = self._db.execute(
-            """SELECT count(*) FROM turns WHERE batch_id IS NOT ? AND NOT EXISTS (SELECT 1 FROM skill_uses WHERE
-               skill_uses.agent = turns.agent AND skill_uses.session_id = turns.session_id)""",
+    def turn_fates(self) -> dict[str, int]:
+        """Return how many turns count, and what came of them: each is in one of the other numbers."""
+        row = self._db.execute(
+            """WITH fates AS (SELECT CASE
+                 WHEN turns.batch_id IS NULL THEN iif(turns.lasting, 'waiting', 'chatter')
+                 WHEN batches.state != 'done' THEN 'pending'
+                 WHEN batches.outcome = 'nothing' AND batches.done_at = batches.created_at AND batches.attempts = 0
+                   THEN 'chatter'
+                 ELSE 'judged' END AS fate
+               FROM turns LEFT JOIN batches ON batches.id = turns.batch_id WHERE turns.batch_id IS NOT ?)
+               SELECT count(*) AS seen, coalesce(sum(fate = 'judged'), 0) AS judged,
+               coalesce(sum(fate = 'pending'), 0) AS pending, coalesce(sum(fate = 'waiting'), 0) AS waiting,
+               coalesce(sum(fate = 'chatter'), 0) AS chatter FROM fates""",
             (BEFORE,),
         ).fetchone()
-        return int(number)
+        return dict(row)

@@ -260,9 +260,8 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     write(patient.home / ".claude/projects/-p/s1.jsonl", *(typed(f"n{i}", text) for i, text in enumerate(turns)))
     assert patient.program.run("run", "--once").returncode == 0
     first, *more = patient.why_nothing()
-    assert first == "7 turns seen, 0 with a skill in use; 3 learnings kept"
-    assert more[0] == "to see what you said that does not belong in any file yet: skilld learnings"
-    assert any(reason.startswith("2 turns waiting: a batch is 5 turns") for reason in more)
+    assert first == "7 messages read: 5 judged, 2 skipped with nothing lasting in them"
+    assert more[0] == "3 lasting instructions kept, but not in any file yet; to see what you said: skilld learnings"
 
 
 def test_what_the_doctor_says_is_fit_for_a_terminal(patient: Patient) -> None:

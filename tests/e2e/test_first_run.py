@@ -70,7 +70,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     terminal = Terminal(program)
     shown = terminal.read_until("Following your agents.")
     assert terminal.stop() == 130
-    assert "Watched for  Claude Code, Codex, " in shown
+    assert "Not here     22 agents, followed once you use them (list: skilld doctor)" in shown
     assert "Back-end     offline" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "skilld run --once --backfill 7" in shown
@@ -85,7 +85,7 @@ def test_an_agent_that_is_installed_and_was_not_used_yet_is_told_apart(home: Pat
     program.environment["PATH"] = _client(home, "codex")
     shown = program.run("run", "--once").stdout
     assert "Codex        no sessions yet\n" in shown
-    assert shown.partition("Watched for  ")[2].partition(": not found here")[0].startswith("Claude Code, opencode, ")
+    assert "Not here     21 other agents, followed once you use them" in shown
     checks = program.run("doctor").stdout
     assert "agent codex        no sessions yet; skilld watches for " in checks
     assert "not installed: claude-code, opencode, " in checks
@@ -172,7 +172,7 @@ def test_setup_works_from_a_script_and_asks_nobody_without_a_terminal(home: Path
 
 
 def test_from_setup_to_the_first_proposal_in_one_sitting(home: Path, project: Project) -> None:
-    """Issue 18, 4: three questions, and what the last week taught."""
+    """Issue 18, 4: who judges, the service, and what the last week taught."""
     session = Session(home, project)
     session.use_skill()
     session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
@@ -185,10 +185,10 @@ def test_from_setup_to_the_first_proposal_in_one_sitting(home: Path, project: Pr
     terminal.type("offline")
     terminal.read_until("Run skilld whenever you are logged in? [Y/n]")
     terminal.type("n")
-    shown = terminal.read_until("Process them now? [Y/n]")
+    shown = terminal.read_until("Judge them now? [Y/n]")
     assert "The last 7 days: 1 session file. Judging them now does not call a model or send anything." in shown
     terminal.type("")
-    shown = terminal.read_until("Start it: skilld run")
+    shown = terminal.read_until("is idle for 10 minutes.")
     assert terminal.process.wait(LIMIT) == 0
     assert "\rJudging batches: 0 of 1" in shown
     assert shown.count("Always put the ticket number first in each entry.") == 1, "it is listed once"
@@ -205,9 +205,10 @@ def test_whoever_says_no_to_everything_still_has_a_working_daemon(home: Path, pr
     for question in (ASKED, "logged in? [Y/n]", "now? [Y/n]"):
         terminal.read_until(question)
         terminal.type("n")
-    shown = terminal.read_until("Start it: skilld run")
+    shown = terminal.read_until("is idle for 10 minutes.")
     assert terminal.process.wait(LIMIT) == 0
-    assert "Nothing yet, because no sessions were read." in shown
+    assert "Until you choose, skilld judges offline" in shown
+    assert "No proposals yet: no sessions were read." in shown
     assert not (home / ".config/skilld/config.toml").exists()
     with program.daemon():
         session = Session(home, project)
@@ -223,11 +224,11 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     done = program.run("setup", "offline", "--service", "no", "--look-back", "7")
     assert done.returncode == 0
     assert "Judged " not in done.stdout, "the end says it"
-    assert "Nothing yet, because:\n  5 turns seen, 0 with a skill in use; 0 learnings kept" in done.stdout
+    assert "No proposals yet:\n  5 messages read: 5 skipped with nothing lasting in them\n" in done.stdout
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
     assert "skilld cannot run as a service here: systemd failed: " in told.stdout
-    assert told.stdout.endswith("skilld is not running. Start it: skilld run\n")
+    assert "\nNext, start skilld: skilld run\nIt judges what you type after every 5 messages" in told.stdout
     assert "[--service yes|no] [--look-back DAYS]" in program.run("setup").stderr
 
 

@@ -174,19 +174,25 @@ def test_what_was_said_again_is_counted_by_line() -> None:
 
 
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
-    counts = Counts(
-        turns=47, with_skill=12, waiting=1, pending=1, parked=2, outcomes={"refused": 4}, refusals={"a": 1, "b": 3}
-    )
+    counts = Counts(turns=47, judged=38, pending=5, waiting=1, chatter=3, parked=2, refusals={"a": 1, "b": 3})
     assert why_nothing(counts, "until you resume") == [
-        "47 turns seen, 12 with a skill in use; 0 learnings kept",
-        "1 turn waiting: a batch is 5 turns, or fewer after 10 idle minutes",
-        "1 batch waiting to be judged",
+        "47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, "
+        "3 skipped with nothing lasting in them",
+        "a message waits until its session has 5 messages, ends, or is idle for 10 minutes",
         "2 batches parked after several attempts: skilld status",
-        "batches judged: 4 refused",
         "refused 3 times: b",
         "refused 1 time: a",
         "paused until you resume",
     ]
+
+
+def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
+    assert why_nothing(Counts(turns=6, judged=5, chatter=1), "") == [
+        "6 messages read: 5 judged, 1 skipped with nothing lasting in them",
+        "nothing in what was judged sounded like a lasting instruction",
+    ]
+    kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "")
+    assert kept[1:] == ["2 lasting instructions kept, but not in any file yet; to see what you said: skilld learnings"]
 
 
 @pytest.mark.parametrize(
