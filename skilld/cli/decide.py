@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.proposals.decide import Decision, Told
@@ -18,29 +18,77 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 
+_LIST = "List them: skilld proposals"
+# What a verb without an ID names: the states from which it is mostly used.
+_DECIDABLE = {
+    "accept": ("open",),
+    "reject": ("open", "dropped"),
+    "restore": ("dropped", "rejected"),
+    "revert": ("accepted",),
+}
+
+
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out", listing=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
+    parser.add_argument(
+        "--part",
+        metavar="N",
+        type=_numbers,
+        action="extend",
+        default=[],
+        help="accept only this part, as `skilld show` numbers them; the rest stays open. Repeat it for more",
+    )
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
     parser = common.verb(
         verbs, "reject", reject, "discard proposals; the same thing will not be proposed again", listing=True
     )
-    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--why", metavar="TEXT", default="", help="record why you decided this way")
     about = "bring back rejected or dropped proposals"
     parser = common.verb(verbs, "restore", restore, about, listing=True)
-    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit", listing=True)
-    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal's ID, or a prefix of it")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
+
+
+def _numbers(text: str) -> list[int]:
+    parts = text.replace(",", " ").split()
+    if not parts or not all(part.isascii() and part.isdigit() and int(part) for part in parts):
+        raise argparse.ArgumentTypeError("must be a number, or several: 1,3")
+    return [int(part) for part in parts]
 
 
 def accept(arguments: argparse.Namespace) -> int:
     """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
     from skilld.proposals.decide import accepting
 
+    if arguments.part:
+        return _accept_parts(arguments)
     return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
+
+
+def _accept_parts(arguments: argparse.Namespace) -> int:
+    """Take some parts of one open proposal; the others stay open as a proposal of their own."""
+    from skilld.git.environment import scrub_environment
+    from skilld.proposals.amend import accept_parts
+    from skilld.proposals.explain import parts_of
+    from skilld.types import State
+
+    if len(arguments.ids) != 1 or arguments.all or arguments.worktree:
+        raise UsageError("Which proposal?", "--part takes one ID, without --all or --worktree", _LIST)
+    removed = scrub_environment()
+    store = _store()
+    (proposal,) = _named(store, arguments.ids)
+    if proposal.state is not State.OPEN:
+        raise SkilldError(f"{proposal.id} was not accepted in part", f"it is {proposal.state.value}, not open")
+    number = max(len(parts_of(proposal)), 1)
+    if max(arguments.part) > number:
+        raise UsageError("No such part", f"{proposal.id} has {counted(number, 'part')}", f"skilld show {proposal.id}")
+    chosen = {part - 1 for part in arguments.part}
+    return _each(store, [proposal], lambda one: accept_parts(store, one, chosen, removed), as_json=arguments.json)
 
 
 def reject(arguments: argparse.Namespace) -> int:
@@ -57,6 +105,8 @@ def restore(arguments: argparse.Namespace) -> int:
 
     scrub_environment()
     store = _store()
+    if not arguments.ids:
+        common.which(store, "restore", _DECIDABLE["restore"])
     return _each(store, _named(store, arguments.ids), partial(put_back, store), as_json=arguments.json)
 
 
@@ -77,8 +127,10 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
     with one_command():
         store = _store(rebuild=False)
         every = getattr(arguments, "all", False)
-        if bool(arguments.ids) == every:
-            raise UsageError("Which proposals?", "Give their IDs, or --all.", "List them: skilld proposals")
+        if arguments.ids and every:
+            raise UsageError("Which proposals?", "Give their IDs or --all, not both", _LIST)
+        if not arguments.ids and not every:
+            common.which(store, arguments.command, _DECIDABLE[arguments.command])
         chosen = store.proposals.in_states([State.OPEN]) if every else _named(store, arguments.ids)
         decision = make(removed)
         return _each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
@@ -88,7 +140,7 @@ def _store(*, rebuild: bool = True) -> Store:
     """Open the store, with what was decided with plain git since the last look."""
     from skilld.proposals.refresh import refresh
 
-    store = common.store()
+    store = common.stored()  # without a database there is nothing to decide on
     refresh(store, rebuild=rebuild)
     return store
 
@@ -137,9 +189,10 @@ def _row(now: Proposal, told: Told | None, error: SkilldError | None) -> dict[st
 
 def _tell(proposal: Proposal, told: Told | None, error: SkilldError | None) -> None:
     if error is not None:
-        remedy = f"\n  {console.plain(error.remedy)}" if error.remedy else ""
-        sys.stderr.write(f"skilld: {proposal.id}: {console.plain(str(error))}{remedy}\n")
+        console.warn(f"skilld: {proposal.id}: {console.plain(str(error))}")
+        if error.remedy:
+            console.warn(f"  {console.plain(error.remedy)}")
     for line in told.lines if told else ():
         console.say(console.plain(line))
     for warning in told.warnings if told else ():
-        sys.stderr.write(f"skilld: {console.plain(warning)}\n")
+        console.warn(f"skilld: {console.plain(warning)}")

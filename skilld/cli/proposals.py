@@ -16,7 +16,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 
 if TYPE_CHECKING:
-    from skilld.proposals.explain import Here, Origin
+    from skilld.proposals.explain import Here, Origin, Part
     from skilld.store import Store
     from skilld.types import Proposal, Update
 
@@ -37,7 +37,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(
         verbs, "show", run_show, "show a proposal: your words, the diff, and how to decide", listing=True
     )
-    parser.add_argument("id", metavar="ID", help="a proposal's ID, or a prefix of it")
+    parser.add_argument("id", metavar="ID", nargs="?", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
     parser = common.verb(verbs, "why", run_why, "show whose words a line of a skill came from", listing=True)
     parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as SKILL.md:12")
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.proposals.refresh import refresh
 
     states = _states(arguments.state)
-    store = common.store()
+    store = common.stored()
     refresh(store)
     found = store.proposals.in_states(states)
     if arguments.json:
@@ -158,16 +158,20 @@ def _states(text: str) -> Sequence[Any]:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
-    from skilld.proposals.explain import Here, Looking, diff
+    from skilld.proposals.explain import Here, Looking, diff, parts_of
     from skilld.proposals.refresh import refresh
     from skilld.proposals.remarks import doubt, on_staging, otherwise, rejected_for, standing
 
-    store = common.store()
+    store = common.stored()
     refresh(store)
+    if arguments.id is None:
+        common.which(store, "show", _shown_first(store))
     proposal = common.the_proposal(store, arguments.id)
     lines = list(diff(proposal))
+    parts = parts_of(proposal) if proposal.state.value == "open" else []
     if arguments.json:
-        return common.write_json(as_json(store, proposal) | {"diff": "\n".join(lines)})
+        shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
+        return common.write_json(as_json(store, proposal) | shown)
     remark = standing(store, proposal, time.time())
     here = Looking().look(proposal) if proposal.state.value == "open" else Here()
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
@@ -177,15 +181,31 @@ def run_show(arguments: argparse.Namespace) -> int:
         lines,
         (rejected_for(store, proposal), doubt(store, proposal), remark, here.unfit, *remarks),
         here,
+        () if arguments.without_commands else parts,
         ways=not arguments.without_commands,
     )
     return 0
 
 
-def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: Here, *, ways: bool = True) -> None:
+def _shown_first(store: Store) -> Sequence[str]:
+    """Return the states of what a person most likely wants to see: what is open, else anything."""
+    from skilld.types import State
+
+    return ("open",) if store.proposals.count(State.OPEN) else tuple(State)
+
+
+def present(
+    proposal: Proposal,
+    lines: list[str],
+    remarks: Iterable[str],
+    here: Here,
+    parts: Sequence[Part] = (),
+    *,
+    ways: bool = True,
+) -> None:
     """Print a proposal for a person; `remarks` say what to mind about where it stands, `here` which commands work.
 
-    Without `ways` no commands are named.
+    Several `parts` are numbered. Without `ways` no commands are named.
     """
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(proposal.summary)}")
@@ -207,10 +227,20 @@ def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: 
             console.say(console.paint(f"  note: {console.plain(said)}", "yellow"))
     console.line()
     console.diff(lines)
+    if len(parts) > 1:
+        _number(proposal, parts)
     commands = list(_ways(proposal, here)) if proposal.commit and ways else []
     if commands:
         console.line()
         console.table(commands, indent="  ")
+
+
+def _number(proposal: Proposal, parts: Sequence[Part]) -> None:
+    """Print the parts of a proposal by their numbers, and how to accept some of them."""
+    console.line()
+    for number, part in enumerate(parts, 1):
+        console.say(console.plain(f"  part {number}  {part.told}"), 10)
+    console.say(f"To accept only some parts: skilld accept {proposal.id} --part {len(parts)}")
 
 
 def origin(proposal: Proposal) -> str:
@@ -243,7 +273,7 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     git, where = "git", "commit it to the branch you have checked out"
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
-        git, where = f"skilld git --root {shlex.quote(root)}", "write it into the skill"
+        git, where = f"skilld git --root {shlex.quote(root)}", "write it into the file"
     if not here.unfit:
         yield f"skilld accept {proposal.id}", where
     yield f"skilld reject {proposal.id}", "discard it; it will not be proposed again"
@@ -266,7 +296,7 @@ def run_why(arguments: argparse.Namespace) -> int:
 
     path, line = _place_of(arguments.place)
     scrub_environment()
-    store = common.store()
+    store = common.stored()
     refresh(store)
     try:
         origin = why(path, line, private_repositories())
@@ -364,15 +394,15 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     behind = _behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
     when = f"accepted {accepted}" if accepted else f"created {proposal.created_at}"
-    console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
-    console.line(f"  {console.plain(proposal.summary)}")
+    console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
+    console.say(f"  {console.plain(proposal.summary)}")
     if behind is not None and behind.turn == OBSERVED_TURN:
-        console.line(f"  {console.plain(behind.reason)}; nobody said it")
-        console.line(f"  the agent ran: {console.plain(behind.quote)}")
+        console.say(f"  {console.plain(behind.reason)}; nobody said it")
+        console.say(f"  the agent ran: {console.plain(behind.quote)}")
     else:
         for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
-            console.line(f"  you: “{console.plain(quote)}”")
+            console.say(f"  you: “{console.plain(quote)}”")
     who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
-    console.line(console.paint(f"  {who}", "dim"))
+    console.say(console.paint(f"  {who}", "dim"))
     if maybe := doubt(store, proposal):
-        console.line(console.paint(f"  note: {console.plain(maybe)}", "yellow"))
+        console.say(console.paint(f"  note: {console.plain(maybe)}", "yellow"))

@@ -152,7 +152,7 @@ def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed
 def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
     found = versions(proposal)
     if found is None or not proposal.commit:
-        raise RefusedError(_TITLE, proposal.note or "its skill can no longer be read")
+        raise RefusedError(_TITLE, proposal.note or "its file can no longer be read")
     return found
 
 

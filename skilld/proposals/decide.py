@@ -5,9 +5,10 @@ The outcome is sentences for the person; whoever shows them makes them harmless 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +40,10 @@ class Told:
 
     lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def undone_by(self, key: str) -> Told:
+        """Return the same for a place where a key undoes the decision, and no command has to be typed."""
+        return replace(self, lines=tuple(_WAY_BACK.sub(f"To undo it: {key}", line) for line in self.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +150,20 @@ def _outcome(proposal: Proposal, after: State, landed: Landed | None) -> str:
     if landed.way is Way.NOTHING:
         return f"No commit was needed: {proposal.relpath} already says this. {back}"
     branch = (open_any(Path(proposal.repo), private_repositories()).branch or "").removeprefix("refs/heads/")
-    return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}. {back}"
+    return f"Commit {landed.commit[:10]}{f' on {branch}' if branch else ''}{_elsewhere(proposal)}. {back}"
+
+
+def _elsewhere(proposal: Proposal) -> str:
+    """Return where a decision was carried out, if not in the repository that the person is in."""
+    top = Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
+    try:
+        return "" if Path.cwd().is_relative_to(top) else f" in {top}"
+    except FileNotFoundError:
+        return f" in {top}"
 
 
 _BACK = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTED: "restore"}
+_WAY_BACK = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 
 
 def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> Told:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, unified_diff
@@ -23,6 +24,8 @@ from skilld.proposals.refit import Edit
 from skilld.proposals.staging import applier, private_repositories
 from skilld.types import Operation, Proposal, SideEdit
 
+_ITEM = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -30,6 +33,12 @@ class Part:
 
     removed: tuple[str, ...]
     added: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        """Its lines on one, without the marks of lists."""
+        changes = (("-", self.removed), ("+", self.added))
+        return "  ".join(f"{mark} {_ITEM.sub('', line)}" for mark, lines in changes for line in lines)
 
 
 def parts(before: bytes, operations: Sequence[Operation]) -> list[Part]:
@@ -90,6 +99,15 @@ def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
         return current, applier(proposal)(current)
     except (OSError, SkilldError):
         return None
+
+
+def parts_of(proposal: Proposal) -> list[Part]:
+    """Return the parts of a proposal that can be accepted singly; none where they cannot be told apart."""
+    found = versions(proposal)
+    try:
+        return parts(found[0], proposal.operations) if found is not None else []
+    except SkilldError:  # the person amended its commit: it is one piece
+        return []
 
 
 def diff(proposal: Proposal) -> Iterator[str]:

@@ -97,11 +97,11 @@ class ReviewApp(KeysApp[None]):
     {DIALOGS}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "tab('proposals')", "Tab", show=False),
-        Binding("2", "tab('skills')", "Tab", show=False),
-        Binding("3", "tab('sessions')", "Tab", show=False),
-        Binding("4", "tab('waiting')", "Tab", show=False),
-        Binding("5", "tab('report')", "Tab", show=False),
+        Binding("1", "tab('proposals')", "Tab", show=False, tooltip="Go to that tab"),
+        Binding("2", "tab('skills')", "Tab", show=False, tooltip="Go to that tab"),
+        Binding("3", "tab('sessions')", "Tab", show=False, tooltip="Go to that tab"),
+        Binding("4", "tab('waiting')", "Tab", show=False, tooltip="Go to that tab"),
+        Binding("5", "tab('report')", "Tab", show=False, tooltip="Go to that tab"),
         Binding("q", "quit", "Quit"),
     ]
 

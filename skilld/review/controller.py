@@ -246,7 +246,7 @@ class ReviewSession:
         unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
         remarks = tuple(remark for remark in (proposal.note, *wheres, unfit, *proposal.flags, gone) if remark)
         if found is None:
-            return Look((), (), said, (*remarks, "its skill can no longer be read"), "")
+            return Look((), (), said, (*remarks, "its file can no longer be read"), "")
         try:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
@@ -296,14 +296,14 @@ class ReviewSession:
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_edited(store, proposal, text, self._around.removed)
         self._done.append((State.ACCEPTED, proposal_id))
-        return told
+        return told.undone_by("u")
 
     def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> Told:
         """Accept these parts, by number from 0; the others stay open."""
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_parts(store, proposal, chosen, self._around.removed)
         self._done.append((State.ACCEPTED, proposal_id))
-        return told
+        return told.undone_by("u")
 
     def undo(self) -> Told:
         """Undo the last decision of this sitting; the commit of one that was accepted is taken back or reverted."""
@@ -378,7 +378,7 @@ class ReviewSession:
         with self._deciding(proposal_id) as (store, proposal):
             told = decide(store, proposal, decision)
         self._done.append((decision.after, proposal_id))
-        return told
+        return told.undone_by("u")
 
     @contextmanager
     def _deciding(self, proposal_id: str) -> Iterator[tuple[Store, Proposal]]:

@@ -157,9 +157,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         self.action_choose()
 
     def _prompt(self, number: int) -> Content:
-        part = self._parts[number]
-        lines = [*(f"- {line.strip()}" for line in part.removed), *(f"+ {line.strip()}" for line in part.added)]
-        return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text('  '.join(lines))}")
+        return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text(self._parts[number].told)}")
 
 
 class AgreeDialog(Dialog[bool]):
@@ -291,9 +289,9 @@ class Pane(Vertical):
 
     # First in the key line: a narrow screen has room for the first ones alone.
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark", "app.keys", "Keys", key_display="?"),
-        Binding("space", "page(1)", "Scroll", show=False),
-        Binding("b", "page(-1)", "Scroll", show=False),
+        Binding("question_mark", "app.keys", "Keys", key_display="?", tooltip="Show what each key does"),
+        Binding("space", "page(1)", "Scroll", show=False, tooltip="Scroll below the list"),
+        Binding("b", "page(-1)", "Scroll", show=False, tooltip="Scroll below the list"),
         Binding("escape", "leave", "Exit the search", show=False),
     ]
 
@@ -347,10 +345,10 @@ class KeysApp(App[R]):
 
     def action_keys(self) -> None:
         """Show every key there is now."""
-        named: dict[str, list[str]] = {"Move": ["\u2191", "\u2193", "j", "k", "g", "G"]}
+        named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}
         for one in self.screen.active_bindings.values():
             binding = one.binding
             here = isinstance(one.node, Pane | Screen | App) and one.enabled
             if here and binding.description and not binding.key.startswith(_EVERYWHERE):
-                named.setdefault(binding.description, []).append(self.get_key_display(binding))
+                named.setdefault(binding.tooltip or binding.description, []).append(self.get_key_display(binding))
         self.push_screen(KeysDialog([(" ".join(keys), what) for what, keys in named.items()]))

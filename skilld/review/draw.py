@@ -22,7 +22,7 @@ from skilld.store.overview import LiveSession
 from skilld.text import counted, safe_text
 from skilld.types import Proposal
 
-PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("conf.", 5), ("", 2), ("what", 160))
+PROPOSAL_COLUMNS = (("file or skill", 18), ("age", 5), ("conf.", 5), ("", 2), ("what", 160))
 SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("next", 7), ("last", 6), ("skills", 80))

@@ -38,15 +38,15 @@ class ProposalsPane(Pane):
     """What is open. With `ids`, only those."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "accept", "Accept"),
-        Binding("A", "accept_file", "All of file", show=False),
-        Binding("r", "reject", "Reject"),
-        Binding("e", "edit", "Edit"),
-        Binding("p", "parts", "Parts"),
-        Binding("s,n", "skip", "Skip"),
-        Binding("u", "undo", "Undo"),
-        Binding("o", "outside", "$EDITOR"),
-        Binding("slash", "search", "Search"),
+        Binding("a", "accept", "Accept", tooltip="Accept: commit it to your branch"),
+        Binding("A", "accept_file", "All of file", show=False, tooltip="Accept all open ones for this file"),
+        Binding("r", "reject", "Reject", tooltip="Reject, with a reason if you like"),
+        Binding("e", "edit", "Edit", tooltip="Edit the text here, then accept it"),
+        Binding("p", "parts", "Parts", tooltip="Accept parts; the rest stays open"),
+        Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
+        Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
+        Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then accept it"),
+        Binding("slash", "search", "Search", tooltip="Search the proposals"),
     ]
     app: ReviewApp
 

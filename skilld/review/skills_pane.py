@@ -28,13 +28,13 @@ class SkillsPane(Pane):
     """The person's skills."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search"),
-        Binding("c", "use", "Copy"),
-        Binding("y", "path", "Path"),
-        Binding("o", "edit", "$EDITOR"),
-        Binding("x", "switch", "On/off"),
-        Binding("d", "delete", "Delete"),
-        Binding("n", "generate", "New"),
+        Binding("slash", "search", "Search", tooltip="Search your skills"),
+        Binding("c", "use", "Copy", tooltip="Copy what you type to use it"),
+        Binding("y", "path", "Path", tooltip="Copy its path"),
+        Binding("o", "edit", "$EDITOR", tooltip="Edit it in $EDITOR"),
+        Binding("x", "switch", "On/off", tooltip="Offer it to agents, or stop"),
+        Binding("d", "delete", "Delete", tooltip="Move it to the trash"),
+        Binding("n", "generate", "New", tooltip="Create skills from past sessions"),
     ]
     app: ReviewApp
 

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 class WaitingPane(Pane):
     """What was said and waits for a place."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "propose", "Propose"), Binding("d", "forget", "Forget")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("p", "propose", "Propose", tooltip="Propose it for the best file there is"),
+        Binding("d", "forget", "Forget", tooltip="Delete it"),
+    ]
     app: ReviewApp
 
     def __init__(self, sitting: ReviewSession) -> None:

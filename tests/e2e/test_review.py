@@ -16,6 +16,8 @@ from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
 from support.waiting import wait_for
 
+OF_FILE, OFFER = "Accept all open ones for this file", "Offer it to agents, or stop"
+
 
 def _decisions(world: Taught) -> list[tuple[str, str, str]]:
     (database,) = world.home.rglob("skilld.db")
@@ -207,9 +209,9 @@ def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
 def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taught, size: tuple[int, int]) -> None:
     async def story(screen: Screen) -> None:
         await screen.read()
-        for tab, key, meaning in (("1", "A", "All of file"), ("2", "x", "On/off"), ("4", "d", "Forget")):
+        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "d", "Delete it")):
             await screen.press(tab, "question_mark")
-            await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Tab", "q  Quit")
+            await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Go to that tab", "q  Quit")
             await screen.press("escape")
         for tab in "12345":
             await screen.press(tab)
@@ -422,13 +424,13 @@ def test_in_a_real_terminal(world: Taught, size: tuple[int, int]) -> None:
         assert lines[-1].startswith("? Keys a Accept")
         assert ("q Quit" in lines[-1]) is (size[0] >= 80)
         terminal.press("?")
-        terminal.wait("every key", lambda text: "All of file" in text)
+        terminal.wait("every key", lambda text: OF_FILE in text)
         terminal.press("Escape")
-        terminal.wait("them to be gone", lambda text: "All of file" not in text)
+        terminal.wait("them to be gone", lambda text: OF_FILE not in text)
         terminal.press("2")
         terminal.wait("the skills", lambda text: "evolving" in text)
         terminal.press("1")
-        terminal.wait("the proposals", lambda text: f"+ {ONE}" in text and "All of file" not in text)
+        terminal.wait("the proposals", lambda text: f"+ {ONE}" in text and OF_FILE not in text)
         terminal.press("a")
         wait_for("it to be accepted", lambda: ONE in world.skill, context=terminal.screen)
         terminal.wait("the next", lambda text: f"+ {FIRST[:20]}" in text)  # the rest may be below a notice

@@ -1,0 +1,128 @@
+"""What a stranger stumbled over on the way from the README to the first accepted proposal, and around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from e2e.test_targets import Talk, plain
+from skilld.cli.guarding import READ_ONLY
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, LASTING_TOO, Session
+
+TWO = (LASTING, "Write the notes for 2.4.0", LASTING_TOO, "thanks", "ok go on")
+
+
+@pytest.fixture
+def two_parts(home: Path, project: Project, program: Program) -> str:
+    """Return the id of an open proposal of two parts."""
+    program.run("run", "--once")
+    session = Session(home, project)
+    session.use_skill()
+    session.type(*TWO)
+    program.run("run", "--once")
+    (found,) = program.json("proposals")
+    return str(found["id"])
+
+
+def test_show_numbers_the_parts_and_one_of_them_is_accepted(program: Program, project: Project, two_parts: str) -> None:
+    shown = program.run("show", two_parts).stdout
+    assert "  part 1  + Always put the ticket number first in each entry.\n" in shown
+    assert "  part 2  + Never mention internal hostnames in the release notes.\n" in shown
+    assert f"To accept only some parts: skilld accept {two_parts} --part 2\n" in shown
+    assert [part["added"] for part in program.json("show", two_parts)["parts"]] == [
+        ["- Always put the ticket number first in each entry."],
+        ["- Never mention internal hostnames in the release notes."],
+    ]
+    for wrong in (["--part", "3"], ["--part", "0"], ["--part", "x"], ["--part", "1", "--all"]):
+        assert program.run("accept", two_parts, *wrong).returncode == 2
+    done = program.run("accept", two_parts, "--part", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    text = project.skill_path.read_text()
+    assert ("internal hostnames" in text, "ticket number" in text) == (True, False)
+    (rest,) = program.json("proposals")
+    assert rest["summary"] == "Always put the ticket number first in each entry."
+    again = program.run("accept", two_parts, "--part", "1")
+    assert (again.returncode, "it is accepted, not open" in again.stderr) == (1, True)
+    assert program.run("accept", rest["id"], "--part", "1").returncode == 0
+    assert "ticket number" in project.skill_path.read_text()
+
+
+def test_elsewhere_the_repository_is_named_and_in_it_not(program: Program, project: Project, two_parts: str) -> None:
+    assert f" on main in {project.root}. To undo it: " in program.run("accept", two_parts).stdout
+    inside = Program(project.root, program.environment)
+    inside.environment["HOME"] = str(program.home)
+    done = inside.run("revert", two_parts)
+    assert (done.returncode, str(project.root) in done.stdout, " on main. To undo it: " in done.stdout) == (
+        0,
+        False,
+        True,
+    )
+
+
+def test_a_verb_without_an_id_says_what_there_is(program: Program, two_parts: str) -> None:
+    for verb in ("show", "reject", "accept"):
+        done = program.run(verb)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"{two_parts}  release-notes  Always put the ticket number first")
+        assert done.stderr.endswith(f"skilld: Which proposal? no ID was given\n  skilld {verb} {two_parts}\n")
+    assert program.run("revert").stderr == "skilld: Nothing to revert: no proposal is accepted\n"
+    assert program.run("restore").stderr == "skilld: Nothing to restore: no proposal is dropped or rejected\n"
+    program.run("accept", two_parts)
+    assert f"{two_parts}  release-notes [accepted]  " in program.run("revert").stderr
+    assert "[accepted]" in program.run("show").stderr, "what was decided is all there is"
+
+
+def _read_only() -> list[list[str]]:
+    """Return each verb that only reads, with what it must be given."""
+    given = {
+        "consolidate": ["--dry-run"],
+        "eval": ["turns", "--data", "cases.jsonl"],
+        "git": ["log"],
+        "inspect": ["s.jsonl"],
+        "recommend": ["write the notes"],
+        "record": ["--stats"],
+        "service install": ["--dry-run"],
+        "show": ["3f2a"],
+        "skills diff": ["x"],
+        "skills export": ["x"],
+        "skills history": ["x"],
+        "skills share": ["x", "--to", "origin", "--dry-run"],
+        "skills show": ["x"],
+        "skills use": ["x"],
+        "sync": ["--dry-run"],
+        "team pr": ["--dry-run"],
+        "trim": ["--dry-run"],
+        "uninstall": ["--dry-run"],
+        "unsync": ["--dry-run"],
+        "why": ["a.md:1"],
+    }
+    left_out = {"demo", "mcp"}  # one works in a home of its own, the other waits for a client
+    left_out |= {"mine", "skills eval", "skills test"}  # may ask a model: what that costs is kept
+    return [[*verb.split(), *given.get(verb, [])] for verb in READ_ONLY if verb not in left_out]
+
+
+def test_what_only_reads_makes_nothing_where_skilld_never_ran(home: Path) -> None:
+    program = Program(home)
+    (home / "a.md").write_text("a\n")
+    before = sorted(home.rglob("*"))
+    made = {}
+    for verb in [*_read_only(), ["accept", "--all"], ["revert", "3f2a"]]:
+        done = program.run(*verb)
+        assert "Traceback" not in done.stderr
+        assert done.returncode != 3, done.stderr
+        now = sorted(home.rglob("*"))
+        if now != before:
+            made[" ".join(verb)] = [path.name for path in now if path not in before]
+            before = now
+    assert made == {}
+
+
+def test_context_takes_the_version_from_the_newest_transcript(home: Path, tmp_path: Path, program: Program) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": "- Be brief.\n"})
+    Talk(home, project.root, version="2.1.277").type("hello")
+    (context,) = program.json("context", "--project", str(project.root))["agents"].values()
+    assert (context["version"], context["assumed"]) == ("2.1.277", False)
+    assert "claude-code 2.1.277: " in program.run("context", "--project", str(project.root)).stdout
