@@ -51,7 +51,11 @@ def contradicted_block(change: str, text: str) -> Lines | None:
 
 def contradicts(change: str, other: str) -> bool:
     """Whether two instructions are about the same thing and cannot both hold."""
-    if max(len(change), len(other)) > MAX_CHANGE or _likeness(change, other) < _SAME_TOPIC:
+    if max(len(change), len(other)) > MAX_CHANGE:
+        return False
+    if _each_turns_down_the_other(change, other):
+        return True
+    if _likeness(change, other) < _SAME_TOPIC:
         return False
     if contradicts_outright(change, other):
         return True
@@ -95,8 +99,26 @@ def contradicts_outright(change: str, other: str) -> bool:
     if max(len(change), len(other)) > MAX_CHANGE:
         return False
     mine, theirs = measures(change), measures(other)
-    chosen = changed_choice(change, other) and not denies(chosen_part(change)) and not denies(other)
+    both_choose = not denies(chosen_part(change)) and not denies(chosen_part(other))
+    chosen = changed_choice(change, other) and both_choose and not _differ_in_scope(change, other)
     return chosen or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+
+
+def _each_turns_down_the_other(change: str, other: str) -> bool:
+    """Whether it is "use X, not Y" and "use Y, not X", whatever these are, of the same things."""
+    mine, theirs = (stems(turned_down(text)) for text in (change, other))
+    chosen, others_choice = (stems(chosen_part(text)) for text in (change, other))
+    if not mine & others_choice or not theirs & chosen or _differ_in_scope(change, other):
+        return False
+    about, other_about = chosen - theirs - PLAIN_VERBS, others_choice - mine - PLAIN_VERBS
+    return not (about - other_about and other_about - about)
+
+
+def _differ_in_scope(change: str, other: str) -> bool:
+    """Whether each says, behind what it turns down, of what it holds: "not spaces in Go", "not tabs in Python"."""
+    mine = stems(change) - stems(chosen_part(change)) - stems(chosen_part(other))
+    theirs = stems(other) - stems(chosen_part(other)) - stems(chosen_part(change))
+    return bool(mine - theirs) and bool(theirs - mine)
 
 
 def renumbered(change: str, line: str) -> str:
