@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TextIO
 
 from skilld.text import safe_text
 
@@ -35,6 +36,12 @@ def say(text: str, hang: int | None = None) -> None:
         line(one)
 
 
+def warn(text: str, hang: int = 2) -> None:
+    """Print one line on standard error, wrapped as `say` does it. Text from outside goes through `plain` first."""
+    for one in wrapped(text, _columns(sys.stderr), hang):
+        sys.stderr.write(f"{one}\n")
+
+
 def wrapped(text: str, columns: int, hang: int) -> list[str]:
     """Return the lines of a text of so many columns, which may hold colours; 0 columns leave it as it is. Pure."""
     if not columns:
@@ -56,11 +63,11 @@ def wrapped(text: str, columns: int, hang: int) -> list[str]:
     return ["".join(parts) for parts in lines]
 
 
-def _columns() -> int:
+def _columns(stream: TextIO | None = None) -> int:
     """Return how wide the terminal is (COLUMNS is honoured); 0 where output is none, or nobody knows."""
     from shutil import get_terminal_size  # 4 ms
 
-    return get_terminal_size((0, 0)).columns if sys.stdout.isatty() else 0
+    return get_terminal_size((0, 0)).columns if (stream or sys.stdout).isatty() else 0
 
 
 def piece(text: str) -> None:

@@ -76,9 +76,9 @@ def _bug(error: Exception) -> Exit:
 
 
 def _explain(error: SkilldError) -> None:
-    from skilld.text import safe_text
+    from skilld.console import plain, warn
 
     between = " " if error.title.endswith("?") else ": "
-    sys.stderr.write(f"skilld: {between.join(filter(None, [safe_text(error.title), safe_text(error.cause)]))}\n")
+    warn(f"skilld: {between.join(filter(None, [plain(error.title), plain(error.cause)]))}")
     if error.remedy:
-        sys.stderr.write(f"  {safe_text(error.remedy)}\n")
+        warn(f"  {plain(error.remedy)}")

@@ -18,6 +18,9 @@ from skilld.cli.settings_text import explained, with_setting, without_setting
 from skilld.errors import SkilldError, UsageError
 from skilld.files import write_whole
 
+_ROOTS = "roots."  # settings of one agent each: those that are not set are shown as one
+_VALUE = 9  # columns of most values
+
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
@@ -43,14 +46,23 @@ def show(arguments: argparse.Namespace) -> int:
         values["model_api_key"] = "(set)"
     if getattr(arguments, "json", False):
         return common.write_json(values)
-    flat = {}
-    for key in keys():
-        value: Any = values
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        flat[key] = value
-    console.table([(key, json.dumps(value), console.paint(keys()[key], "dim")) for key, value in flat.items()])
+    known = keys()
+    flat = {key: value for key in known if (value := _value(values, key)) is not None or not key.startswith(_ROOTS)}
+    left = [key.removeprefix(_ROOTS) for key in known if key not in flat]
+    rows = [(key, json.dumps(value), known[key]) for key, value in flat.items()]
+    if left:
+        rows.append((f"{_ROOTS}AGENT", "[]", f"{known[_ROOTS + left[0]]}; AGENT is one of {', '.join(left)}"))
+    width = max(len(key) for key, _, _ in rows)
+    for key, value, meaning in rows:
+        named = f"{key:{width}}  {console.plain(value):{_VALUE}}"
+        console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE + 4)
     return 0
+
+
+def _value(values: Any, key: str) -> Any:  # noqa: ANN401 - JSON
+    for part in key.split("."):
+        values = values.get(part) if isinstance(values, dict) else None
+    return values
 
 
 def path(arguments: argparse.Namespace) -> int:
@@ -117,10 +129,8 @@ def edit(arguments: argparse.Namespace) -> int:
 def _default(key: str) -> str:
     from skilld.settings import Settings
 
-    values: Any = Settings.model_construct().model_dump(mode="json")
-    for part in key.split("."):
-        values = values.get(part, []) if isinstance(values, dict) else None
-    return _literal("" if values is None else values)
+    value = _value(Settings.model_construct().model_dump(mode="json"), key)
+    return _literal(([] if key.startswith(_ROOTS) else "") if value is None else value)
 
 
 def unset(arguments: argparse.Namespace) -> int:

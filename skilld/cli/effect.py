@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skilld.effect.everything import Looked
     from skilld.effect.figures import Count
     from skilld.effect.remedies import Remedy
-    from skilld.effect.rules import Rule
+    from skilld.effect.rules import Effect, Rule
     from skilld.ingest.discover import Host, Root
     from skilld.store import Store
     from skilld.types import Proposal
@@ -52,7 +52,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    store = common.store()
+    store = common.stored()
     if arguments.mend:
         return as_job("rules", lambda: _mended(store))
     left = _read_missing(store)
@@ -63,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
     if not found:
-        console.line("No matching rules: no proposal has added one yet, and you have not had to repeat one.")
+        console.say("No matching rules: no proposal has added one yet, and you have not had to repeat one.")
     if left:
-        console.line(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
+        console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
     return 0
 
 
@@ -233,27 +233,45 @@ def _show(looked: Looked, *, whole: bool) -> None:
     from skilld.cli.context import short
 
     effect = looked.effect
-    rule, after = effect.rule, effect.after
+    rule = effect.rule
     word = effect.state.value
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
-    console.line(f"{console.paint(f'{word:9}', _COLOURS[word])} {console.plain(place)}  {console.plain(rule.text)}")
-    told = f"repeated in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
-    if after.sessions:
-        low, high = after.interval
-        told += f" (true value between {low:.0%} and {high:.0%})"
-    if effect.before.sessions:
-        told += f"; before it was added, {effect.before.repeats} of {effect.before.sessions}"
-    console.line(console.paint(f"          {told}", "dim"))
+    console.say(f"{console.paint(f'{word:9}', _COLOURS[word])} {console.plain(place)}  {console.plain(rule.text)}")
+    console.say(console.paint(f"          {summary(effect)}", "dim"), 10)
     for one in effect.evidence[0 if whole else -_SHOWN :]:
-        console.line(f"          you: “{console.plain(one.quote)}”")
+        console.say(f"          you: “{console.plain(one.quote)}”")
     if (remedy := _remedy(looked)) is not None:
-        console.line(f"          {_advice(remedy, key_of(looked.effect.rule), whole=whole)}")
+        console.say(f"          {_advice(remedy, key_of(looked.effect.rule), whole=whole)}")
         for check in remedy["checks"] if whole else ():
-            console.line(
+            console.say(
                 f"\n{console.plain(check['file'])} of {check['agent']}, a draft that skilld does not install:\n"
             )
             for line in check["text"].splitlines():
                 console.line(console.plain(line))
+
+
+def summary(effect: Effect) -> str:
+    """Return in words how often a rule was repeated, and how often it was said before it was there."""
+    from skilld.effect.figures import FEWEST
+
+    since = " since it was added" if effect.rule.proposal else ""
+    before, after = effect.before, effect.after
+    if not after.sessions:
+        told = f"no session{since} where it applied"
+    elif after.sessions < FEWEST:
+        told = f"repeated in {_sessions(after)}{since}; {FEWEST} are needed to tell whether it is followed"
+    else:
+        low, high = after.interval
+        told = f"repeated in {_sessions(after)}{since}; the true share is {low:.0%} to {high:.0%} (95% confidence)"
+    return told + (f". Before that, you said it in {_sessions(before)}" if before.sessions else "")
+
+
+def _sessions(count: Count) -> str:
+    """Return in which of the sessions where a rule applied something was said."""
+    if count.sessions == 1:
+        return "the one session where it applied" if count.repeats else "none: it applied in one session"
+    share = {0: "none", count.sessions: "all"}.get(count.repeats, str(count.repeats))
+    return f"{share} of the {count.sessions} sessions where it applied"
 
 
 def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:

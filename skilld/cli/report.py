@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.report.gather import gather
     from skilld.report.lines import lines
 
-    with closing(common.store()) as store:
+    with closing(common.stored()) as store:
         report = gather(store, time.time(), words=arguments.words)
     if arguments.html is not None:
         _write(arguments.html, report)

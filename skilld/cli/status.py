@@ -100,7 +100,7 @@ def collect() -> dict[str, Any]:
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.types import State
 
-    store = common.store()
+    store = common.stored()
     settings = kept(store, origin(common.places().settings_file, os.environ)) or shown(common.settings())
     now = time.time()
     choice = choose(settings.model, None, None, 0, os.environ)  # only to say which it is
@@ -203,7 +203,8 @@ def _print(shown: dict[str, Any]) -> None:
         )
     _print_proposals(shown)
     spent = shown["spend_today"]
-    console.say(f"today     {counted(spent['calls'], 'model call')}, {spent['tokens']} tokens, ${spent['usd']:.4f}")
+    calls = counted(spent["calls"], "model call")
+    console.say(f"today     {calls}, {spent['tokens']:,} tokens, {_money(spent['usd'])}")
     if why := shown["budget"]["spent"]:
         console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
@@ -259,7 +260,8 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
     ]
     console.table(rows)
     if absent := [name for name, facts in agents.items() if not facts["files"]]:
-        console.say(f"no files  {', '.join(absent)}")
+        number = counted(len(absent), "other agent" if rows else "agent")
+        console.say(f"agents    {number} without sessions here (list: skilld doctor)")
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
@@ -311,13 +313,24 @@ def run_cost(arguments: argparse.Namespace) -> int:
         console.say("No model calls yet.")
     budget = shown["budget"]
     console.say(
-        f"Daily budget: {budget['calls']} calls, {budget['tokens']} tokens, {_money(budget['usd'])} (0: no limit). "
+        f"Daily budget: {_budget(budget)}. "
         + (f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached today.")
     )
     if shown["waiting"]:
         console.say(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
-    console.say(f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call: only chatter.")
+    if shown["spared"]:
+        console.say(f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call: only chatter.")
     return 0
+
+
+def _budget(most: dict[str, Any]) -> str:
+    """Return the limits of a day; one of 0 is none."""
+    limits = (
+        (most["calls"], counted(most["calls"], "call")),
+        (most["tokens"], f"{most['tokens']:,} tokens"),
+        (most["usd"], _money(most["usd"])),
+    )
+    return ", ".join(told for limit, told in limits if limit) or "no limit"
 
 
 def collect_cost() -> dict[str, Any]:
@@ -326,7 +339,7 @@ def collect_cost() -> dict[str, Any]:
     from skilld.store.budget import spent_limit
 
     settings = common.settings()
-    store = common.store()
+    store = common.stored()
     days = [
         {key: row[key] for key in ("day", "model", "skill", "calls", "usd")}
         | {"tokens": row["tokens_in"] + row["tokens_out"], "tokens_in": row["tokens_in"]}

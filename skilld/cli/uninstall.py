@@ -182,24 +182,24 @@ def run(arguments: argparse.Namespace) -> int:
     last = folders(purge=arguments.purge)
     _list(parts + last, [*troubles, *archived(), *([] if arguments.purge else _settings())])
     if arguments.dry_run:
-        console.line("This was a dry run: nothing was removed.")
+        console.say("This was a dry run: nothing was removed.")
         if _held():
-            console.line("skilld is running: stop it before you uninstall it.")
+            console.say("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
     if all(part.kind != "service" for part in parts):  # one that is installed is stopped with the service
         _refuse_while_running()
     if not arguments.yes and not terminal.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
-        console.line("Nothing was removed.")
+        console.say("Nothing was removed.")
         return Exit.FAILURE
     code = _remove([part for part in parts if part.kind == "service"])
     _refuse_while_running()
     code = _remove([part for part in parts if part.kind != "service"]) or code
     if code:
-        console.line("skilld's own data was kept, so that you can run this again.")
+        console.say("skilld's own data was kept, so that you can run this again.")
         return code
     code = _remove(last)
-    console.line(
+    console.say(
         "To remove the program itself, use the tool that installed it: pipx uninstall skilld, uv "
         "tool uninstall skilld, make clean in a checkout, ..."
     )
@@ -216,20 +216,20 @@ def _name_open_proposals() -> None:
     except SkilldError:
         return  # told with the parts
     if waiting:
-        console.line(
+        console.say(
             console.paint(f"{counted(len(waiting), 'open proposal')} will be lost. Keep one: skilld accept ID", "bold")
         )
     for proposal in waiting:
-        console.line(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
+        console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
 
 
 def _list(parts: list[Removal], troubles: list[str]) -> None:
     for part in parts:
-        console.line(f"{part.kind:9} {console.plain(part.what)}")
+        console.say(f"{part.kind:9} {console.plain(part.what)}")
     for trouble in troubles:
-        console.line(console.paint(f"{'left':9} {console.plain(trouble)}", "yellow"))
+        console.say(console.paint(f"{'left':9} {console.plain(trouble)}", "yellow"))
     if not parts:
-        console.line("There is nothing to remove.")
+        console.say("There is nothing to remove.")
 
 
 def _settings() -> list[str]:
@@ -265,5 +265,5 @@ def _remove(parts: list[Removal]) -> int:
             code = code or (error.code if isinstance(error, SkilldError) else Exit.FAILURE)
             sys.stderr.write(f"skilld: {console.plain(part.what)}: {console.plain(str(error))}\n")
         else:
-            console.line(f"removed   {console.plain(part.what)}")
+            console.say(f"removed   {console.plain(part.what)}")
     return code

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from skilld.clock import seconds
-from skilld.text import counted, cut, one_line
+from skilld.text import counted, cut, one_line, sentence_starts
 from skilld.types import Kind, Proposal, State
 
 REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
@@ -221,9 +221,18 @@ def compose(
 
 def _subject(skill: str, summary: str) -> str:
     head = f"skilld({cut(one_line(skill) or 'skill', _SKILL)}): "
-    what = one_line(summary) or "update"
-    room = SUBJECT - len(head)
-    return head + (what if len(what) <= room else what[: room - 1].rstrip() + "…")
+    return head + _within(one_line(summary) or "update", SUBJECT - len(head))
+
+
+def _within(text: str, room: int) -> str:
+    """Return `text` cut to `room` characters: behind a sentence, else behind a word, else where it must be."""
+    if len(text) <= room:
+        return text
+    sentences = text[: max((start for start in sentence_starts(text) if start <= room - 2), default=0)].rstrip()
+    if len(sentences) > room // 2:
+        return f"{sentences} …"
+    words = text[:room].rpartition(" ")[0].rstrip(" ,;:")
+    return (words if len(words) > room // 2 else text[: room - 1].rstrip()) + "…"
 
 
 def _quoted(quote: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from skilld.report import say
-from skilld.report.values import Group, Report, Share
+from skilld.report.values import Group, Report
 from skilld.text import counted
 
 WIDTH = 78  # where nobody says how wide it may be
@@ -21,20 +21,20 @@ def lines(report: Report, home: str, width: int = WIDTH) -> list[str]:
 
 
 def _lines(report: Report, home: str, width: int) -> Iterator[str]:
-    yield f"{say.period(report)}, {counted(report.sessions, 'session')}"
+    yield f"{say.period(report)} ({counted(len(report.weeks), 'week')}): {counted(report.sessions, 'session')}"
     if not report.has_news:
         yield from wrap(say.nothing(report, ""), width)
         return
     yield from _named(width, "taught", say.taught(report), *_taught(report, home))
     states = [f"{say.number(count)} {state}" for state in say.STATES if (count := report.decided.states[state])]
     yield from _named(width, "decided", say.decided(report), ", ".join(states))
-    yield from _named(width, "said", say.again(report), *_again(report, home))
+    yield from _named(width, "repeated", say.again(report), *_again(report, home))
     files = (
         f"{say.short(one.path, home)}: {say.number(one.now)} tokens"
         + (f" ({say.change(one.change)})" * bool(one.change))
         for one in report.weight[:_ROWS]
     )
-    yield from _named(width, "weight", say.weight(report), *files)
+    yield from _named(width, "tokens", say.weight(report), *files)
     yield from _named(width, "cost", say.cost(report), _blocks(report.cost.per_week))
     for name, groups in (("agents", report.agents), ("projects", report.projects)):
         yield from _named(width, name, *(_group(group, home) for group in groups[:_ROWS]))
@@ -63,21 +63,15 @@ def _again(report: Report, home: str) -> Iterator[str]:
     again = report.again
     if not again.rules:
         return
-    shares = (("before", again.before), ("since", again.after))
-    yield "; ".join(f"{name} {_share(share)}" for name, share in shares if share.sessions)
     yield _blocks(again.per_week["after"])
     yield "rules: " + ", ".join(f"{count} {say.RULES[state]}" for state, count in again.states.items() if count)
     for rule in [one for one in again.rules if one.state == "repeated"][:_ROWS]:
-        yield f"{say.short(rule.path, home)}:{rule.line}: {_share(rule.after)}"
-
-
-def _share(share: Share) -> str:
-    return f"in {say.number(share.repeats)} of {say.number(share.sessions)}"
+        yield f"{say.short(rule.path, home)}:{rule.line}: repeated in {say.sessions(rule.after)}"
 
 
 def _group(group: Group, home: str) -> str:
     name = say.short(group.name, home) or "unknown"
-    return f"{name}: {counted(group.sessions, 'session')}, {group.taught} taught, {group.repeats} said again"
+    return f"{name}: {counted(group.sessions, 'session')}, {group.taught} taught, {group.repeats} repeated"
 
 
 def _blocks(values: Sequence[float]) -> str:

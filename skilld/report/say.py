@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from skilld.report.values import Report
+from skilld.report.values import Report, Share
 from skilld.text import counted, cut
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -20,7 +20,7 @@ WHERE = {
     "said": "already in a file",
 }
 STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
-RULES = {"repeated": "repeated", "holds": "kept", "unknown": "not known yet", "unused": "never needed"}
+RULES = {"repeated": "repeated", "holds": "kept", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
 _LONGEST = 60  # characters of a path
 
@@ -98,13 +98,20 @@ def again(report: Report) -> str:
         )
     if before.percent is None and after.percent is None:
         return "skilld has not read any sessions where a rule applied."
-    said = f"said in {percent(before.percent)} of the sessions where it applied" if before.sessions else ""
-    since = f"repeated in {percent(after.percent)} of them" if after.sessions else ""
-    if said and since:
-        return f"Before a rule was added, it was {said}. Since then, it was {since}."
-    if said:
-        return f"Before a rule was added, it was {said}; there have been no such sessions since."
-    return f"A rule was repeated in {percent(after.percent)} of the sessions where it applied."
+    said = f"Before a rule was added, you said it in {sessions(before)} where it applied"
+    if not after.sessions:
+        return f"{said}; there have been no such sessions since."
+    repeated = f"you repeated it in {sessions(after)} where it applied."
+    return f"{said}. Since then, {repeated}" if before.sessions else f"After a rule was added, {repeated}"
+
+
+def sessions(share: Share) -> str:
+    """Return in which of the sessions something was said."""
+    if share.sessions == 1:
+        return "the one session" if share.repeats else "none of 1 session"
+    if share.repeats in {0, share.sessions}:
+        return f"{'all' if share.repeats else 'none of'} {number(share.sessions)} sessions"
+    return f"{number(share.repeats)} of {number(share.sessions)} sessions ({percent(share.percent)})"
 
 
 def _unread(report: Report) -> str:

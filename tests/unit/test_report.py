@@ -191,7 +191,7 @@ def test_what_is_nothing_is_left_out() -> None:
     shown = "\n".join(lines(young, HOME, 200))
     assert "half of the decisions were made within a day." in shown
     assert "~/a/CLAUDE.md: 35 tokens\n" in shown
-    assert "since in 1 of 3\n" in shown
+    assert "After a rule was added, you repeated it in 1 of 3 sessions (33%) where it applied.\n" in shown
     assert "in 0 of 0" not in shown
 
 
