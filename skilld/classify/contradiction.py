@@ -71,7 +71,7 @@ def contradicts_plainly(change: str, other: str) -> bool:
     """
     if not contradicts(change, other):
         return False
-    outright = contradicts_outright(change, other)
+    outright = contradicts_outright(change, other) or _each_turns_down_the_other(change, other)
     if outright and stems(turned_down(change)) & stems(other):  # "use X, never Y": whatever says Y is meant
         return True
     if not _WORDS.search(_CODE.sub("", other)):
@@ -106,7 +106,9 @@ def contradicts_outright(change: str, other: str) -> bool:
 
 def _each_turns_down_the_other(change: str, other: str) -> bool:
     """Whether it is "use X, not Y" and "use Y, not X", whatever these are, of the same things."""
-    mine, theirs = (stems(turned_down(text)) for text in (change, other))
+    mine, theirs = stems(turned_down(change)), stems(turned_down(other))
+    if not mine or not theirs:
+        return False
     chosen, others_choice = (stems(chosen_part(text)) for text in (change, other))
     if not mine & others_choice or not theirs & chosen or _differ_in_scope(change, other):
         return False

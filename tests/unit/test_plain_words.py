@@ -1,0 +1,115 @@
+"""What verbs print is in words a person reads: counts, limits and settings, and no line cut within a word."""
+
+from __future__ import annotations
+
+import re
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from skilld import console
+from skilld.cli.effect import summary
+from skilld.effect.figures import Count, RuleState
+from skilld.effect.rules import Effect, Origin, Rule
+from skilld.proposals.model import SUBJECT, compose
+from skilld.report.say import sessions
+from skilld.report.values import Share
+from support.program import Program
+
+RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")
+
+
+ONCE = "the one session where it applied"
+NONE = "no session since it was added where it applied"
+FEW = "since it was added; 30 are needed to tell whether it is followed"
+MANY = (
+    "repeated in 4 of the 40 sessions where it applied since it was added; the true share is 4% to 37% (95% confidence)"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ((1, 1), (0, 0), f"{NONE}. Before that, you said it in {ONCE}"),
+        ((0, 0), (1, 1), f"repeated in {ONCE} {FEW}"),
+        ((0, 0), (3, 0), f"repeated in none of the 3 sessions where it applied {FEW}"),
+        ((4, 2), (40, 4), f"{MANY}. Before that, you said it in 2 of the 4 sessions where it applied"),
+    ],
+)
+def test_effect_says_in_words_how_often(before: tuple[int, int], after: tuple[int, int], told: str) -> None:
+    assert summary(Effect(RULE, Count(*before), Count(*after), RuleState.UNKNOWN)) == told
+
+
+def test_the_report_says_one_of_one_in_words() -> None:
+    shares = [Share(1, 1, 100), Share(1, 0, 0), Share(4, 4, 100), Share(4, 0, 0), Share(1200, 3, 0)]
+    assert [sessions(one) for one in shares] == [
+        "the one session",
+        "none of 1 session",
+        "all 4 sessions",
+        "none of 4 sessions",
+        "3 of 1,200 sessions (0%)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("summary", "subject"),
+    [
+        ("Always do a dry run.", "skilld(CLAUDE.md): Always do a dry run."),
+        (
+            "Always put the ticket number first. Never mention internal hostnames anywhere.",
+            "skilld(CLAUDE.md): Always put the ticket number first. …",
+        ),
+        (
+            "Run the linter, the formatter and the type checker before each and every commit that you make",
+            "skilld(CLAUDE.md): Run the linter, the formatter and the type checker…",
+        ),
+        ("Ok. " + "word " * 20, "skilld(CLAUDE.md): Ok. " + "word " * 8 + "word…"),
+        ("字" * 80, "skilld(CLAUDE.md): " + "字" * 51 + "…"),
+    ],
+)
+def test_the_subject_of_a_commit_is_cut_behind_a_sentence_or_a_word(summary: str, subject: str) -> None:
+    message = compose(skill="CLAUDE.md", summary=summary, reason="", quote="", trailers={"Proposal": "p"})
+    first = message.decode().partition("\n")[0]
+    assert (first, len(first) <= SUBJECT) == (subject, True)
+
+
+class _Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_message_of_trouble_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = _Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    text = "skilld: You are running skilld as root, which can change every file on this machine."
+    console.warn(text)
+    assert max(map(len, shown.getvalue().splitlines())) <= 40
+    assert " ".join(shown.getvalue().split()) == text
+
+
+def test_config_names_what_is_not_set_for_any_agent_in_one_row(home: Path) -> None:
+    program = Program(home)
+    folder = home / "elsewhere"
+    folder.mkdir()
+    (home / ".config/skilld").mkdir(parents=True)
+    (home / ".config/skilld/config.toml").write_text(f'[roots]\ncodex = ["{folder}"]\n')
+    (home / ".config/skilld/config.toml").chmod(0o600)
+    rows = [line for line in program.run("config").stdout.splitlines() if line.startswith("roots.")]
+    assert [row.split()[0] for row in rows] == ["roots.codex", "roots.AGENT"]
+    assert "AGENT is one of claude-code, opencode, " in rows[1]
+
+
+def test_cost_names_no_limit_that_there_is_not(home: Path) -> None:
+    shown = Program(home).run("cost").stdout
+    assert shown == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached today.\n"
+    free = {f"SKILLD_BUDGET__{name}": "0" for name in ("CALLS", "TOKENS", "USD")}
+    assert "Daily budget: no limit. " in Program(home, free).run("cost").stdout
+
+
+def test_doctor_counts_the_checks_that_it_shows(home: Path) -> None:
+    shown = Program(home).run("doctor").stdout
+    (number,) = re.findall(r" of (\d+) checks failed", shown)
+    assert sum(line.startswith(("ok  ", "warn", "fail", "skip")) for line in shown.splitlines()) == int(number)
