@@ -24,6 +24,8 @@ _HANDLING = stems(
 _REASON = re.compile(r",\s|\s(?:because|so that|since|as)\s|;")
 _NUMBERS = stems(" ".join(SPELLED.values()))
 _CODE = re.compile(r"`[^`]*`")
+_NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:without|unless|until|except|but|if|when|while|where|before|after)\b")
 _WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # of a rule: a line of mere code is a command
 _MOSTLY = 0.75  # share of a rule's own words from which one that is another's is no other subject
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
@@ -121,6 +123,19 @@ def _differ_in_scope(change: str, other: str) -> bool:
     mine = stems(change) - stems(chosen_part(change)) - stems(chosen_part(other))
     theirs = stems(other) - stems(chosen_part(other)) - stems(chosen_part(change))
     return bool(mine - theirs) and bool(theirs - mine)
+
+
+def forbids(one: str, other: str) -> bool:
+    """Whether `one` says no to all of what `other` asks for: "do not use pnpm", "always use pnpm in this project".
+
+    For two things a person said. Of a line of a file it takes too much for an opposite: "do not apply it on your own"
+    would take the place of the step "apply it".
+    """
+    if not denies(one) or denies(other) or chosen_part(one) != one:
+        return False
+    refused = stems(_NO.sub(" ", one))
+    conditions, others_conditions = (set(_CONDITION.findall(text.lower())) for text in (one, other))
+    return len(refused) > 1 and refused <= stems(other) and conditions <= others_conditions
 
 
 def renumbered(change: str, line: str) -> str:

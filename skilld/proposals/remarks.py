@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
+from skilld.classify.contradiction import contradicts_plainly, forbids
 from skilld.clock import seconds
 from skilld.files import read_plain
 from skilld.git.staging_branch import STAGING_BRANCH
@@ -16,7 +17,7 @@ from skilld.store.batches import REMAKE
 from skilld.store.meta import LOOKED_AT, RESTS_ON
 from skilld.store.proposals import MAYBE
 from skilld.store.transcripts import Active
-from skilld.text import counted, fold
+from skilld.text import counted, fold, sentences_of
 from skilld.types import ContradictingLine, Proposal, State
 
 _HOUR = 3600
@@ -99,7 +100,20 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         f"{one.path}:{one.line} contradicts it{_and_then(one, changed)}: \u201c{one.text}\u201d"
         for one in conflicts(proposal)
     ]
+    told += [
+        f"{other.id}, also open, says the opposite: \u201c{other.summary}\u201d" for other in _opposite(store, proposal)
+    ]
     return told + [f"linked to {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
+
+
+def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
+    """Yield the open proposals for the same file that cannot hold beside one: one of them is to be rejected."""
+    mine = sentences_of(proposal.summary)
+    for other in store.proposals.in_states([State.OPEN], proposal.repo):
+        if other.id != proposal.id and other.path == proposal.path:
+            pairs = ((one, its) for one in mine for its in sentences_of(other.summary))
+            if any(contradicts_plainly(*pair) or forbids(*pair) or forbids(*pair[::-1]) for pair in pairs):
+                yield other
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_targets import Talk, plain
+from e2e.test_targets import Talk, plain, said
 from skilld.cli.guarding import READ_ONLY
 from support.live_project import Project
 from support.program import Program
@@ -126,3 +126,18 @@ def test_context_takes_the_version_from_the_newest_transcript(home: Path, tmp_pa
     (context,) = program.json("context", "--project", str(project.root))["agents"].values()
     assert (context["version"], context["assumed"]) == ("2.1.277", False)
     assert "claude-code 2.1.277: " in program.run("context", "--project", str(project.root)).stdout
+
+
+def test_of_two_open_proposals_that_say_the_opposite_each_names_the_other(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": "# Probe\n\n- Keep functions short.\n"})
+    program.run("run", "--once")
+    said(home, project, program, "From now on, always use pnpm in this project.")
+    second, first = said(home, project, program, "Don't use pnpm any more.")
+    for one, other in ((first, second), (second, first)):
+        remark = f"{other['id']}, also open, says the opposite: \u201c{other['summary']}\u201d"
+        assert remark in program.run("show", one["id"]).stdout
+        assert remark in program.run("proposals").stdout
+    program.run("reject", first["id"])
+    assert "says the opposite" not in program.run("show", second["id"]).stdout

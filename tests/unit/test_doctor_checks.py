@@ -173,11 +173,13 @@ def test_what_was_said_again_is_counted_by_line() -> None:
     assert repeats(()) == []
 
 
+SKIPPED = "3 skipped with nothing lasting in them"
+
+
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
     counts = Counts(turns=47, judged=38, pending=5, waiting=1, chatter=3, parked=2, refusals={"a": 1, "b": 3})
     assert why_nothing(counts, "until you resume") == [
-        "47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, "
-        "3 skipped with nothing lasting in them",
+        f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
         "a message waits until its session has 5 messages, ends, or is idle for 10 minutes",
         "2 batches parked after several attempts: skilld status",
         "refused 3 times: b",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.contradiction import contradicts, contradicts_plainly
+from skilld.classify.contradiction import contradicts, contradicts_plainly, forbids
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,21 @@ def test_they_cannot_both_hold(one: str, other: str) -> None:
 def test_of_other_things_or_the_same_way_round_they_can(one: str, other: str) -> None:
     for pair in ((one, other), (other, one)):
         assert not contradicts(*pair)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "does"),
+    [
+        ("Do not use tabs.", "Use tabs.", True),
+        ("Do not use pnpm any more.", "Always use pnpm in this project.", True),
+        ("Do not put the ticket number first.", "Always put the ticket number first in each entry.", True),
+        ("Use tabs.", "Do not use tabs.", False),
+        ("Do not use emojis.", "Put an emoji list into the docs.", False),
+        ("Never rebase shared branches.", "Rebase your own branch.", False),
+        ("Never push without asking.", "Push after asking.", False),
+        ("Do not use pnpm, but yarn.", "Use pnpm.", False),
+        ("Do not use tabs.", "Do not use tabs.", False),
+    ],
+)
+def test_a_no_to_all_that_another_asks_for(one: str, other: str, does: bool) -> None:  # noqa: FBT001 - a case
+    assert forbids(one, other) is does
