@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +44,7 @@ _WORDS = """user assistant gemini system session message tool_result toolResult 
     toolCall tool_use read read_file view bash skill activate_skill slash_command ui_telemetry invocation success
     main subagent s########0 /menu x/SKILL.md <user_query>a</user_query> 2026-11-03T09:00:00.000Z ask_user
     ask_user_question permission.completed human_response.recorded human_response"""
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # of each property and agent
 _STATE = ["session", "cwd", "calls", "questions", "seen", "used", "presence", "queries", "subagent"]
 KEYS = st.sampled_from(_KEYS.split())
 WORDS = st.sampled_from(_WORDS.split())
@@ -77,20 +79,20 @@ def feed(agent: ModuleType, name: Path, lines: list[bytes]) -> None:
 
 @EVERY
 @given(lines=st.lists(LINES, max_size=8))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 def test_no_line_raises(agent: ModuleType, lines: list[bytes]) -> None:
     feed(agent, NAMES[agent.INFO.name], lines)
 
 
 @given(lines=st.lists(LINES | st.sampled_from([b"    },", b'      "id": "a",']), max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 def test_no_line_of_a_document_raises(lines: list[bytes]) -> None:
     feed(gemini_cli, Path("chats/session-s.json"), lines)
 
 
 @EVERY
 @given(state=st.dictionaries(st.sampled_from(_STATE), JSON))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 def test_no_state_raises(agent: ModuleType, state: dict[str, Any]) -> None:
     parser = agent.parser(NAMES[agent.INFO.name], json.loads(json.dumps(state)))
     parser.feed(RawLine(0, 1, b'{"type":"user","message":{"role":"user","content":"hi"}}'))
@@ -122,14 +124,14 @@ def test_the_state_holds_no_words_and_stays_small(agent: ModuleType) -> None:
 @EVERY
 def test_hostile_texts_take_no_long_time(agent: ModuleType) -> None:
     texts = [
-        "<a></a>" * 40_000,
-        "<user_query>" * 40_000,
-        '<skill name="a" location="b">\n' + "\n</skill>" * 40_000,
-        "\n\n/" * 80_000,
-        "User steering update:\n<user_input>\n" + "\n</user_input>" * 20_000,
-        "/" + " \n" * 80_000,
-        "cat 'SKILL.md " + "\\'" * 40_000,
-        "<available_resources>" * 20_000,
+        "<a></a>" * 10_000,
+        "<user_query>" * 10_000,
+        '<skill name="a" location="b">\n' + "\n</skill>" * 10_000,
+        "\n\n/" * 20_000,
+        "User steering update:\n<user_input>\n" + "\n</user_input>" * 5_000,
+        "/" + " \n" * 20_000,
+        "cat 'SKILL.md " + "\\'" * 10_000,
+        "<available_resources>" * 5_000,
     ]
     start = time.process_time()
     for text in texts:
@@ -147,7 +149,7 @@ def test_hostile_texts_take_no_long_time(agent: ModuleType) -> None:
             lines = [json.dumps({**record, "type": kind}).encode() for kind in (role, "message")]
             lines.append(json.dumps({"type": f"{role}.message", "data": {"content": text, "arguments": call}}).encode())
             feed(agent, NAMES[agent.INFO.name], lines)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 2.5
 
 
 @pytest.mark.skipif(not COLLECTED, reason="no collected sessions beside the repository")
