@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
+from skilld.git import refs
 from skilld.git.errors import RefLockedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.model import Seen
@@ -113,7 +114,10 @@ def test_an_edit_that_does_not_fit_the_checked_out_branch(person: Person, desk: 
 
 
 @pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
-def test_where_git_holds_a_lock_everything_is_put_back(person: Person, desk: Desk, lock: str) -> None:
+def test_where_git_holds_a_lock_everything_is_put_back(
+    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch, lock: str
+) -> None:
+    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     tip = person.tip()
     (person.root / ".git" / lock).touch()
     with pytest.raises(RefLockedError):

@@ -162,7 +162,10 @@ def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
     assert look(made).changes.rests == {str(person.root): ""}
 
 
-def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(person: Person) -> None:
+def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     lock = person.root / f".git/{STAGING}.lock"
     lock.touch()
@@ -310,7 +313,8 @@ def test_what_was_decided_while_the_branch_was_in_use_leaves_it_later(person: Pe
     assert person.log(STAGING, "^main") == ["skilld(release): say p2"] if open_too else not person.tip(STAGING)
 
 
-def test_a_lock_keeps_what_waits_waiting(person: Person) -> None:
+def test_a_lock_keeps_what_waits_waiting(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))  # how it waits is held in test_git_refs.py
     waiting = proposal(person, "p1", "- Run the tests.", "- Dry run first.", repo=str(person.root))
     (person.root / ".git/refs/heads/skilld").mkdir()
     (person.root / f".git/{STAGING}.lock").touch()
