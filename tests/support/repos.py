@@ -64,6 +64,8 @@ def isolate(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Pat Person\n\temail = pat@example.org\n[init]\n\tdefaultBranch = main\n"
         '[protocol "file"]\n\tallow = always\n'
+        # After each commit and merge git would start two processes that look whether there is anything to tidy up.
+        "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
     )
 
 
