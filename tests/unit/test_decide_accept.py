@@ -38,7 +38,8 @@ def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(person: Perso
 
 
 @pytest.mark.parametrize(
-    ("accepted", "reverted"), [*zip(ORDERS, ORDERS, strict=True), *zip(ORDERS, ORDERS[::-1], strict=True)]
+    ("accepted", "reverted"),
+    [*zip(ORDERS[::2], ORDERS[::2], strict=True), *zip(ORDERS[1::2], ORDERS[::2][::-1], strict=True)],
 )
 def test_learnings_on_one_list_come_and_go_in_any_order(
     person: Person, desk: Desk, accepted: tuple[str, ...], reverted: tuple[str, ...]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import random
-from itertools import permutations
 
 import pytest
 
@@ -294,7 +294,8 @@ def test_several_that_wait_are_counted_on(person: Person, store: Store) -> None:
     assert states(store) == dict.fromkeys(ADDED, "accepted")
 
 
-@pytest.mark.parametrize("order", [*permutations(ADDED)], ids="".join)
+# In these orders each of the three is once the first, once between the others and once the last.
+@pytest.mark.parametrize("order", [("p1", "p3", "p2"), ("p2", "p1", "p3"), ("p3", "p2", "p1")], ids="".join)
 def test_accepted_in_any_order_they_are_counted_on(person: Person, store: Store, order: tuple[str, ...]) -> None:
     steps(person, store)
     for count, name in enumerate(order, 1):
@@ -371,7 +372,7 @@ def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, sto
     assert all(here.merges and not here.unfit for here in found.values())
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("HYPOTHESIS_EXAMPLES", "5"))))
 def test_after_any_edit_by_hand_accepting_does_what_was_shown(person: Person, store: Store, seed: int) -> None:
     """Whatever the person commits: what is open is accepted as the branch shows it, what is not was refused before."""
     chance = random.Random(seed)
