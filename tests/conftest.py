@@ -139,6 +139,11 @@ def furnish(home: Path) -> None:
     (home / ".gitconfig").write_text(f"{user}[init]\n\tdefaultBranch = main\n", encoding="utf-8")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one more than there are processors: tests of faults and screens wait for a good part of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Fence collection too: modules of tests import libraries that look around when they are imported."""
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))

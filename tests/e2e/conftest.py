@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from support import warm
 from support.at_work import program, project
 from support.taught import Taught, taught, teach
 
@@ -27,3 +30,10 @@ def world(lessons_kept: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Taugh
     with taught(lessons_kept) as world:
         monkeypatch.setenv("HOME", str(world.home))
         yield world
+
+
+@pytest.fixture(autouse=True)
+def workers_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the workers of what runs in this process be forks, as those of verbs are: each imported litellm."""
+    replaced = SimpleNamespace(Popen=warm.start_worker, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
+    monkeypatch.setattr("skilld.worker.spawn.subprocess", replaced)

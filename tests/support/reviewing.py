@@ -13,6 +13,7 @@ from typing import Any
 from textual.app import App
 from textual.pilot import Pilot
 
+from skilld.cli import common
 from skilld.cli.inventory import all_skills
 from skilld.cli.review import _generating
 from skilld.cli.terminal import edit
@@ -76,8 +77,9 @@ class Screen:
 
 
 def sitting(home: Path) -> ReviewSession:
-    """Return a sitting over the store of the home that HOME names."""
+    """Return a sitting over the store of the home that HOME names, which is made as `review` makes it."""
     where = places()
+    common.store().close()
     return ReviewSession(
         ReviewContext(
             open_store=lambda: Store.open(where.database),

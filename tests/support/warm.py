@@ -22,7 +22,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from support import warm_server
 from support.person import at_a_terminal
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -79,13 +81,16 @@ def _the_server(path: str) -> _Server:
         return server
 
 
+def _may_fork() -> bool:
+    return sys.platform != "darwin" and os.environ.get(CHOSEN) != "0"
+
+
 def fits(environment: Mapping[str, str], typed: str = "") -> bool:
     """Whether a fork can stand for a program with this environment and this on its standard input."""
     at_start = {name for name in environment if name.startswith(_AT_START)}
     path = environment.get("PYTHONPATH", "")
     return (
-        sys.platform != "darwin"
-        and os.environ.get(CHOSEN) != "0"
+        _may_fork()
         and environment.get("LANG") == _LANG
         and path in _PATHS
         and at_start == {"PYTHONPATH", *_PATHS[path]}
@@ -152,3 +157,14 @@ def _read(texts: Mapping[int, bytearray], until: float) -> None:
 def _text(data: bytes) -> str:
     """Decode as `subprocess` does."""
     return data.decode(locale.getpreferredencoding(do_setlocale=False)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def start_worker(command: list[str], **options: Any) -> Any:
+    """Start a worker as `subprocess.Popen` would, but as a fork if it can be one; start anything else as ever."""
+    environment = options.get("env") or {}
+    at_start = {name for name in environment if name.startswith(_AT_START)}
+    if command[-1] != "skilld.worker" or at_start - {"PYTHONPATH"} or not _may_fork():
+        return subprocess.Popen(command, **options)
+    server = _the_server(str(REPOSITORY))
+    with server.turn:
+        return warm_server.Lent(server.control, ["skilld.worker"], environment)

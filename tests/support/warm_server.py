@@ -247,7 +247,7 @@ def finish(code: int) -> int:
     return code & 0xFF
 
 
-class _Lent:
+class Lent:
     """A worker that the server forks for a `run` of it, as `subprocess.Popen` would start it."""
 
     def __init__(self, control: socket.socket, command: list[str], environment: Mapping[str, str]) -> None:
@@ -278,6 +278,8 @@ class _Lent:
         with self._turn:
             if self.returncode is None:
                 self.returncode = int(self._lines.readline())
+                self._lines.close()
+                self._told.close()
         return self.returncode
 
 
@@ -291,7 +293,7 @@ def lend_workers(number: int) -> None:
         if command[-1] != "skilld.worker":
             return subprocess.Popen(command, **options)
         with turn:
-            return _Lent(control, ["skilld.worker"], options["env"])
+            return Lent(control, ["skilld.worker"], options["env"])
 
     cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
 
