@@ -134,9 +134,9 @@ DOCUMENTS = (
     Document(("learnings propose",), "The proposal that was made.", "Proposal"),
     Document(
         ("show",),
-        "The proposal, with its unified diff.",
-        _PROPOSAL[:-1] + ", diff: string}",
-        "Proposal & {diff: string}",
+        "The proposal, with its unified diff; `parts` are those of an open one that can be accepted singly, in order.",
+        _PROPOSAL[:-1] + ", diff: string, parts: {removed: string[], added: string[]}[]}",
+        "Proposal & {diff: string, parts: {removed: string[], added: string[]}[]}",
     ),
     Document(
         ("why",),
