@@ -249,7 +249,7 @@ def _words(text: str) -> str:
 
 
 class NoPlaceError(SkilldError):
-    """The change has no certain place in this version of the skill."""
+    """The change has no certain place in this version of the file."""
 
 
 @dataclass(frozen=True, slots=True)

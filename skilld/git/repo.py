@@ -117,7 +117,7 @@ def find_in(folder: Path, path: Path) -> Tracked:
     Raises as `find`, but for a file that HEAD does not hold.
     """
     if path.resolve() != path:
-        raise RepoRefusedError("Cannot edit this skill", f"{path} is behind a symbolic link")
+        raise RepoRefusedError("Cannot edit this file", f"{path} is behind a symbolic link")
     place = locate(folder)
     relpath = path.relative_to(place.toplevel).as_posix()
     tree.check_relpath(relpath)
@@ -125,7 +125,7 @@ def find_in(folder: Path, path: Path) -> Tracked:
     repo = _open(place, settings)
     found = tree.entry(repo.git, repo.head, relpath)
     if found is not None and found.mode not in tree.FILE_MODES:
-        raise RepoRefusedError("Cannot edit this skill", f"{relpath} is not a regular file in {place.toplevel}")
+        raise RepoRefusedError("Cannot edit this file", f"{relpath} is not a regular file in {place.toplevel}")
     if filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
         raise NotTrackedError("filtered", f"git stores {relpath} through a filter, not as is")
     return Tracked(repo, relpath, found)

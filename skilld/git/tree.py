@@ -38,7 +38,7 @@ def check_relpath(relpath: str) -> None:
         folded = "".join(c for c in unicodedata.normalize("NFC", part).casefold() if unicodedata.category(c) != "Cf")
         bad = folded.rstrip(". ") in {"", ".git"} or folded.startswith("git~") or "\\" in part
         if bad or any(unicodedata.category(char) in {"Cc", "Cs"} for char in part):
-            raise RepoRefusedError("Cannot use this skill's path", f"{relpath!r} is not a plain path")
+            raise RepoRefusedError("Cannot use this path", f"{relpath!r} is not a plain path")
 
 
 def entry(git: Git, commit: str, relpath: str) -> Entry | None:
@@ -141,7 +141,7 @@ def _read_folders(git: Git, root: str, folders: list[str]) -> dict[str, _Tree]:
 
 def _parse(item: objects.Object | None) -> _Tree:
     if item is None or item.kind != "tree":
-        raise RepoRefusedError("Cannot read the repository", "a folder on the skill's path is missing or not a folder")
+        raise RepoRefusedError("Cannot read the repository", "a folder on its path is missing or not a folder")
     size, data, position = len(item.oid) // 2, item.data, 0
     tree: _Tree = {}
     while position < len(data):

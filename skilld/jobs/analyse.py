@@ -289,7 +289,7 @@ class Analysis:
 
         try:
             if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True):
-                self._dropped.append("the skill or an open proposal already says this")
+                self._dropped.append("the file or an open proposal already says this")
         except RetryError as error:
             return self._put_off(proposal, error)
         except OSError as error:

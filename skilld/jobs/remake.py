@@ -58,7 +58,7 @@ def _put(job: Remake, made: Proposal) -> BatchResult:
     is_new = stage(made, job.open, staged, [name for name in job.closed if name != made.id], alone=True)
     changes = staged.changes()
     if not is_new or staged.made[0].id != made.id:
-        said = "the skill or an open proposal already says this"
+        said = "the file or an open proposal already says this"
         return BatchResult(outcome=Outcome.NOTHING, detail=said, changes=changes)
     done = staged.made[0]
     reopened = StateChange(done.id, State.STALE, State.OPEN, done.commit, done.note)

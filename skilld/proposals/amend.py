@@ -57,7 +57,7 @@ def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tu
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
     staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
     if not stage(proposal, others, staged, closed, restored=restored):
-        raise SkilldError("Not proposed", "the skill or an open proposal already says this")
+        raise SkilldError("Not proposed", "the file or an open proposal already says this")
     (made,) = staged.made
     return replace(made, note=made.note or proposal.note), staged
 

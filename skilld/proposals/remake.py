@@ -44,9 +44,9 @@ def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend:
         placed = _Placed(current) if is_one else _placed(proposal, before, current)
         operations, flags = _edit(proposal, updates, placed, current, judge_by)
     except UnicodeDecodeError as error:
-        raise SkilldError(_TITLE, "the skill is not UTF-8") from error
+        raise SkilldError(_TITLE, "the file is not UTF-8") from error
     if not operations:
-        raise SkilldError(_TITLE, "the skill already says this")
+        raise SkilldError(_TITLE, "the file already says this")
     if backend is None and not set(flags) <= set(proposal.flags):
         raise SkilldError(_TITLE, "it has warnings that you have not seen")  # accepting may be the next step
     flags = tuple(dict.fromkeys((*proposal.flags, *flags)))

@@ -48,7 +48,7 @@ class Staged:
         for name, why in line.stale.items():
             self._end(name, State.STALE, why)
         for name in line.present:
-            self._end(name, State.ACCEPTED, "the skill now says this")
+            self._end(name, State.ACCEPTED, "the file now says this")
         for name in line.doubled:
             self._end(name, State.SUPERSEDED, "another proposal already says this")
 

@@ -37,10 +37,10 @@ def read(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise RefusedError("Could not change the skill", f"{path} cannot be read: {error.strerror}") from error
+        raise RefusedError("Could not change the file", f"{path} cannot be read: {error.strerror}") from error
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise RefusedError("Could not change the skill", f"{path} is not a regular file")
+            raise RefusedError("Could not change the file", f"{path} is not a regular file")
         return file.read()
 
 
@@ -52,12 +52,12 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
 
     def unchanged() -> None:
         if read(path) != old:
-            raise RefusedError("Could not change the skill", f"something else changed {path} in the meantime")
+            raise RefusedError("Could not change the file", f"something else changed {path} in the meantime")
 
     try:
         write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
     except OSError as error:
-        raise RefusedError("Could not change the skill", f"{path} cannot be written: {error.strerror}") from error
+        raise RefusedError("Could not change the file", f"{path} cannot be written: {error.strerror}") from error
 
 
 def make(path: Path, data: bytes) -> None:
@@ -66,11 +66,11 @@ def make(path: Path, data: bytes) -> None:
     Raises RefusedError, and leaves no folder behind, where something is there or a link is on the way.
     """
     if path.resolve() != path:
-        raise RefusedError("Could not create the skill", f"{path} is behind a symbolic link")
+        raise RefusedError("Could not create the file", f"{path} is behind a symbolic link")
 
     def free() -> None:
         if os.path.lexists(path):
-            raise RefusedError("Could not create the skill", f"{path} already exists")
+            raise RefusedError("Could not create the file", f"{path} already exists")
 
     missing = [folder for folder in path.parents if not folder.exists()]
     try:
@@ -79,7 +79,7 @@ def make(path: Path, data: bytes) -> None:
         write_whole(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
     except OSError as error:
         _remove_empty(missing)
-        raise RefusedError("Could not create the skill", f"{path} cannot be written: {error.strerror}") from error
+        raise RefusedError("Could not create the file", f"{path} cannot be written: {error.strerror}") from error
     except RefusedError:
         _remove_empty(missing)
         raise
@@ -88,11 +88,11 @@ def make(path: Path, data: bytes) -> None:
 def remove(path: Path, data: bytes, top: Path) -> None:
     """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
     if read(path) != data:
-        raise RefusedError("Could not remove the skill", f"something else changed {path} in the meantime")
+        raise RefusedError("Could not remove the file", f"something else changed {path} in the meantime")
     try:
         path.unlink()
     except OSError as error:
-        raise RefusedError("Could not remove the skill", f"{path} cannot be removed: {error.strerror}") from error
+        raise RefusedError("Could not remove the file", f"{path} cannot be removed: {error.strerror}") from error
     _remove_empty(folder for folder in path.parents if folder != top and folder.is_relative_to(top))
 
 

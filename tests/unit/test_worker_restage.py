@@ -100,7 +100,7 @@ def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale
     result = Staged()
     assert stage(proposal(person, "p3", "- Push the tag.", "- Write the news."), (first, second), result)
     accepted, stale = sorted(result.decisions, key=lambda one: one.proposal)
-    assert accepted == StateChange("p1", State.OPEN, State.ACCEPTED, note="the skill now says this")
+    assert accepted == StateChange("p1", State.OPEN, State.ACCEPTED, note="the file now says this")
     assert replace(stale, note="") == StateChange("p2", State.OPEN, State.STALE)
     assert stale.note.endswith("now in another section")
     assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld") == "refs/skilld/proposals/p3"

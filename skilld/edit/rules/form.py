@@ -41,9 +41,9 @@ def check_form(change: Change) -> Iterator[Finding]:
     """Flag what is no instruction."""
     said = _MARKER.sub("", change.prose, count=1).strip()
     if _is_question(said):
-        yield flag("question", "It only asks a question; a skill says what to do", said)
+        yield flag("question", "It only asks a question, and does not say what to do", said)
     for match in change.matches(_ONE_OFF, change.prose):
-        yield flag("one-off", "It asks for a one-off task; a skill says what always applies", match[0])
+        yield flag("one-off", "It asks for a one-off task, not for something that always applies", match[0])
     for match in change.matches(_QUOTATION):
         yield flag("quotation", "It contains an entire text in quotation marks", match[0])
     if change.spans and not re.search(r"\w", said) and not change.code:
@@ -183,9 +183,9 @@ _OUTSIDE = re.compile(
 def check_dynamic(change: Change) -> Iterator[Finding]:
     """Refuse new dynamic commands and inclusions, also inside code; what stood in the file stays as it is."""
     for found in change.new_matches(_COMMAND):
-        yield refuse("dynamic-command", "It adds a command that runs as soon as the skill is loaded", found)
+        yield refuse("dynamic-command", "It adds a command that runs as soon as the file is loaded", found)
     for found in change.new_matches(_NEAR_COMMAND):
-        yield flag("dynamic-command", "Some agents may run this as soon as the skill is loaded", found)
+        yield flag("dynamic-command", "Some agents may run this as soon as the file is loaded", found)
     for found in change.new_matches(_ARGUMENTS):
         yield refuse("arguments", "It adds a placeholder that the agent fills with the arguments of a call", found)
     for found in change.new_matches(_FILLED_IN):
@@ -205,7 +205,7 @@ def _import(change: Change, path: str) -> Iterator[Finding]:
     if _OUTSIDE.match(path) or not typed:
         yield refuse("import", "It makes agents include a file", "@" + path)
     else:
-        yield flag("import", "Some agents include this file in the skill", "@" + path)
+        yield flag("import", "Some agents load this file along with it", "@" + path)
 
 
 # The front matter of a skill that is made: of our own writing or refused, and laid open to the rules.

@@ -199,4 +199,4 @@ def _code(code: str, known: _Known, seen: set[str]) -> Iterator[Finding]:
     if words([code]) - seen:
         yield refuse("foreign-command", "It adds code that you did not type", code)
     else:
-        yield flag("joined-command", "Its code is pieced together from your words and the skill's", code)
+        yield flag("joined-command", "Its code is pieced together from your words and the file's", code)
