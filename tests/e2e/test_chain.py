@@ -80,9 +80,8 @@ def test_accept_and_revert_say_which_commit_they_made_and_how_to_undo_it(
     told = program.run("accept", "--all").stdout
     commits = project.git("log", "-3", "--reverse", "--format=%h", "--abbrev=10").split()
     for name, commit in zip((first, second, third), commits, strict=True):
-        assert (
-            f"Commit {commit} on {project.git('branch', '--show-current')}. To undo it: skilld revert {name}\n" in told
-        )
+        branch = project.git("branch", "--show-current")
+        assert f"Commit {commit} on {branch} in {project.root}. To undo it: skilld revert {name}\n" in told
     told = program.run("revert", second).stdout
     commit = project.git("log", "-1", "--format=%h", "--abbrev=10")
     assert f"Commit {commit} on " in told

@@ -280,7 +280,7 @@ PROPOSALS = [
     Step("ProposalsPane", "p", on("PartsDialog")),
     Step("PartsDialog", "escape", listed),
     Step("ProposalsPane", "p", on("PartsDialog")),
-    Step("PartsDialog", "space", shows("[x] + - one")),
+    Step("PartsDialog", "space", shows("[x] + one")),
     Step("PartsDialog", "enter", done(f"accept {FIRST} (0,)")),
 ]
 SKILLS = [
