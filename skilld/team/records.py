@@ -28,6 +28,7 @@ _MAX_NUMBER = 1_000_000
 _MAX_AGENTS = 20
 _PERSON = re.compile(r"[a-z0-9][a-z0-9-]{2,38}[a-z0-9]")
 _KEY = re.compile(r"[0-9a-f]{16}")
+_AGENT = re.compile(r"[a-z0-9-]{1,32}")
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _TIME = re.compile(rf"{_DAY.pattern}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")
 _HEARD = re.compile(rf"{_TIME.pattern}/[a-z0-9-]{{1,32}}/[0-9a-f]{{12}}")
@@ -168,7 +169,8 @@ def _wrong(record: Record) -> str:
     """Return what is wrong with a record, else the empty string."""
     texts = {"rule": _MAX_RULE, "quote": _MAX_QUOTE, "place": _MAX_WORDS, "section": _MAX_WORDS, "note": _MAX_WORDS}
     for name, most in texts.items():
-        value = getattr(record, name)
+        if not (value := getattr(record, name)):
+            continue
         if len(value) > most:
             return f"its {name} has {len(value)} characters; the limit is {most}"
         if value != safe_text(value) or value != value.strip():
@@ -179,7 +181,7 @@ def _wrong(record: Record) -> str:
 
 def _wrong_facts(record: Record) -> str:
     days = (record.first, record.day, record.decided) if record.what is What.RULE else (record.day,)
-    named = [re.fullmatch(r"[a-z0-9-]{1,32}", one) for one in record.agents]
+    named = [_AGENT.fullmatch(one) for one in record.agents]
     wrong = {
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
@@ -193,8 +195,9 @@ def _wrong_facts(record: Record) -> str:
 
 def _is_bare(record: Record) -> bool:
     """Whether a withdrawal says no more than that; of other kinds, True."""
-    bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
-    return record.what is not What.WITHDRAWN or record == bare
+    if record.what is not What.WITHDRAWN:
+        return True
+    return record == Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
 
 
 def _wrong_times(record: Record) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import re
 import struct
 import tempfile
@@ -30,6 +31,7 @@ _SIGNATURE = re.compile(_FIELDS)
 _MAX_KEY = 16 << 10
 _TITLE = "Nothing was signed"
 _AT_ONCE = 4
+_MAGIC, _ED25519, _DIGESTS = b"SSHSIG\0\0\0\1", b"ssh-ed25519", (b"sha256", b"sha512")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def key_in(signature: bytes) -> str:
         blob = base64.b64decode(b"".join(signature.strip().split(b"\n")[1:-1]), validate=True)
         (length,) = struct.unpack(">I", blob[10:14])
         public = blob[14 : 14 + length]
-        text = base64.b64encode(public).decode() if blob[:10] == b"SSHSIG\0\0\0\1" else ""
+        text = base64.b64encode(public).decode() if blob[:10] == _MAGIC else ""
         return f"{_blob_type(text).decode()} {text}"
     except (ValueError, struct.error):
         raise RefusedError("Not accepted", "its signature cannot be read") from None
@@ -138,17 +140,58 @@ def _blob_type(text: str) -> bytes:
 def hold(pairs: Sequence[tuple[bytes, bytes, str]], environment: Mapping[str, str]) -> list[bool]:
     """Return of each (payload, signature, public key) whether that key made that signature of that payload.
 
-    One process each, 4 at a time: 200 take 1 s here.
+    Ed25519, which most keys are, is checked here: 200 take 0.03 s of the processor, and 1.8 s by ssh-keygen, which
+    checks the others, one process each, 4 at a time.
     """
-    if not pairs:
-        return []
+    known = [_holds_here(*pair) for pair in pairs]
+    others = [pair for pair, holds in zip(pairs, known, strict=True) if holds is None]
+    if not others:
+        return [bool(holds) for holds in known]
     program = _keygen(environment)
     with tempfile.TemporaryDirectory(prefix="skilld-") as name, ThreadPoolExecutor(_AT_ONCE) as pool:
         folder = Path(name)
-        found = [
-            pool.submit(_holds, program, folder / str(number), pair, environment) for number, pair in enumerate(pairs)
+        asked = [
+            pool.submit(_holds, program, folder / str(number), pair, environment) for number, pair in enumerate(others)
         ]
-        return [one.result() for one in found]
+        answers = iter([one.result() for one in asked])
+    return [next(answers) if holds is None else holds for holds in known]
+
+
+def _holds_here(payload: bytes, signature: bytes, public: str) -> bool | None:
+    """Return what `hold` does of an Ed25519 key, None of another; False for a form that ssh-keygen does not write."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    kind, _, text = public.partition(" ")
+    if kind != _ED25519.decode():
+        return None
+    try:
+        own = base64.b64decode(text, validate=True)
+        blob = base64.b64decode(b"".join(signature.strip().split(b"\n")[1:-1]), validate=True)
+        key, space, reserved, digest, seal = _strings(blob.removeprefix(_MAGIC))
+        (key_kind, point), (seal_kind, made) = _strings(key), _strings(seal)
+        if not blob.startswith(_MAGIC) or key != own or {key_kind, seal_kind} != {_ED25519}:
+            return False
+        if space != _SPACE.encode() or reserved or digest not in _DIGESTS:
+            return False
+        hashed = hashlib.new(digest.decode(), payload).digest()
+        what = _MAGIC[:6] + b"".join(struct.pack(">I", len(one)) + one for one in (space, b"", digest, hashed))
+        Ed25519PublicKey.from_public_bytes(point).verify(made, what)
+    except (ValueError, struct.error, InvalidSignature):
+        return False
+    return True
+
+
+def _strings(data: bytes) -> list[bytes]:
+    """Return the parts of what ssh packs, each after its length. Raises struct.error or ValueError for another form."""
+    found, position = [], 0
+    while position < len(data):
+        (length,) = struct.unpack(">I", data[position : position + 4])
+        found.append(data[position + 4 : position + 4 + length])
+        position += 4 + length
+    if position != len(data):
+        raise ValueError("cut short")
+    return found
 
 
 def _holds(program: str, path: Path, pair: tuple[bytes, bytes, str], environment: Mapping[str, str]) -> bool:

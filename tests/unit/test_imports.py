@@ -42,6 +42,7 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 # Library -> the only places that may import it: what is heavy, leaky or replaceable has one door.
 DOORS = {
     "apscheduler": ("skilld.daemon",),
+    "cryptography": ("skilld.team.sign",),
     "desktop_notifier": ("skilld.notify",),
     "fsspec": ("skilld.ingest.remote",),
     "git": ("skilld.git",),
