@@ -184,7 +184,8 @@ class Recall(Tagged):
 class Survey(Tagged):
     """A transcript, to be read whole for what its sessions show of the rules that were loaded.
 
-    `size` and `mtime` are what it had when it was chosen; `is_live` says that it has come since skilld is there. The
+    `home` is empty for a transcript from elsewhere: what was loaded there is not known. `size` and `mtime` are what it
+    had when it was chosen; `is_live` says that it has come since skilld is there. The
     back-end is asked what words do not tell: what else was said again, and which rules could matter.
     """
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, over
 from skilld.cli.unasked import as_job
+from skilld.errors import UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -47,12 +48,20 @@ def add(verbs: common.Verbs) -> None:
     )
     which = "only the rules of this skill or file, or the one with this ID"
     parser.add_argument("which", metavar="NAME or PATH or ID", nargs="?", help=which)
+    over.add(parser, "count in all transcripts in these folders or stores (s3://...), for the rules of one file")
     parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+<<<<<<< HEAD
     store = common.stored()
+=======
+    over.check(arguments)
+    if arguments.over:
+        return _over(arguments)
+    store = common.store()
+>>>>>>> 4cc648e5 (Count a file's rules in transcripts that lie elsewhere)
     if arguments.mend:
         return as_job("rules", lambda: _mended(store))
     left = _read_missing(store)
@@ -66,6 +75,23 @@ def run(arguments: argparse.Namespace) -> int:
         console.say("No matching rules: no proposal has added one yet, and you have not had to repeat one.")
     if left:
         console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
+    return 0
+
+
+def _over(arguments: argparse.Namespace) -> int:
+    """Tell of the rules of one file by the transcripts that lie there."""
+    from skilld.mining.kept import kept, shown_in
+
+    if not arguments.which or not (path := Path(common.as_text(arguments.which)).expanduser().resolve()).is_file():
+        raise UsageError("Missing file", "--over needs a file with rules: skilld effect CLAUDE.md --over ADDRESS")
+    found = kept(over.results(arguments, shown_in), path)
+    if arguments.json:
+        return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
+    for one in found.rules:
+        _show(one, whole=False)
+    console.line(f"{counted(found.sessions, 'session')} of that project.")
+    if found.unreadable:
+        console.line(f"{counted(len(found.unreadable), 'transcript')} could not be read.")
     return 0
 
 

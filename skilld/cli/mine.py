@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, inventory, terminal
+from skilld.cli import common, inventory, over, terminal
 from skilld.cli.common import Progress
 from skilld.cli.unasked import as_job
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
@@ -81,15 +81,7 @@ def _add_elsewhere(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reviews", action="store_true", help="read the review comments of the repository at its host instead"
     )
-    parser.add_argument(
-        "--over", metavar="ADDRESS", nargs="+", help="report on all transcripts in these folders or stores (s3://...)"
-    )
-    parser.add_argument(
-        "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
-    )
-    parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="with --over: Dask scheduler to use, such as tcp://host:8786"
-    )
+    over.add(parser, "report on all transcripts in these folders or stores (s3://...)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -99,8 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("Number out of range", "--limit, --min-turns and --since must be greater than 0")
     if (arguments.min_cost or 0) < 0:
         raise UsageError("Number out of range", "--min-cost must be 0 or greater")
-    if (arguments.workers is not None or arguments.cluster) and not arguments.over:
-        raise UsageError("Missing option", "--workers and --cluster need --over")
+    over.check(arguments)
     if arguments.over:
         from skilld.cli import mine_over
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
-import os
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
-from skilld.errors import SkilldError, UsageError
+from skilld.cli import common, over
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -18,38 +15,13 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read what lies there, and report; nothing is proposed."""
-    from skilld.cli import guarding
-    from skilld.ingest.remote import files
-    from skilld.mining.spread import locally, on_cluster, together
+    from skilld.mining.spread import one_file, together
 
-    guarding.refuse_others("Only you can choose what to mine", arguments.words)
-    workers = arguments.workers if arguments.workers is not None else os.cpu_count() or 1
-    if workers < 0:
-        raise UsageError("Number out of range", "--workers must be 0 or greater")
-    found = [one.url for url in arguments.over for one in files(common.as_text(url))]
-    if not found:
-        raise SkilldError("No transcripts there", ", ".join(map(common.as_text, arguments.over)))
-    progress = common.Progress("transcripts")
-    try:
-        if arguments.cluster:
-            results = on_cluster(found, _key(), common.as_text(arguments.cluster), progress.show)
-        else:
-            results = locally(found, _key(), workers, progress.show)
-        spread = together(results)
-    finally:
-        progress.clear()
+    spread = together(over.results(arguments, one_file))
     if arguments.json:
         return common.write_json(_as_json(spread))
     _show(spread)
     return 0
-
-
-def _key() -> bytes:
-    """Return the key that workers redact with: made of this installation's, which stays here."""
-    from skilld.redact.key import load_key
-
-    common.redactor()  # makes the folder
-    return hashlib.blake2b(b"workers", key=load_key(common.places().redaction_key), digest_size=32).digest()
 
 
 def _as_json(spread: Spread) -> dict[str, Any]:

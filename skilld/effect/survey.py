@@ -181,7 +181,7 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
         for turn in turns
         for quote in corrections(turn.text, read.before[turn.key])
     ][:_MOST_SAID]
-    files = _loaded(job, cwd, read)
+    files = _loaded(job, cwd, read) if job.home else []
     asks = [turn.text[:_MOST_ASK] for turn in turns]
     work = work_of([redact("\n".join((*asks, *read.commands))[:_MOST_WORK])], [redact(one) for one in read.files])
     return PastSession(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from skilld.clock import seconds
@@ -23,6 +24,7 @@ from skilld.mining.selection import judge
 from skilld.mining.session_summary import Row, heard, row_of
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import Judgement
+from skilld.past import PastSession
 from skilld.pipeline.documents import session_opt_out
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.redact import Redactor
@@ -34,14 +36,16 @@ _TRIES = 3  # of a file whose worker was lost
 _MOST_ASKED = 4000  # characters of what was typed in a session that its row keeps
 
 Progress = Callable[[int, int], None]
+Job = Callable[[str, bytes], "Found"]  # a function of a module: workers import it by its name
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one file gave: rows of its sessions, redacted, or why it gave none."""
+    """What one file gave: rows of its sessions, or what they show of rules, redacted; or why it gave none."""
 
     url: str
     rows: tuple[Row, ...] = ()
+    past: tuple[PastSession, ...] = ()
     trouble: str = ""
 
 
@@ -58,15 +62,22 @@ class Spread:
 def one_file(url: str, key: bytes) -> Found:
     """Read one transcript and return what it holds, redacted with `key`. Raises only for bugs. Runs in a worker."""
     redact = Redactor(key).redact
+
+    def mined(agent: str, path: Path) -> Found:
+        reader = Reader(redact)
+        sessions = [one for one in reader.sessions(Transcript(agent, path, 0.0)) if _is_wanted(one)]
+        rows = tuple(_small(row_of(one, heard(one)), url, redact) for one in sessions)
+        return Found(url, rows, trouble="unreadable" if reader.unreadable else "")
+
+    return guarded(url, mined)
+
+
+def guarded(url: str, read: Callable[[str, Path], Found]) -> Found:
+    """Return what `read` finds in a file, given its agent and a path here; of one that it cannot read, why."""
     try:
         with here(url) as path, processor_time(PROCESSOR_SECONDS):
             agent = guess_agent(path)
-            if agent is None:
-                return Found(url, trouble="no transcript")
-            reader = Reader(redact)
-            sessions = [one for one in reader.sessions(Transcript(agent, path, 0.0)) if _is_wanted(one)]
-            rows = tuple(_small(row_of(one, heard(one)), url, redact) for one in sessions)
-            return Found(url, rows, "unreadable" if reader.unreadable else "")
+            return Found(url, trouble="no transcript") if agent is None else read(agent, path)
     except ProcessorTimeError:
         return Found(url, trouble="it took too long")
     except MemoryError:
@@ -89,11 +100,11 @@ def _small(row: Row, url: str, redact: Callable[[str], str]) -> Row:
     return replace(row, path=url, asked=row.asked[:_MOST_ASKED], actions=actions)
 
 
-def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress) -> Iterator[Found]:
+def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress, job: Job = one_file) -> Iterator[Found]:
     """Yield what each file gave, worked out by so many processes; 0: by this one, without a limit of memory."""
     if not workers:
         for number, url in enumerate(urls, 1):
-            yield one_file(url, key)
+            yield job(url, key)
             progress(number, len(urls))
         return
     tries = dict.fromkeys(urls, 0)
@@ -104,7 +115,7 @@ def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress) -
             with _pool(workers) as pool:
                 while left or in_hand:
                     while left and len(in_hand) < workers * _AHEAD:
-                        future = pool.submit(one_file, left[-1], key)
+                        future = pool.submit(job, left[-1], key)
                         in_hand[future] = left.pop()
                     for future in wait(in_hand, return_when=FIRST_COMPLETED).done:
                         found = future.result()
@@ -126,7 +137,9 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=context, initializer=limit_memory, initargs=(MEGABYTES,))
 
 
-def on_cluster(urls: Sequence[str], key: bytes, address: str, progress: Progress) -> Iterator[Found]:
+def on_cluster(
+    urls: Sequence[str], key: bytes, address: str, progress: Progress, job: Job = one_file
+) -> Iterator[Found]:
     """Yield what each file gave, worked out by the workers of a Dask scheduler, which have skilld installed.
 
     Raises SkilldError where there is no Dask, or no such scheduler.
@@ -144,7 +157,7 @@ def on_cluster(urls: Sequence[str], key: bytes, address: str, progress: Progress
     with client:
 
         def submit(url: str) -> Any:  # noqa: ANN401 - Dask has no types
-            return client.submit(one_file, url, key, pure=False, retries=_TRIES)
+            return client.submit(job, url, key, pure=False, retries=_TRIES)
 
         left = iter(urls)
         names = {}

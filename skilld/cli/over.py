@@ -1,0 +1,61 @@
+"""`--over ADDRESS`: the flags of verbs that read transcripts elsewhere, and what their workers give."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from skilld.cli import common
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.mining.spread import Found, Job
+
+
+def add(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the flags; `what` is the help of `--over`."""
+    parser.add_argument("--over", metavar="ADDRESS", nargs="+", help=what)
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="with --over: Dask scheduler to use, such as tcp://host:8786"
+    )
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise UsageError where a flag lacks the one that it belongs to, or is out of range."""
+    if (arguments.workers is not None or arguments.cluster) and not arguments.over:
+        raise UsageError("Missing option", "--workers and --cluster need --over")
+    if (arguments.workers or 0) < 0:
+        raise UsageError("Number out of range", "--workers must be 0 or greater")
+
+
+def results(arguments: argparse.Namespace, job: Job) -> list[Found]:
+    """Return what `job` finds in each transcript there. Raises RefusedError where the person did not ask for it."""
+    from skilld.cli import guarding
+    from skilld.ingest.remote import files
+    from skilld.mining.spread import locally, on_cluster
+
+    guarding.refuse_others("Only you can choose what to mine", arguments.words)
+    workers = arguments.workers if arguments.workers is not None else os.cpu_count() or 1
+    found = [one.url for url in arguments.over for one in files(common.as_text(url))]
+    if not found:
+        raise SkilldError("No transcripts there", ", ".join(map(common.as_text, arguments.over)))
+    progress = common.Progress("transcripts")
+    try:
+        if arguments.cluster:
+            return [*on_cluster(found, _key(), common.as_text(arguments.cluster), progress.show, job)]
+        return [*locally(found, _key(), workers, progress.show, job)]
+    finally:
+        progress.clear()
+
+
+def _key() -> bytes:
+    """Return the key that workers redact with: made of this installation's, which stays here."""
+    from skilld.redact.key import load_key
+
+    common.redactor()  # makes the folder
+    return hashlib.blake2b(b"workers", key=load_key(common.places().redaction_key), digest_size=32).digest()

@@ -1,0 +1,130 @@
+"""`skilld effect FILE --over`: a file's rules counted in many people's transcripts, the same whoever reads them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.ingest.remote import files
+from skilld.mining.kept import kept, shown_in
+from skilld.mining.spread import locally, one_file, together
+from support.program import Program
+
+KEY = b"k" * 32
+SECRET = "ghp_" + "a1B2" * 9
+AGAIN = "You ran npm again. Use pnpm here, never npm!"
+CWDS = ("/home/ada/shop", "/Users/ben/src/shop/web", "/home/ada/shop", "/home/ada/bookshop")
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """A file of a repository `shop`, which stands since 10 March 2026."""
+    (tmp_path / "shop/.git").mkdir(parents=True)
+    file = tmp_path / "shop/CLAUDE.md"
+    file.write_text("# Shop\n\n- Use pnpm, never npm, in this repository.\n")
+    os.utime(file, (1773100800, 1773100800))
+    return file
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    """Twelve sessions from 5 to 16 March 2026; each but one says the rule, and the last is there twice."""
+    below = tmp_path / "all/.claude/projects/-shop"
+    below.mkdir(parents=True)
+    for number in range(12):
+        text = "".join(json.dumps(_line(number, at, said)) + "\n" for at, said in enumerate(_said(number)))
+        (below / f"{number:08}-0000-4000-8000-000000000000.jsonl").write_text(text)
+    (below / "99999999-0000-4000-8000-000000000000.jsonl").write_text(text)
+    return tmp_path / "all"
+
+
+def _said(number: int) -> list[str]:
+    return [
+        f"Install the packages of 1.{number}.",
+        f"{AGAIN} The token is {SECRET}." if number != 10 else "Which files did pnpm write?",
+    ]
+
+
+def _line(session: int, at: int, text: str) -> dict[str, Any]:
+    return {
+        "type": "user",
+        "uuid": f"u-{session}-{at}",
+        "parentUuid": f"u-{session}-{at - 1}" if at else None,
+        "sessionId": f"{session:08}-0000-4000-8000-000000000000",
+        "timestamp": f"2026-03-{session + 5:02}T10:0{at}:00.000Z",
+        "cwd": CWDS[session % 4],
+        "version": "2.1.330",
+        "isSidechain": False,
+        "userType": "external",
+        "message": {"role": "user", "content": text},
+    }
+
+
+def _quiet(done: int, total: int) -> None:
+    assert 0 < done <= total
+
+
+def test_a_rule_is_counted_in_the_sessions_of_its_project(rules: Path, sessions: Path, program: Program) -> None:
+    done = program.run("effect", str(rules), "--json", "--over", str(sessions), "--workers", "0")
+    assert done.returncode == 0, done.stderr
+    (rule,) = json.loads(done.stdout)["rules"]
+    assert (rule["text"], rule["line"]) == ("Use pnpm, never npm, in this repository.", 3)
+    # Sessions 0 to 4 are older than the file; 3, 7 and 11 are of another project, and 10 says nothing of it.
+    assert (rule["before"]["sessions"], rule["before"]["repeats"]) == (4, 4)
+    assert (rule["after"]["sessions"], rule["after"]["repeats"]) == (5, 4)
+    assert AGAIN in rule["evidence"][0]["quote"]
+    assert SECRET not in done.stdout
+    done = program.run("effect", "--over", str(sessions))
+    assert (done.returncode, "--over needs a file with rules" in done.stderr) == (2, True)
+
+
+def test_neither_order_nor_repetition_changes_what_is_told(rules: Path, sessions: Path) -> None:
+    found = [shown_in(one.url, KEY) for one in files(str(sessions))]
+    assert SECRET not in repr(found)
+    assert kept(found, rules) == kept(found[::-1], rules)
+    # Three are of another project; all count for a file in no repository.
+    assert kept(found, rules).sessions == 9
+    (rules.parent / ".git").rmdir()
+    assert kept(found, rules).sessions == 12
+
+
+def test_a_store_of_objects_gives_what_the_folder_does(
+    rules: Path, sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in of S3 on loopback: pip install s3fs moto flask flask-cors."""
+    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
+    server_of = pytest.importorskip("moto.server", reason="moto and flask are not installed")
+    server = server_of.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        for name, value in {
+            "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+            "AWS_ACCESS_KEY_ID": "nobody",
+            "AWS_SECRET_ACCESS_KEY": "nothing",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }.items():
+            monkeypatch.setenv(name, value)
+        store = s3fs.S3FileSystem()
+        store.mkdir("sessions")
+        for path in sessions.rglob("*.jsonl"):
+            store.pipe_file(f"sessions/{path.relative_to(sessions)}", path.read_bytes())
+        urls, local = ([one.url for one in files(where)] for where in ("s3://sessions", str(sessions)))
+        assert [url.rpartition("/")[2] for url in urls] == [url.rpartition("/")[2] for url in local]
+        assert len(urls) == 13
+        told = [kept(locally(some, KEY, 0, _quiet, shown_in), rules) for some in (urls, local)]
+        assert told[0] == told[1]
+        assert told[0].sessions
+        mined = [together(locally(some, KEY, 0, _quiet, one_file)) for some in (urls, local)]
+        assert mined[0].judgement == mined[1].judgement
+        assert [row.session_id for row in mined[0].rows] == [row.session_id for row in mined[1].rows]
+        gone = one_file("s3://sessions/.claude/projects/x/none.jsonl", KEY)
+        assert gone.trouble
+        assert not gone.rows
+    finally:
+        server.stop()
