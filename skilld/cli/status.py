@@ -260,8 +260,9 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
     ]
     console.table(rows)
     if absent := [name for name, facts in agents.items() if not facts["files"]]:
-        number = counted(len(absent), "other agent" if rows else "agent")
-        console.say(f"agents    {number} without sessions here (list: skilld doctor)")
+        number = counted(len(absent), "other agent")
+        told = f"{number} without sessions here (list: skilld doctor)" if rows else "no sessions read yet"
+        console.say(f"agents    {told}")
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
