@@ -54,14 +54,10 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-<<<<<<< HEAD
-    store = common.stored()
-=======
     over.check(arguments)
     if arguments.over:
         return _over(arguments)
-    store = common.store()
->>>>>>> 4cc648e5 (Count a file's rules in transcripts that lie elsewhere)
+    store = common.stored()
     if arguments.mend:
         return as_job("rules", lambda: _mended(store))
     left = _read_missing(store)
