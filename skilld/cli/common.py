@@ -94,15 +94,25 @@ def secrets() -> Callable[[str], list[Finding]]:
 
 
 def _redactor() -> Redactor:
+    from skilld.redact import Redactor
+
+    return Redactor(redaction_key())
+
+
+def redaction_key() -> bytes:
+    """Return this installation's key; where skilld never ran, one for this process alone.
+
+    Nothing was ever kept there, so that no placeholder has to be the same as another time.
+    """
     from skilld.paths import private_dir
-    from skilld.redact import KEY_BYTES, Redactor
+    from skilld.redact import KEY_BYTES
     from skilld.redact.key import load_key
 
     where = places()
-    if not where.state.is_dir():  # nothing was ever kept, so that no placeholder has to be the same as another time
-        return Redactor(os.urandom(KEY_BYTES))
+    if not where.state.is_dir():
+        return os.urandom(KEY_BYTES)
     private_dir(where.state)
-    return Redactor(load_key(where.redaction_key))
+    return load_key(where.redaction_key)
 
 
 def write_json(value: object) -> int:

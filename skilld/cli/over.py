@@ -55,7 +55,4 @@ def results(arguments: argparse.Namespace, job: Job) -> list[Found]:
 
 def _key() -> bytes:
     """Return the key that workers redact with: made of this installation's, which stays here."""
-    from skilld.redact.key import load_key
-
-    common.redactor()  # makes the folder
-    return hashlib.blake2b(b"workers", key=load_key(common.places().redaction_key), digest_size=32).digest()
+    return hashlib.blake2b(b"workers", key=common.redaction_key(), digest_size=32).digest()
