@@ -102,6 +102,8 @@ def git_program() -> str:
     program = shutil.which("git", path=os.pathsep.join(folders))
     if program is None:
         raise GitMissingError(
-            "Cannot find git", "not found in any absolute folder on PATH", "Install git 2.36 or newer."
+            "Cannot find git",
+            "it is not in any folder on PATH (relative entries are ignored)",
+            "Install git 2.36 or newer.",
         )
     return program

@@ -275,7 +275,8 @@ def _put_back(text: list[bytes], hunk: Hunk) -> None:
     if not words:
         return  # a blank line more or less is nobody's loss
     if hunk.removed or any(plain.count(line) != 1 for line in words):
-        raise NotThereError("The change is no longer there", f"expected exactly one match: {words[0].strip()}")
+        cause = f"expected exactly one line that reads: {words[0].strip()}"
+        raise NotThereError("The change is no longer there", cause)
     for line in words:
         del text[_plain(text).index(line)]
 
@@ -295,9 +296,9 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
         at = _across(hunk.start, codes)
         over = shared[at - 1] if at else ""
         if hunk.removed or not over.strip() or plain.count(over) != 1:
-            raise NotThereError(
-                "Cannot find the place to edit", f"expected exactly one match: {over.strip() or 'its line'}"
-            )
+            line = over.strip()
+            cause = f"expected exactly one line that reads: {line}" if line else "no line above it marks the place"
+            raise NotThereError("Cannot find the place to edit", cause)
         below = plain.index(over) + 1
         _place(text, below, hunk.added)
         plain[below:below] = hunk.added

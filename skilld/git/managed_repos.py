@@ -207,7 +207,7 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     A `new` one may be absent, and its root with it.
     """
     if path.resolve() != path:
-        raise RepoRefusedError("Cannot edit this file", f"{path} is behind a symbolic link")
+        raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symbolic link")
     root = root_of(path)
     relpath = path.relative_to(root).as_posix()
     tree.check_relpath(relpath)
@@ -223,8 +223,10 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     elif entry is None and not path.is_file():
         raise NotTrackedError("no-repository", f"{path} does not exist")
     elif entry is None:
-        busy = state.in_progress(repo.git_dir) or "another branch"
-        raise RepoRefusedError("Cannot edit this file", f"{busy} in skilld's repository for {root} excludes {relpath}")
+        busy = state.in_progress(repo.git_dir)
+        where = f"in skilld's repository for {root}"
+        cause = f"{busy} is in progress {where}" if busy else f"the branch checked out {where} has no {relpath}"
+        raise RepoRefusedError("Cannot edit this file", cause)
     return Tracked(repo, relpath, entry)
 
 

@@ -63,7 +63,7 @@ def check_plain(common_dir: Path, names: Iterable[str]) -> None:
         if _kind(path) == stat.S_IFREG and path.read_bytes()[:4] == b"ref:":
             raise RepoRefusedError(
                 "Cannot use this repository",
-                f"{name} points at another ref, so writing it would move that one",
+                f"{name} is a symbolic ref, so writing to it would move the ref that it points to",
                 f"git symbolic-ref --delete {name}",
             )
 
@@ -86,17 +86,17 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
         if ".lock': File exists" not in result.err:
             break
         if wait is None:
-            raise RefLockedError("Could not write the proposal", "another program holds a lock", after=60)
+            raise RefLockedError("Could not write the proposal", "another program holds a lock on a ref", after=60)
         time.sleep(wait)
     if any(word in result.err for word in _MOVED):
-        raise LostRaceError("The staging branch moved while this was running", result.err)
+        raise LostRaceError("The staging branch moved in the meantime", result.err)
     if "exists; cannot create" in result.err or "Is a directory" in result.err or "Not a directory" in result.err:
         raise RepoRefusedError(
             "Cannot create the staging branch",
-            f"a branch is in the way: {STAGING_BRANCH}",
-            f"Rename the branch skilld, or those below {STAGING_BRANCH}: git branch --move skilld NEWNAME",
+            f"the name of another branch conflicts with {STAGING_BRANCH}",
+            f"Rename the branch skilld, or the branches under {STAGING_BRANCH}/: git branch --move skilld NEWNAME",
         )
-    raise GitFailedError("Could not move the refs", result.status, result.err)
+    raise GitFailedError("Could not update the refs", result.status, result.err)
 
 
 def mend(git: Git, common_dir: Path) -> None:

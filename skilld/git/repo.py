@@ -117,7 +117,7 @@ def find_in(folder: Path, path: Path) -> Tracked:
     Raises as `find`, but for a file that HEAD does not hold.
     """
     if path.resolve() != path:
-        raise RepoRefusedError("Cannot edit this file", f"{path} is behind a symbolic link")
+        raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symbolic link")
     place = locate(folder)
     relpath = path.relative_to(place.toplevel).as_posix()
     tree.check_relpath(relpath)
@@ -127,7 +127,7 @@ def find_in(folder: Path, path: Path) -> Tracked:
     if found is not None and found.mode not in tree.FILE_MODES:
         raise RepoRefusedError("Cannot edit this file", f"{relpath} is not a regular file in {place.toplevel}")
     if filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
-        raise NotTrackedError("filtered", f"git stores {relpath} through a filter, not as is")
+        raise NotTrackedError("filtered", f"a git filter changes {relpath} when git stores it")
     return Tracked(repo, relpath, found)
 
 
@@ -142,8 +142,9 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
     )
     if unknown:
         # Said in full: nothing but the person knows whether another program needs it.
-        remedy = f"If nothing needs it: git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
-        raise RepoRefusedError("Cannot use this repository", f"{place.toplevel} uses {', '.join(unknown)}", remedy)
+        unset = f"git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
+        cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not know"
+        raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs it: {unset}")
     head = objects.read(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
@@ -247,7 +248,7 @@ def locate(folder: Path) -> Place:
     top = _top(folder)
     place = once(("place", top), lambda: _locate(folder)) if top is not None else _locate(folder)
     if not folder.is_relative_to(place.toplevel):
-        cause = f"its work tree is {place.toplevel}, not {folder}"
+        cause = f"its work tree, {place.toplevel}, does not contain {folder}"
         raise RepoRefusedError("Cannot use this repository", cause)
     return place
 
@@ -327,8 +328,8 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
     if not honest:
         raise RepoRefusedError(
             "Cannot use this repository",
-            f"{toplevel} and {git_dir} do not belong together",
-            f"If they do: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
+            f"{toplevel} is not the work tree of {git_dir}",
+            f"If it should be: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
         )
 
 
@@ -389,7 +390,7 @@ def refuse_occupied(path: Path) -> None:
         raise _refused(f"{path} exists, but git does not track it")
     above = next(part for part in path.parents if os.path.lexists(part))
     if not above.is_dir():
-        raise _refused(f"{above} exists and is not a folder")
+        raise _refused(f"{above} exists, but is not a folder")
 
 
 def _check_names(repo: Repo, relpath: str) -> None:
@@ -401,7 +402,7 @@ def _check_names(repo: Repo, relpath: str) -> None:
             raise _refused(f"{above}{part} is not a folder in the latest commit of {repo.toplevel}")
         twin = next(_twins(part, (*stored, *_on_disk(folder))), None)
         if twin is not None:
-            raise _refused(f"{above}{part} differs from {twin} only by case")
+            raise _refused(f"{above}{part} differs from {twin} only in case")
         folder, above = folder / part, f"{above}{part}/"
 
 

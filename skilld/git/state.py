@@ -67,13 +67,13 @@ def _require_none(dot_git: Path) -> None:
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(dot_git / name))
     except OSError as error:
         raise _unreadable(dot_git, error) from error
-    raise RepoRefusedError("Cannot use this repository", f"git finds no repository in {dot_git}", _BROKEN)
+    raise RepoRefusedError("Cannot use this repository", f"git does not recognize {dot_git} as a repository", _BROKEN)
 
 
 def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     """Raise RepoUnreadableError unless HEAD is on a branch that has no commit yet."""
     if branch is None:
-        raise RepoUnreadableError(str(git_dir / "HEAD"), "the commit it refers to cannot be read")
+        raise RepoUnreadableError(str(git_dir / "HEAD"), "the commit it points to cannot be read")
     if (common_dir / "reftable").is_dir():
         return  # git alone can tell
     try:
@@ -83,7 +83,7 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     except OSError as error:
         raise _unreadable(common_dir / branch, error) from error
     else:
-        raise RepoUnreadableError(str(common_dir / branch), "the commit it refers to cannot be read")
+        raise RepoUnreadableError(str(common_dir / branch), "the commit it points to cannot be read")
     try:
         with (common_dir / "packed-refs").open("rb") as file:
             packed = file.read(_LIMIT)
@@ -92,7 +92,7 @@ def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
     except OSError as error:
         raise _unreadable(common_dir / "packed-refs", error) from error
     if os.fsencode(branch) in (line.split(b" ", 1)[-1] for line in packed.splitlines()):
-        raise RepoUnreadableError(str(common_dir / "packed-refs"), f"the commit of {branch} cannot be read")
+        raise RepoUnreadableError(str(common_dir / "packed-refs"), f"the commit that {branch} points to cannot be read")
 
 
 def is_passing(sentence: str) -> bool:

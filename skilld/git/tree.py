@@ -38,7 +38,8 @@ def check_relpath(relpath: str) -> None:
         folded = "".join(c for c in unicodedata.normalize("NFC", part).casefold() if unicodedata.category(c) != "Cf")
         bad = folded.rstrip(". ") in {"", ".git"} or folded.startswith("git~") or "\\" in part
         if bad or any(unicodedata.category(char) in {"Cc", "Cs"} for char in part):
-            raise RepoRefusedError("Cannot use this path", f"{relpath!r} is not a plain path")
+            cause = f"{relpath!r} contains a name or character that is unsafe in a git repository"
+            raise RepoRefusedError("Cannot use this path", cause)
 
 
 def entry(git: Git, commit: str, relpath: str) -> Entry | None:

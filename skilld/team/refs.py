@@ -379,7 +379,7 @@ def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Liste
         if result.status == 0:
             return ref
         if _STALE.search(result.err):
-            raise LostRaceError("The ref moved while this was running", result.err)
+            raise LostRaceError("The ref moved in the meantime", result.err)
         if not _HIDDEN.search(result.err):
             break
     raise GitFailedError("Could not push", result.status, result.err)

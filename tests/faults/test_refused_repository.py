@@ -90,11 +90,11 @@ STATES = {
     "a branch named skilld": State(
         lambda project: project.git("branch", "skilld"),
         lambda project: project.git("branch", "--move", "skilld", "mine"),
-        "a branch is in the way",
+        "conflicts with skilld/staging",
         "git branch --move skilld NEWNAME",
     ),
     "linked refs": State(_link_refs, _unlink_refs, "is a symbolic link", "Replace "),
-    "a separate git directory": State(_separate, _joined, "do not belong together", "config core.worktree"),
+    "a separate git directory": State(_separate, _joined, "is not the work tree of", "config core.worktree"),
     "a sparse checkout without the skill": State(
         _exclude,
         lambda project: project.git("sparse-checkout", "add", ".claude"),
@@ -117,7 +117,7 @@ STATES = {
         "",
         kept_out=True,
     ),
-    "a broken git directory": State(_move_away, _move_back, "git finds no repository in", "git status"),
+    "a broken git directory": State(_move_away, _move_back, "git does not recognize", "git status"),
 }
 
 

@@ -301,7 +301,7 @@ CASES = {
     "unborn": Case(unborn, NotTrackedError, "has no commits yet"),
     "untracked": Case(untracked, NotTrackedError, "is not in the latest commit"),
     "ignored": Case(ignored, NotTrackedError, "is not in the latest commit"),
-    "filter": Case(lfs, NotTrackedError, "through a filter"),
+    "filter": Case(lfs, NotTrackedError, "a git filter changes"),
     "bare": Case(bare_above, RepoRefusedError, "is in a bare repository"),
     "embedded bare": Case(embedded_bare, RepoRefusedError, "is in a bare repository"),
     "symlink in HEAD": Case(symlink_in_head, RepoRefusedError, "is not a regular file"),
@@ -311,18 +311,18 @@ CASES = {
     "staging rebased": Case(staging_rebased, StagingBusyError, "skilld/staging is being rebased in"),
     "staging in update-refs": Case(staging_in_update_refs, StagingBusyError, "skilld/staging is being rebased in"),
     "staging bisected": Case(staging_bisected, StagingBusyError, "skilld/staging is being bisected in"),
-    "a branch named skilld": Case(branch_named_skilld, RepoRefusedError, "is in the way: skilld/staging"),
-    "a branch below staging": Case(branch_below_staging, RepoRefusedError, "is in the way: skilld/staging"),
-    "planted symref": Case(planted_symref, RepoRefusedError, "points at another ref"),
-    "dangling symref": Case(dangling_symref, RepoRefusedError, "points at another ref"),
+    "a branch named skilld": Case(branch_named_skilld, RepoRefusedError, "conflicts with skilld/staging"),
+    "a branch below staging": Case(branch_below_staging, RepoRefusedError, "conflicts with skilld/staging"),
+    "planted symref": Case(planted_symref, RepoRefusedError, "is a symbolic ref"),
+    "dangling symref": Case(dangling_symref, RepoRefusedError, "is a symbolic ref"),
     "linked refs": Case(linked_refs, RepoRefusedError, "is a symbolic link"),
     "linked heads": Case(linked_heads, RepoRefusedError, "is a symbolic link"),
-    "core.worktree above": Case(worktree_redirect, RepoRefusedError, "do not belong together"),
+    "core.worktree above": Case(worktree_redirect, RepoRefusedError, "is not the work tree of"),
     "core.worktree elsewhere": Case(worktree_elsewhere, RepoRefusedError, "work tree"),
-    "foreign .git file": Case(foreign_git_file, RepoRefusedError, "do not belong together"),
+    "foreign .git file": Case(foreign_git_file, RepoRefusedError, "is not the work tree of"),
     "linked .git": Case(linked_git_folder, RepoRefusedError, "is a symbolic link"),
-    "path through a link": Case(through_a_link, RepoRefusedError, "behind a symbolic link"),
-    "line break in a name": Case(hostile_name, RepoRefusedError, "not a plain path"),
+    "path through a link": Case(through_a_link, RepoRefusedError, "reached through a symbolic link"),
+    "line break in a name": Case(hostile_name, RepoRefusedError, "name or character that is unsafe"),
 }
 
 
@@ -379,7 +379,7 @@ NEW_CASES = {
     "untracked": Case(untracked),
     "submodule": Case(submodule, RepoRefusedError, "is a submodule of another repository"),
     "ignored": Case(ignored, NotTrackedError, "git ignores .claude/skills/deploy/SKILL.md"),
-    "filter": Case(lfs_but_not_here, NotTrackedError, "through a filter"),
+    "filter": Case(lfs_but_not_here, NotTrackedError, "a git filter changes"),
 }
 
 
@@ -441,12 +441,12 @@ def an_absent_submodule(person: Person) -> None:
     ("build", "words"),
     [
         (occupied, "exists, but git does not track it"),
-        (a_file_above, "exists and is not a folder"),
+        (a_file_above, "exists, but is not a folder"),
         (a_file_above_in_head, "is not a folder in the latest commit"),
-        (a_link_above, "behind a symbolic link"),
-        (a_link_within, "behind a symbolic link"),
-        (a_twin_on_the_disk, "differs from Deploy only by case"),
-        (a_twin_in_head, "differs from DEPLOY only by case"),
+        (a_link_above, "reached through a symbolic link"),
+        (a_link_within, "reached through a symbolic link"),
+        (a_twin_on_the_disk, "differs from Deploy only in case"),
+        (a_twin_in_head, "differs from DEPLOY only in case"),
         (an_absent_submodule, "is not a folder in the latest commit"),
     ],
 )
