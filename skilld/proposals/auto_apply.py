@@ -47,11 +47,11 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     """
     tracked = tracked_by(proposal, private)
     if proposal.creates or tracked.entry is None:
-        raise RefusedError(_TITLE, "new skills always wait for you")
+        raise RefusedError(_TITLE, "new skills always need your approval")
     repo, path = tracked.repo, Path(proposal.path)
     source = own_commit(repo, proposal.id, proposal.commit)
     if source is None:
-        raise RefusedError(_TITLE, "its commit is gone from the repository")
+        raise RefusedError(_TITLE, "its commit is no longer in the repository")
     branch = _ready(tracked)
     old = worktree.read(path)
     if old != objects.read_blob(repo.git, repo.head, tracked.relpath):

@@ -226,11 +226,11 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
         raise RepoRefusedError("Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", remedy)
     out = result.out.decode().split()
     if len(out) == _LIMIT:
-        raise HeldError(f"more than {_LIMIT} commits are on that branch only")
+        raise HeldError(f"more than {_LIMIT} commits are only on {STAGING_BRANCH}")
     commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
     merged = next((commit for commit in commits if len(commit.parents) != 1), None)
     if merged is not None:
-        raise HeldError(f"it contains a merge or root commit of yours: {merged.subject}")
+        raise HeldError(f"{STAGING_BRANCH} contains a merge or root commit of yours: {merged.subject}")
     return commits
 
 
@@ -276,7 +276,7 @@ def _again(repo: Repo, commit: Commit, proposal: Standing | None, rebuilt: Rebui
             return carry_over(repo, commit, rebuilt.tip)
         except line_diff.MergeConflictError as error:
             if proposal is None:
-                raise HeldError(f"your commit no longer applies: {commit.subject}") from error
+                raise HeldError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
     assert proposal is not None  # noqa: S101 - for the type checker: not ours and no proposal raised above
     return _from_operations(repo, commit, proposal, rebuilt)
 

@@ -167,9 +167,9 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) 
     edited = _edited_commit(desk, proposal.id)
     commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
     if commit is None:
-        cause = "the proposal's commit is gone from the repository"
+        cause = "its commit is no longer in the repository"
         raise RefusedError(
-            _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
+            _TITLE, cause, f"To edit the file without committing: skilld accept --worktree {proposal.id}"
         )
     before, after = versions(desk, commit)
     merges = would_merge(desk, before, after) and _sides_merge(desk, commit)
@@ -179,7 +179,8 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) 
             _write_out(desk, after)
             return done
     else:  # a cherry-pick by hand would conflict, or give a step the number that another one has
-        desk = replace(desk, remedy=lambda: f"Edit {proposal.relpath} yourself: skilld show {proposal.id}")
+        remedy = f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
+        desk = replace(desk, remedy=lambda: remedy)
 
     def change(current: bytes) -> bytes:
         if edited is not None:
@@ -293,7 +294,7 @@ def _take_out(desk: Desk, proposal: Proposal) -> Landed:
     landing = _landing(desk, proposal)
     source = landing or own_commit(desk.repo, proposal.id, proposal.commit)
     if source is None:
-        raise desk.refused("the proposal's commit is gone from the repository")
+        raise desk.refused("its commit is no longer in the repository")
     before, after = versions(desk, source)
     if proposal.creates:
         if desk.tracked.entry is None:

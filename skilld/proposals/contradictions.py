@@ -51,7 +51,7 @@ def _linked(proposal: Proposal, ref: SkillRef, operations: tuple[Operation, ...]
         skill=ref.name,
         path=ref.path,
         operations=operations,
-        reason="It says the opposite of what you said.",
+        reason="The current text says the opposite of what you said.",
         kind=Kind.CHANGE_STEP,
         flags=(),
         updates=tuple(replace(update, kind=Kind.CHANGE_STEP) for update in proposal.updates),

@@ -67,9 +67,9 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
             return None
         if not proposal.commit:
             raise RefusedError(
-                "Not accepted",
-                f"{proposal.id} {proposal.note}",
-                f"To write the file without committing: skilld accept --worktree {proposal.id}",
+                f"{proposal.id} was not accepted",
+                proposal.note,
+                f"To edit the file without committing: skilld accept --worktree {proposal.id}",
             )
         return land(proposal, edit, removed, private_repositories(), edit.certain)
 
@@ -113,7 +113,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         anew = being_made_anew(store, proposal) if proposal.state is State.STALE else ""
         if not (anew and isinstance(error, RefusedError)):
             raise
-        remedy = f"Wait until it is open again, or make the edit yourself: skilld show {proposal.id}"
+        remedy = f"Wait until it is open again, or edit the file yourself; to see the change: skilld show {proposal.id}"
         raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
     with store.transaction():
         now = rfc3339(time.time())
@@ -126,7 +126,8 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         store, proposal, f"{proposal.id} {after.value}: {proposal.summary}", _outcome(proposal, after, landed)
     )
     waits = tuple(
-        f"{other.id} is on hold because it also changes {other.path}" for other in waiting_with(store, proposal)
+        f"{other.id}, which is linked to it and changes {other.path}, is still open"
+        for other in waiting_with(store, proposal)
     )
     return Told((*told.lines, *waits), told.warnings)
 

@@ -22,6 +22,7 @@ from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit
 from skilld.proposals.staging import applier, private_repositories
+from skilld.text import counted
 from skilld.types import Operation, Proposal, SideEdit
 
 _ITEM = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
@@ -253,7 +254,7 @@ def uncommitted(path: Path, line: int) -> Origin:
     """Return line `line` of a file without asking git. Raises UsageError for a line the file does not have."""
     now = path.read_bytes().splitlines()
     if not 1 <= line <= len(now):
-        raise UsageError("No such line", f"{path} has {len(now)} lines")
+        raise UsageError("No such line", f"{path} has {counted(len(now), 'line')}")
     return Origin(now[line - 1].decode("utf-8", "replace"), "", (), {})
 
 

@@ -44,7 +44,7 @@ def why_known(
         if decision.path == path and _says(update.change, decision.changes):
             anew = decision.session != session_id and folded(update.quote) not in decision.quotes
             if not anew:
-                return f"it was {decision.state} before"
+                return f"it was {decision.state} earlier"
     return ""
 
 

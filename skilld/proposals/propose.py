@@ -315,7 +315,7 @@ def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged 
         request.apply(request.path.read_bytes())
     except (SkilldError, OSError):
         return Misfit(reason)
-    return Waiting(f"on hold until you commit your edit of {tracked.relpath}")
+    return Waiting(f"on hold until you commit your changes to {tracked.relpath}")
 
 
 def _opponents(request: Request, repo: Repo, rebuilt: Rebuilt, rest: Rest, relpath: str) -> tuple[str, ...]:

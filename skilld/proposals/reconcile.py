@@ -164,7 +164,7 @@ def _try_again(
         found.decide(waiting, State.STALE, note=error.cause or error.title)
         return []
     if said:
-        found.decide(waiting, State.ACCEPTED, note="you wrote it yourself")
+        found.decide(waiting, State.ACCEPTED, note="you made this change yourself")
     committed = [proposal for proposal in staged.made if proposal.commit]
     found.committed += committed
     found.take_in(staged)

@@ -44,11 +44,11 @@ def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend:
         placed = _Placed(current) if is_one else _placed(proposal, before, current)
         operations, flags = _edit(proposal, updates, placed, current, judge_by)
     except UnicodeDecodeError as error:
-        raise SkilldError(_TITLE, "the file is not UTF-8") from error
+        raise SkilldError(_TITLE, "the file is not valid UTF-8") from error
     if not operations:
         raise SkilldError(_TITLE, "the file already says this")
     if backend is None and not set(flags) <= set(proposal.flags):
-        raise SkilldError(_TITLE, "it has warnings that you have not seen")  # accepting may be the next step
+        raise SkilldError(_TITLE, "the new edit has warnings that you have not seen")  # accepting may be the next step
     flags = tuple(dict.fromkeys((*proposal.flags, *flags)))
     made = replace(proposal, operations=operations, flags=flags, model=judge_by.name)
     return replace(made, state=State.OPEN, commit="", base="", note=REMADE)
@@ -104,7 +104,7 @@ def _edit(
     """Return the operations of the whole edit and what is to be flagged. Raises SkilldError if a check fails."""
     missing = [update for update in updates if not placed.has(update)]
     if placed.lost and not missing:
-        raise SkilldError(_TITLE, "it changes something that your words do not cover")
+        raise SkilldError(_TITLE, "it changes something you did not mention")
     redact = Redactor(load_key(places().redaction_key)).redact
     said: dict[int, list[str]] = {}
     for update in updates:

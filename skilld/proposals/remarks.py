@@ -55,7 +55,7 @@ def being_made_anew(store: Store, proposal: Proposal) -> str:
             return "being regenerated to match your current text"
         case "pending":
             waits = f"; waiting: {batch.detail}" if batch.detail else ""
-            return f"to be regenerated to match your current text{waits}"
+            return f"will be regenerated to match your current text{waits}"
         case "parked":
             return f"could not be regenerated to match your current text: {batch.detail}; to try again: skilld retry"
     return f"could not be regenerated to match your current text: {batch.detail}" if batch.detail else ""
@@ -101,7 +101,8 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         for one in conflicts(proposal)
     ]
     told += [
-        f"{other.id}, also open, says the opposite: \u201c{other.summary}\u201d" for other in _opposite(store, proposal)
+        f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
+        for other in _opposite(store, proposal)
     ]
     return told + [f"linked to {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
 
@@ -117,7 +118,7 @@ def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:
-    return " and is changed with it" if os.path.realpath(conflict.path) in changed else ""
+    return ", and is changed along with it" if os.path.realpath(conflict.path) in changed else ""
 
 
 def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:

@@ -230,7 +230,7 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:
             raise RefusedError(
-                _TITLE, (f"the open proposal {maker.id} already creates that {_what(proposal)}: decide on it first")
+                _TITLE, (f"the open proposal {maker.id} already creates that {_what(proposal)}; decide on it first")
             )
         return proposal
     path = Path(proposal.path)

@@ -52,7 +52,7 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
 
     def unchanged() -> None:
         if read(path) != old:
-            raise RefusedError("Could not change the file", f"something else changed {path} in the meantime")
+            raise RefusedError("Could not change the file", f"another program changed {path} in the meantime")
 
     try:
         write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
@@ -66,7 +66,7 @@ def make(path: Path, data: bytes) -> None:
     Raises RefusedError, and leaves no folder behind, where something is there or a link is on the way.
     """
     if path.resolve() != path:
-        raise RefusedError("Could not create the file", f"{path} is behind a symbolic link")
+        raise RefusedError("Could not create the file", f"{path} is reached through a symbolic link")
 
     def free() -> None:
         if os.path.lexists(path):
@@ -88,7 +88,7 @@ def make(path: Path, data: bytes) -> None:
 def remove(path: Path, data: bytes, top: Path) -> None:
     """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
     if read(path) != data:
-        raise RefusedError("Could not remove the file", f"something else changed {path} in the meantime")
+        raise RefusedError("Could not remove the file", f"another program changed {path} in the meantime")
     try:
         path.unlink()
     except OSError as error:
@@ -197,7 +197,7 @@ def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
     if all(merges(repo.git, old, text, new) for text in texts):
         return by_hand(repo, *command)
     again = f"skilld {'accept' if verb == 'cherry-pick' else verb} {proposal.id}"
-    return f"Put {proposal.relpath} back, then: {again}" if current is None and not proposal.creates else again
+    return f"Restore {proposal.relpath}, then: {again}" if current is None and not proposal.creates else again
 
 
 def _renamed(repo: Repo, since: str, relpath: str) -> str:
@@ -243,7 +243,7 @@ def _version(desk: Desk, commit: str, relpath: str) -> bytes:
     except GitFailedError:  # a partial clone that has not fetched it
         pass
     cause = f"{relpath} in commit {commit[:10]} cannot be read"
-    raise RefusedError(desk.title, cause, f"{by_hand(desk.repo, 'fsck')} lists what is damaged or missing")
+    raise RefusedError(desk.title, cause, f"To list what is damaged or missing: {by_hand(desk.repo, 'fsck')}")
 
 
 def would_merge(desk: Desk, old: bytes, new: bytes, relpath: str = "") -> bool:
@@ -338,7 +338,7 @@ def _put_back(desk: Desk, old: bytes, new: bytes) -> list[str]:
 
 def kept_as_object(desk: Desk, found: bytes) -> list[str]:
     """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
-    return [(f"The previous content of {desk.tracked.relpath} is in object {objects.write_blob(desk.repo.git, found)}")]
+    return [f"What a hook wrote to {desk.tracked.relpath} is in object {objects.write_blob(desk.repo.git, found)}"]
 
 
 def head(desk: Desk) -> str:

@@ -60,7 +60,7 @@ def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_pat
     assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, one).split())
     skilld = Inline(home)
     shown = skilld.run("show", one.id).stdout
-    assert "build.md:3 contradicts it and is changed with it" in shown
+    assert "build.md:3 contradicts it, and is changed along with it" in shown
     assert "--- a/docs/build.md" in shown
     assert skilld.run("accept", one.id).returncode == 0
     assert "npm" not in (project.root / "docs/build.md").read_text().replace("pnpm", "").replace("never npm", "")
@@ -115,7 +115,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     told = skilld.run("accept", one.id).stdout
     for other in others:
         assert other.linked == (one.id,)
-        assert f"{other.id} is on hold" in told
+        assert f"{other.id}, which is linked to it" in told
         assert skilld.run("accept", other.id).returncode == 0
         assert personal.read_text() == f"# Me\n\n- {CHANGE}\n"
 

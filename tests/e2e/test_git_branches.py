@@ -106,7 +106,7 @@ def test_uncommitted_words_are_waited_for(project: Project, program: Program, le
     before = project.fingerprint()
     (proposal,) = lessons.teach(TICKETS)
     assert project.fingerprint() == before
-    assert (proposal["commit"], proposal["note"]) == ("", f"on hold until you commit your edit of {SKILL}")
+    assert (proposal["commit"], proposal["note"]) == ("", f"on hold until you commit your changes to {SKILL}")
     assert program.run("accept", proposal["id"]).returncode == 5
     project.git("commit", "--quiet", "--all", "--message", "mine")
     (committed,) = lessons.open()

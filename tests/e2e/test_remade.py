@@ -47,7 +47,7 @@ def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Pa
         before = project.fingerprint()
         refused = program.run("accept", name)
         assert refused.returncode == 5
-        assert "to be regenerated to match your current text" in refused.stderr
+        assert "will be regenerated to match your current text" in refused.stderr
         assert f"skilld show {name}" in refused.stderr
         assert project.fingerprint() == before
         assert len(model.bodies) == 3, "accept asks no model"

@@ -136,7 +136,7 @@ def test_of_two_open_proposals_that_say_the_opposite_each_names_the_other(
     said(home, project, program, "From now on, always use pnpm in this project.")
     second, first = said(home, project, program, "Don't use pnpm any more.")
     for one, other in ((first, second), (second, first)):
-        remark = f"{other['id']}, also open, says the opposite: \u201c{other['summary']}\u201d"
+        remark = f"the open proposal {other['id']} says the opposite: \u201c{other['summary']}\u201d"
         assert remark in program.run("show", one["id"]).stdout
         assert remark in program.run("proposals").stdout
     program.run("reject", first["id"])

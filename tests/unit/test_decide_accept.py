@@ -129,7 +129,7 @@ def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, stat
         "Commit or stash it, then: " if "uncommitted" in cause else "Finish or abort it, then: " * ("is in" in cause)
     )
     pick = f"git -C {person.root} cherry-pick {made.commit}"
-    by_hand = f"Edit {SKILL} yourself: skilld show p1"  # R6: a cherry-pick would conflict
+    by_hand = f"Edit {SKILL} yourself; to see the change: skilld show p1"  # R6: a cherry-pick would conflict
     assert refused.value.remedy == (by_hand if state is anchors_gone else f"{first}{pick}")
     after = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
     for trace in (".git/ORIG_HEAD", ".git/logs/HEAD"):

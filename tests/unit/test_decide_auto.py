@@ -132,7 +132,7 @@ def test_a_proposal_that_is_gone(person: Person, desk: Desk) -> None:
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     person.git("branch", "-D", "skilld/staging")
     person.git("gc", "--quiet", "--prune=now")
-    with pytest.raises(RefusedError, match="its commit is gone"):
+    with pytest.raises(RefusedError, match="its commit is no longer in"):
         apply(desk)
 
 

@@ -39,7 +39,7 @@ def test_a_version_that_cannot_be_read_is_not_taken_for_an_empty_one(person: Per
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="cannot be read") as refused:
         desk.revert("p1")
-    assert refused.value.remedy == f"git -C {person.root} fsck lists what is damaged or missing"
+    assert refused.value.remedy == f"To list what is damaged or missing: git -C {person.root} fsck"
     assert snapshot(person.root) == before
 
 
@@ -152,7 +152,7 @@ def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, desk: Desk,
     with pytest.raises(RefusedError, match="is not in the work tree") as refused:
         desk.accept("p1")
     pick = f"git -C {person.root} cherry-pick {made.commit}"
-    again = f"Put {SKILL} back, then: skilld accept p1"  # the pick would conflict
+    again = f"Restore {SKILL}, then: skilld accept p1"  # the pick would conflict
     assert refused.value.remedy == (again if how == "removed" else pick)
     assert snapshot(person.root) == before
     if how != "removed":  # git follows a folder that was renamed

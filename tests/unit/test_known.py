@@ -31,8 +31,8 @@ def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
 @pytest.mark.parametrize(
     ("session", "quote", "why"),
     [
-        ("s1", "put ticket numbers first from now on", "it was rejected before"),  # the same session
-        ("s2", "always  the ticket\nnumber first!", "it was rejected before"),  # the same words
+        ("s1", "put ticket numbers first from now on", "it was rejected earlier"),  # the same session
+        ("s2", "always  the ticket\nnumber first!", "it was rejected earlier"),  # the same words
         ("s2", "put ticket numbers first from now on", ""),  # said anew
     ],
 )

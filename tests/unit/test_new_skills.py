@@ -246,7 +246,7 @@ def test_writing_only_the_file(person: Person, desk: Desk) -> None:
 def test_auto_mode_never_makes_a_skill(person: Person, desk: Desk) -> None:
     made_new(desk)
     before = snapshot(person.root)
-    with pytest.raises(RefusedError, match="always wait for you"):
+    with pytest.raises(RefusedError, match="always need your approval"):
         apply_unasked(desk.proposals["n1"], whole(TEXT))
     assert snapshot(person.root) == before
 

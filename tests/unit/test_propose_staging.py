@@ -191,7 +191,7 @@ def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, d
     person.git("switch", "--quiet", "main")
     tip = person.tip(STAGING)
     line = desk.drop("p1")
-    assert line.held == "your commit no longer applies: reworded"
+    assert line.held == "your commit on skilld/staging no longer applies: reworded"
     assert person.tip(STAGING) == tip
     assert person.tip("refs/skilld/proposals/p1") == ""
     assert "- one dry run." not in person.show()
@@ -218,7 +218,7 @@ def test_an_amended_proposal_keeps_the_persons_words(person: Person, desk: Desk)
 def test_an_uncommitted_skill_is_waited_for(person: Person, desk: Desk) -> None:
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it well."))
     outcome = desk.propose("p1", below("- Tag it well.", "- Do a dry run."))
-    assert outcome == Waiting(f"on hold until you commit your edit of {SKILL}")
+    assert outcome == Waiting(f"on hold until you commit your changes to {SKILL}")
     assert person.tip(STAGING) == ""
     made = desk.made("p2", DRY)
     assert "Tag it well" not in person.show(ref=made.commit)

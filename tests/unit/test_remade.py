@@ -129,7 +129,7 @@ def world(person: Person, store: Store, monkeypatch: pytest.MonkeyPatch) -> Worl
 
 def test_part9_it_is_stale_until_the_model_made_it_anew(world: World) -> None:
     assert (world.p1.state, world.model.asked, world.on_the_branch()) == (State.STALE, 0, 0)
-    assert world.told() == "to be regenerated to match your current text"
+    assert world.told() == "will be regenerated to match your current text"
     assert world.work().outcome == "proposed"
     p1 = world.p1
     assert (p1.state, p1.evidence, p1.note, p1.model) == (State.OPEN, (SAID,), REMADE, "stub/model")

@@ -256,7 +256,8 @@ def test_what_waited_and_was_written_by_the_person_is_accepted(person: Person) -
     waiting = taught_on_staging(person, first)
     person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Then wait a minute.\n- Tag")})
     found = look(first, waiting)
-    assert found.changes.decisions == (StateChange("p2", State.OPEN, State.ACCEPTED, note="you wrote it yourself"),)
+    made = StateChange("p2", State.OPEN, State.ACCEPTED, note="you made this change yourself")
+    assert found.changes.decisions == (made,)
     assert found.committed == ()
 
 
