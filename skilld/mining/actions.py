@@ -219,11 +219,11 @@ _PASSING = ("foreign-", "joined-command", "runs-script", "deletes", "money", "co
 def unfit(text: str) -> str:
     """Return why no skill may repeat a command or path that the log shows; "" where it may."""
     if "\n" in text or "`" in text:
-        return "it is more than one line of plain text"
+        return "it is not a single line of plain text"
     if _RIGHTS.search(text) or _ANSWER.search(text):
         return "it changes permissions, stops processes or answers prompts for you"
     if _MACHINE.search(text):
-        return "it names a path on this machine"
+        return "it contains a path specific to this machine"
     findings = lint(b"", f"# Steps\n\n- Run `{text}`.\n".encode("utf-8", "replace"), "")
     return next((one.sentence for one in findings if not one.rule.startswith(_PASSING)), "")
 

@@ -25,7 +25,7 @@ _SAYS = {
     State.REVERTED: "you reverted it ({id})",
     State.STALE: "it was already proposed ({id})",
     State.SUPERSEDED: "it was already proposed ({id})",
-    State.SAID: "{id} shows that it was already there",
+    State.SAID: "the file already said this ({id})",
 }
 _DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
 

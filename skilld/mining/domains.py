@@ -247,7 +247,7 @@ def _created(made: DomainResult, learnings: Sequence[Learning], desk: _Desk) -> 
         _proposal(found.draft.name, path, found.learnings, desk.now),
         operations=(Operation(Op.CREATE, "", text),),
         summary=cut(f"New skill: {found.draft.description}", _SUMMARY),
-        reason=f"Facts stated about this project in {counted(sessions, 'session')} that no skill covers.",
+        reason=f"No skill covers these facts about this project, stated in {counted(sessions, 'session')}.",
         flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed(found)))),
     )
 
@@ -307,7 +307,8 @@ def _place(name: str, project: Path, store: Store, around: Host) -> Path:
         raise SkilldError("The new skill was not proposed", why)
     known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
     if known is not None:
-        raise SkilldError("The new skill was not proposed", f"{known.id} already proposes it ({known.state.value})")
+        cause = f"{known.id} already proposed this skill ({known.state.value})"
+        raise SkilldError("The new skill was not proposed", cause)
     return path
 
 

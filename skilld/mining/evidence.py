@@ -165,7 +165,7 @@ def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now:
 # A row is what was heard once, perhaps long ago and by a model; here it is held against the words themselves, and
 # against what the person said after them in the same session.
 
-GONE = "the words are no longer in its transcript"
+GONE = "the words are no longer in the transcript"
 TAKEN_BACK = "you took it back later in that session"
 
 

@@ -86,16 +86,16 @@ def part_problem(part: Part, project: str) -> str | None:
     if _PLACEHOLDER in text:
         return "it contains a secret"
     if names_machine(text):
-        return "it names a path on this machine"
+        return "it contains a path specific to this machine"
     if part.sort is Sort.REQUEST and _ONCE.match(text):
-        return "this is set up only once"
+        return "it is a one-time setup step"
     if part.sort in OBSERVED:
         return None
     stems = content_stems(text)
     if stems and stems <= _KNOWN_TO_ALL:
         return "any model knows this anyway"
     if len(stems) < _MIN_STEMS and not exact_tokens(text):
-        return "it means little without its context"
+        return "it makes little sense out of context"
     return None
 
 
@@ -216,7 +216,7 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
 
 def _variable(name: str, examples: Sequence[str]) -> str:
     as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in examples[:_NAMED] if "`" not in one)
-    return f"- `{{{{{name}}}}}`: differs each time{f', as in {as_in}' if as_in else ''}."
+    return f"- `{{{{{name}}}}}`: differs each time{f', such as {as_in}' if as_in else ''}."
 
 
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:
@@ -227,7 +227,7 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
     for number, part in enumerate(steps[: len(steps) - ends], 1):
         lines.append(f"{number}. {'Change' if part.sort is Sort.EDIT else 'Run'} `{part.text}`.")
     if task.left_out:
-        lines += ["", "A command from these sessions is left out: a skill must not run it."]
+        lines += ["", "A command from these sessions was left out, because a skill must not run it."]
     if check:
         how = "the last step" if ends else "a step"
         lines += ["", "## Check", "", f"Observed as {how} of these sessions:", "", f"- Run `{check}`. It must pass."]

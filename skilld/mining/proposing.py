@@ -100,7 +100,8 @@ def _created(candidate: Candidate, run: Run, around: Host, edit: Edit, *, dry_ru
     where = place(candidate, candidate.name, run.transcripts, around)
     for other in run.store.proposals.in_states([State.OPEN]):
         if other.creates and other.path == str(where.path):
-            raise SkilldError("Not proposed", f"{other.id} proposes a skill with that name; decide on it first")
+            cause = f"the open proposal {other.id} already creates a skill with that name; decide on it first"
+            raise SkilldError("Not proposed", cause)
     drafted = new_skill(candidate, day=day(time.time()), with_sessions=not where.shared)
     written = drafted.text
     if where.shared and (why := carried(written, _said(candidate))):

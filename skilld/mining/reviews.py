@@ -168,7 +168,7 @@ def _gitlab(source: Source) -> Iterator[tuple[str, Pages]]:
 
 def _rows(answer: object) -> list[Any]:
     if not isinstance(answer, list):
-        raise SkilldError("Could not read the review comments", "the answer of the host is not one that is documented")
+        raise SkilldError("Could not read the review comments", "the host's answer is not in the documented format")
     return answer
 
 
@@ -226,7 +226,7 @@ def outcomes(store: Store, source: Source, since: float, around: Around) -> list
 
 def _outcome(found: Recurring, history: ProposalHistory, around: Around) -> Outcome:
     if found.disputed:
-        return Outcome(found, None, "reviewers also ask for the opposite")
+        return Outcome(found, None, "reviewers have also asked for the opposite")
     session = Session(
         next(iter(around.agents), "claude-code"),
         around.repo,
@@ -239,7 +239,7 @@ def _outcome(found: Recurring, history: ProposalHistory, around: Around) -> Outc
     ref = None if where.why_none or is_personal(found.change) else choose(found.change, where.refs)
     loaded, _ = load_skills([ref] if ref else [])
     if not loaded:
-        return Outcome(found, None, where.why_none or where.why_not or "no file of the project may be edited for it")
+        return Outcome(found, None, where.why_none or where.why_not or "no file in this project may be edited for it")
     said = [
         Mention("review", one.comment, one.change, "", "", "", one.pull, Piece(one.pull, 0.0, 0.5))
         for one in found.asked

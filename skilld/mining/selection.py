@@ -114,13 +114,13 @@ def _served(one: Found, skills: Sequence[Skill], texts: Mapping[Path, str]) -> s
         said = texts.get(skill.path, "")
         named = [step for step in steps if step.partition("{{")[0].strip() in said]
         if len(named) >= SEVERAL and len(named) / len(steps) >= _MANY:
-            return f"{skill.name} already does this, line {_line_with(named[0].partition('{{')[0].strip(), said)}"
+            return f"{skill.name} already does this {_line_with(named[0].partition('{{')[0].strip(), said)}"
     wanted = content_stems(one.ask.text)
     for skill in near:
         for number, line in enumerate(texts.get(skill.path, "").splitlines(), 1):
             stems = content_stems(line)
             if len(wanted & stems) >= SEVERAL and len(wanted & stems) / len(wanted) > _SURE:
-                return f"{skill.name} already does this, line {number}: {short(line, _LINE)}"
+                return f"{skill.name} already does this (line {number}): {short(line, _LINE)}"
     return ""
 
 
@@ -133,7 +133,7 @@ def _is_near(one: Found, project: Path) -> bool:
 
 def _line_with(text: str, said: str) -> str:
     found = next(((n, line) for n, line in enumerate(said.splitlines(), 1) if text in line), (1, text))
-    return f"{found[0]}: {short(found[1], _LINE)}"
+    return f"(line {found[0]}): {short(found[1], _LINE)}"
 
 
 def _is_in(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
@@ -223,7 +223,7 @@ def _creations(found: Sequence[Lead], kind: SkillKind | None) -> tuple[list[Cand
     made, missed = [], []
     for (project, work), group in groups.items():
         if len(group) < SEVERAL and all(REPEATED not in lead.dimensions for lead in group):
-            missed += [Rejected(lead.ask.text, "it is only one rule, said once") for lead in group]
+            missed += [Rejected(lead.ask.text, "it is a single rule, stated only once") for lead in group]
             continue
         name = name_of([project_name(project), work])
         made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_content(group), work))

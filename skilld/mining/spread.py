@@ -33,6 +33,7 @@ MEGABYTES = 1500  # of private memory of one local worker; Dask's own have --mem
 _AHEAD = 4  # files in hand for each worker: one that is lost takes few along
 _AT_ONCE = 1000  # files that a scheduler is told of at a time
 _TRIES = 3  # of a file whose worker was lost
+_LOST = "the process reading it stopped unexpectedly"
 _MOST_ASKED = 4000  # characters of what was typed in a session that its row keeps
 
 Progress = Callable[[int, int], None]
@@ -129,7 +130,7 @@ def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress, j
                 if tries[url] < _TRIES:
                     left.append(url)
                 else:
-                    yield Found(url, trouble="its worker was lost")
+                    yield Found(url, trouble=_LOST)
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
@@ -168,7 +169,7 @@ def on_cluster(
             running.add(future)
         for number, future in enumerate(running, 1):
             url = names.pop(future.key)
-            yield Found(url, trouble="its worker was lost") if future.status != "finished" else future.result()
+            yield Found(url, trouble=_LOST) if future.status != "finished" else future.result()
             progress(number, len(urls))
             future.release()
             if (following := next(left, None)) is not None:

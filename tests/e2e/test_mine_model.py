@@ -158,7 +158,7 @@ def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, proje
     if decision == "accept":
         (why,) = told
         assert again["candidates"] == []
-        assert re.fullmatch(r"squash already does this, line \d+: .+make squash.+", why)
+        assert re.fullmatch(r"squash already does this \(line \d+\): .+make squash.+", why)
     else:  # said anew, in other words, since: then it may come again
         assert [one["action"] for one in again["candidates"]] == ["create"]
 
@@ -185,7 +185,7 @@ def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, projec
         _talk(home, project, "add tests for the basket", rule)
     (second,) = (one for one in program.json(*run)["candidates"] if one["name"] == "project-testing")
     assert second["proposal"] is None
-    assert f"{first['proposal']} proposes a skill with that name" in second["why_not"]
+    assert f"the open proposal {first['proposal']} already creates a skill with that name" in second["why_not"]
 
 
 def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
@@ -309,6 +309,6 @@ def test_s8_without_a_terminal_no_paid_model_is_asked_unless_it_is_said(home: Pa
         done = program.run("mine", "--dry-run")
         assert (done.returncode, len(model.bodies)) == (0, 0), done.stderr
         assert "Nothing was asked: there is no terminal to confirm in. To go ahead: --yes" in done.stderr
-        assert program.json("mine", "--dry-run")["stopped"] == "you did not agree to it"
+        assert program.json("mine", "--dry-run")["stopped"] == "you did not agree to the questions"
         assert model.bodies == []
         assert program.json("mine", "--dry-run", "--yes")["calls"] == len(model.bodies) > 0

@@ -120,7 +120,7 @@ def test_one_rule_said_once_makes_no_skill() -> None:
     ]
     judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["it is only one rule, said once"]
+    assert [one.missed for one in judged.rejected] == ["it is a single rule, stated only once"]
 
 
 def test_two_facts_of_a_project_are_a_skill_and_one_belongs_into_its_documents() -> None:
@@ -178,8 +178,8 @@ def test_a_plugins_skill_is_not_edited() -> None:
 @pytest.mark.parametrize(
     ("text", "missed"),
     [
-        ("always write the notes to /home/ada/notes/today.md", "it names a path on this machine"),
-        ("keep the notes below ~/notes", "it names a path on this machine"),
+        ("always write the notes to /home/ada/notes/today.md", "it contains a path specific to this machine"),
+        ("keep the notes below ~/notes", "it contains a path specific to this machine"),
         ("the notes need [REDACTED:aws_key:ab12] to be sent", "it contains a secret"),
         ("always write clean, readable code in good quality", "any model knows"),
     ],

@@ -95,7 +95,7 @@ def test_a_task_says_what_is_to_be_done_and_marks_what_was_only_observed() -> No
         == """\
 # Add an endpoint for NAME
 
-- `{{name}}`: differs each time, as in `orders`, `users`.
+- `{{name}}`: differs each time, such as `orders`, `users`.
 
 ## Rules
 
@@ -108,7 +108,7 @@ Observed in 2 sessions:
 1. Run `make gen NAME={{name}}`.
 2. Change `src/{{name}}.py`.
 
-A command from these sessions is left out: a skill must not run it.
+A command from these sessions was left out, because a skill must not run it.
 
 ## Check
 
