@@ -267,7 +267,7 @@ def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
     monkeypatch.setattr(child, "time", LateClock(said.exists))
     line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
     fake.install("codex", f"print({line!r}, flush=True); open({str(said)!r}, 'w').close(); time.sleep(1000)")
-    assert "its usage limit has been reached" in str(refusal("cli:codex"))
+    assert "it has reached its usage limit" in str(refusal("cli:codex"))
 
 
 def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
@@ -289,17 +289,17 @@ def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("print('no such thing as an answer')", "not in the format that Claude"),
-        ("print('[' * 100000)", "not in the format that Claude"),
-        ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not in the format that Claude"),
+        ("print('no such thing as an answer')", "not in the output format of Claude"),
+        ("print('[' * 100000)", "not in the output format of Claude"),
+        ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not in the output format of Claude"),
         (
             "print(json.dumps({'type': 'result', 'is_error': False, 'result': ''}))",
-            "not in the format that Claude",
+            "not in the output format of Claude",
         ),
         ("print(json.dumps({'is_error': False, 'result': '', 'usage': {'output_tokens': 3}}))", "it is empty"),
         ("print(json.dumps({'type': 'result', 'is_error': False, 'result': 'Nothing to add.'}))", "not valid JSON"),
         ("for _ in range(160): print('x' * 65536)", "far too long"),
-        ("pass", "not in the format that Claude"),
+        ("pass", "not in the output format of Claude"),
     ],
 )
 def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) -> None:
@@ -317,7 +317,7 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
         (
             "print(json.dumps({'is_error': True, 'api_error_status': 429, 'result': 'x'}))",
             True,
-            "limit has been reached",
+            "has reached its usage limit",
         ),
         ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support the prompt"),
         ("sys.exit(3)", True, "exited without an answer (exit code 3)"),

@@ -43,7 +43,7 @@ def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int
     [
         (400, "the provider rejected the request"),
         (401, "the provider rejected the key"),
-        (402, "the provider requires payment first"),
+        (402, "the provider requires payment"),
         (403, "the provider rejected the key"),
         (404, "the provider has no such model"),
         (413, "the request was too long for the model"),
@@ -53,7 +53,7 @@ def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int
 def test_what_will_not_pass_by_itself_is_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:
     error = _trouble(stub, Reply(status=status), calls=2 if status in {400, 413, 422} else 1)  # with options, without
     assert not isinstance(error, RetryError)
-    assert (error.cause, error.remedy) == (cause, "Check it with: skilld config show")
+    assert (error.cause, error.remedy) == (cause, "Check the settings: skilld config show")
 
 
 @pytest.mark.parametrize(

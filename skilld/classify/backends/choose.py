@@ -86,7 +86,7 @@ def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
     client = of_agent(agent)
     if client is None:
         remedy = "To choose a model for all agents: skilld setup"
-        return Choice(Spec(OFFLINE), "it has no command line that skilld can call", remedy=remedy)
+        return Choice(Spec(OFFLINE), "it has no command-line interface that skilld can call", remedy=remedy)
     if find(client.program, environment) is None:
         remedy = f"Put {client.program} on the PATH that skilld starts with, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
@@ -152,7 +152,7 @@ def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
         if environment.get(variable)
     ]
     commands = [
-        f"{client.title} is installed; to use it, with its own login: skilld config set model {PREFIX}{program}"
+        f"{client.title} is installed; to use it with its own login: skilld config set model {PREFIX}{program}"
         for program, client in CLIENTS.items()
         if find(program, environment)
     ]

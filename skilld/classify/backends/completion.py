@@ -41,7 +41,7 @@ _LOCAL = frozenset({"ollama", "ollama_chat"})  # hold every model to it; litellm
 _CONTEXTS = (8192, 16384, 32768)
 _PER_TOKEN = 3  # characters, counted low
 _TITLE = "Could not ask the model"
-_REMEDY = "Check it with: skilld config show"
+_REMEDY = "Check the settings: skilld config show"
 _KEY = "the provider rejected the key"
 _MODEL = "the provider has no such model"
 _REQUEST = "the provider rejected the request"
@@ -63,7 +63,7 @@ _PERMANENT: dict[str | int, str] = {
     "UnsupportedParamsError": _REQUEST,
     "ContextWindowExceededError": _LENGTH,
     "ContentPolicyViolationError": "the provider refused to answer because of the content",
-    402: "the provider requires payment first",
+    402: "the provider requires payment",
     403: _KEY,
     405: _MODEL,
     413: _LENGTH,
@@ -158,7 +158,7 @@ def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
     where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
     if getattr(error, "status_code", 0) in _ELSEWHERE:
-        where += ", which redirects to another address: if you trust that one, set model_base_url to it"
+        where += ", which redirects to another address; if you trust that address, set model_base_url to it"
     return RetryError(_TITLE, f"{where} ({_passing(kind, error)})", after=seconds)
 
 

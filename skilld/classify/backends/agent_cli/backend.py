@@ -51,8 +51,8 @@ def missing(client: Client) -> SkilldError:
     """Return the error for a program that no absolute folder of PATH holds."""
     return _error(
         client,
-        f"{client.program} was not found in any absolute folder on skilld's PATH",
-        f"Install it, or start skilld where {client.program} works, then: skilld retry",
+        f"{client.program} is not in any folder on skilld's PATH (relative entries are ignored)",
+        f"Install it, or start skilld from a shell that finds {client.program}, then: skilld retry",
     )
 
 
@@ -78,7 +78,7 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
     if what in {401, 403}:
         return _error(client, "it is not logged in, or its key was rejected", f"{client.login}, then: skilld retry")
     if what == 402:  # noqa: PLR2004 - HTTP: payment required
-        return _error(client, "its provider requires payment first", "Pay the provider, then: skilld retry")
+        return _error(client, "its provider requires payment", "Pay the provider, then: skilld retry")
     if what == 404:  # noqa: PLR2004 - HTTP: not found
         remedy = f"Choose another: skilld config set model cli:{client.program}:MODEL"
         return _error(client, "it has no such model, or you have no access to it", remedy)
@@ -91,7 +91,7 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
         return RetryError(_title(client), f"it exited without an answer (exit code {code}); it may work later")
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
         return AwayError(
-            _title(client), "its usage limit has been reached for now", after=resets_in(said, time.time()), limit=True
+            _title(client), "it has reached its usage limit", after=resets_in(said, time.time()), limit=True
         )
     return RetryError(_title(client), "its provider is having problems")
 
@@ -149,7 +149,7 @@ class AgentCli(Model):
             raise failed(client, answer.trouble or done.complaint, answer.status, done.status)
         if not answer.text.strip():
             raise BadReplyError(
-                "it is empty" if answer.usage.tokens_out else f"it is not in the format that {client.title} prints"
+                "it is empty" if answer.usage.tokens_out else f"it is not in the output format of {client.title}"
             )
         return answer.text
 

@@ -35,7 +35,8 @@ def chosen(model: str) -> tuple[Client, str]:
     client = CLIENTS.get(program)
     if client is None:
         known = ", ".join(PREFIX + name for name in CLIENTS)
-        raise UsageError(f"Unknown back-end {model}", f"known: {known}", "skilld config set model auto")
+        remedy = "To let skilld choose: skilld config set model auto"
+        raise UsageError(f"Unknown back-end {model}", f"skilld supports {known}", remedy)
     if wanted and not _MODEL.fullmatch(wanted):
         raise UsageError(f"Unknown back-end {model}", "the part after the second colon is not a model name")
     return client, wanted or client.model
