@@ -187,7 +187,7 @@ def insert_bullet(data: bytes, section_hint: str, text: str) -> Operation:
     for at, lines in (*places, *(_into(body, kinds, section, said) for section in others)):
         if at and _is_read(body, at, lines):
             return anchored(body, at, at, lines)
-    raise SkilldError("The skill has no place for the instruction", "its body is empty or all code")
+    raise SkilldError("The skill has no place for the instruction", "its body is empty or contains only code")
 
 
 def below_its_heading(data: bytes, operation: Operation) -> list[Operation]:

@@ -279,7 +279,7 @@ def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: 
     if operation.op is Op.INSERT_AFTER:
         start = end
         if limited and _stands_below(body, start, text):
-            raise _refused("the skill already says this there")
+            raise _refused("the skill already says this in that place")
     step = _splice(body, start, end, text, skill.ending)
     if not step.size:
         raise _refused("it changes nothing")

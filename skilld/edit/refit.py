@@ -463,4 +463,4 @@ def _items(added: Sequence[str]) -> list[str]:
 
 
 def _no_place(cause: str) -> NoPlaceError:
-    return NoPlaceError("The edit does not apply to this SKILL.md", cause)
+    return NoPlaceError("The edit no longer fits the file", cause)

@@ -57,7 +57,7 @@ def test_a_second_proposal_stands_on_the_first(person: Person) -> None:
 def test_what_the_person_wrote_by_hand_is_not_proposed(person: Person) -> None:
     text = person.skill.read_text().replace("- Tag the commit.", "- Tag the commit.\n- Sign the tag.")
     person.commit("by hand", {"skills/release/SKILL.md": text})
-    with pytest.raises(SkilldError, match="already says this there"):
+    with pytest.raises(SkilldError, match="already says this in that place"):
         _staged(person)
     assert person.tip("skilld/staging") == ""
 
@@ -69,7 +69,7 @@ def test_an_edit_of_words_that_are_not_committed_waits_without_a_commit(person: 
     assert made
     (proposal,) = staged.made
     assert (proposal.commit, proposal.repo) == ("", str(person.root))
-    assert "on hold until you commit your edit" in proposal.note
+    assert "on hold until you commit your changes" in proposal.note
     assert person.tip("skilld/staging") == ""
 
 

@@ -137,7 +137,7 @@ def check_commands(change: Change) -> Iterator[Finding]:
     yield from find(change, _PHRASES, change.text)
     for match in change.matches(_OWN_SETTINGS):
         make = flag if is_forbidden(change.text, match.start()) else refuse
-        yield make("own-settings", "It makes an agent run skilld or change its settings", match[0])
+        yield make("own-settings", "It makes an agent run skilld or change skilld's settings", match[0])
 
 
 # Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the
@@ -167,7 +167,7 @@ _CODE_PHRASES = (
     phrase(
         "code-talks-to-network",
         _CODE_FLAG,
-        "Its code talks to the network",
+        "Its code accesses the network",
         r"\bsocket\b|\brequests\.\w+|\burllib\b|\bhttpx\b|\baiohttp\b|\bhttp\.(?:client|server|cookie\w*)|\bftplib\b"
         r"|\bsmtplib\b|\btelnetlib\b|\bparamiko\b|\bscapy\b|\bnmap\b|\bdns\.\w+|\bfetch\(|\bXMLHttpRequest\b"
         r"|\bsendBeacon\b|\bWebSocket\b|\baxios\b|\bnet\.(?:connect|Dial)\b|\bHttpClient\b|\bimport\s+requests\b",
@@ -175,7 +175,7 @@ _CODE_PHRASES = (
     phrase(
         "code-reads-machine",
         _CODE_FLAG,
-        "Its code reads details of the machine, its user or secrets",
+        "Its code reads secrets, or details of the machine or its user",
         r"\bos\.(?:environ|getenv|uname|getlogin|listdir|walk)\b|\bprocess\.env\b|\bplatform\.\w+|\bpsutil\b"
         r"|\bgetpass\b|\bkeyring\b|\bpwd\.\w+|\buuid\.getnode|\bcookies?(?:jar)?\b|\bbrowser_cookie\w*"
         r"|\blocalStorage\b|\bpynput\b|\bkeyboard\.\w+|\bpyperclip\b|\bpyautogui\b|\bImageGrab\b|\bmss\b"

@@ -45,7 +45,7 @@ def check_form(change: Change) -> Iterator[Finding]:
     for match in change.matches(_ONE_OFF, change.prose):
         yield flag("one-off", "It asks for a one-off task, not for something that always applies", match[0])
     for match in change.matches(_QUOTATION):
-        yield flag("quotation", "It contains an entire text in quotation marks", match[0])
+        yield flag("quotation", "It contains a long text in quotation marks", match[0])
     if change.spans and not re.search(r"\w", said) and not change.code:
         yield flag("bare-command", "It is a command that does not say when to run it", " ".join(change.spans))
 
@@ -187,7 +187,7 @@ def check_dynamic(change: Change) -> Iterator[Finding]:
     for found in change.new_matches(_NEAR_COMMAND):
         yield flag("dynamic-command", "Some agents may run this as soon as the file is loaded", found)
     for found in change.new_matches(_ARGUMENTS):
-        yield refuse("arguments", "It adds a placeholder that the agent fills with the arguments of a call", found)
+        yield refuse("arguments", "It adds a placeholder that the agent fills in with a call's arguments", found)
     for found in change.new_matches(_FILLED_IN):
         yield flag("arguments", "It adds a placeholder that the agent fills in", found)
     for code in (*change.spans, *change.code):

@@ -305,7 +305,7 @@ _PROTECTION_PHRASES = (
     phrase(
         "rule-removal",
         _FLAG,
-        "It sets a rule aside",
+        "It removes a rule, or says that it no longer applies",
         near(
             SET_ASIDE + "|" + verbs("remove delete drop skip strike"),
             nouns("rule bullet guideline guard restriction requirement step"),

@@ -67,7 +67,7 @@ _FRAME = re.compile(
 def check_markup(change: Change) -> Iterator[Finding]:
     """Refuse comments, HTML in use, link definitions that hold remarks, and changes of what other lines mean."""
     for line in change.swallowed:
-        yield refuse("changes-other-lines", "It turns the surrounding text into code or a comment, or back", line)
+        yield refuse("changes-other-lines", "It changes whether the surrounding text is code or a comment", line)
     for match in change.matches(_COMMENT, change.prose):
         typed = folded(match[0]) in folded(change.evidence)
         if typed and match[0].endswith("-->") and _DIRECTIVE.fullmatch(match[1]):
@@ -116,7 +116,7 @@ def _definition(change: Change, match: re.Match[str]) -> Iterator[Finding]:
     if match["to"] in _NO_TARGET or len(title.split()) > 2:  # noqa: PLR2004 - more words than a title needs
         yield refuse("hidden-definition", "It adds a link definition that hides a comment", match[0])
     elif change.new_text.casefold().count(f"[{label}]".casefold()) < 2:  # noqa: PLR2004 - itself and one use
-        yield flag("hidden-definition", "It adds a link definition that nothing uses, so it never shows", match[0])
+        yield flag("hidden-definition", "It adds a link definition that nothing uses, so it is never shown", match[0])
 
 
 # Lint family T-12: characters that hide text, turn its direction, or look like letters of another script.

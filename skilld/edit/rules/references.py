@@ -38,7 +38,7 @@ def check_links(change: Change) -> Iterator[Finding]:
         yield flag("active-link", "It adds an address that runs or embeds something", match[0])
     for match in change.matches(_USER):
         make = flag if _is_local(match["host"]) else refuse
-        yield make("login-in-address", "It adds an address with a login in it, which hides where it leads", match[0])
+        yield make("login-in-address", "It adds an address that contains a login, which hides where it leads", match[0])
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):
@@ -115,10 +115,10 @@ _POPULAR = frozenset(
 
 
 _PATHS = (
-    (_CLIMB, "path-traversal", "It adds a path that leaves its folder"),
-    (_GIT, "git-internals", "It refers to git's own files, which can run commands"),
-    (_ALIAS, "path-alias", "It adds a path that is an alias of another path or of a device"),
-    (_MACHINE, "machine-path", "It adds a path on one person's machine"),
+    (_CLIMB, "path-traversal", "It adds a path that leads out of its folder"),
+    (_GIT, "git-internals", "It refers to git's internal files, which can run commands"),
+    (_ALIAS, "path-alias", "It adds a path that is an alias for another path or a device"),
+    (_MACHINE, "machine-path", "It adds a path that exists only on one person's machine"),
 )
 
 
