@@ -191,7 +191,7 @@ class Look:
 
 def no_skill(*, has_any: bool) -> str:
     """Return what a list of skills without rows says; `has_any` where only the search found none."""
-    return "No skills match." if has_any else "You have no skills yet. To create some from your past sessions: n"
+    return "No skills match." if has_any else "You have no skills yet. Press n to create some from your past sessions."
 
 
 def has_words(proposal: Proposal, words: str) -> bool:
@@ -283,7 +283,8 @@ class ReviewSession:
             try:
                 told = self.accept(one)
             except SkilldError as error:
-                return Told(tuple(lines), (f"{one} was refused, so the rest were not tried: {error} {error.remedy}",))
+                why = ". ".join(part for part in (str(error), error.remedy) if part)
+                return Told(tuple(lines), (f"{one} was not accepted, so the rest were not tried. {why}",))
             lines += (*told.lines, *told.warnings)
         return Told(tuple(lines))
 

@@ -125,7 +125,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
     BINDINGS: ClassVar[list[BindingType]] = [
         _CANCEL,
         Binding("enter", "accept", "Accept selected", priority=True),
-        Binding("space", "choose", "Choose"),
+        Binding("space", "choose", "Select"),
     ]
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -203,7 +203,7 @@ class NameDialog(Dialog[str]):
     def _answer(self, event: Input.Submitted) -> None:
         name = event.value.strip()
         if why := self._problem(name):
-            self.query_one("#about-name", Label).update(Content(f"The name of the new skill: {why}"))
+            self.query_one("#about-name", Label).update(Content(f"Enter another name: {why}"))
         else:
             self.dismiss(name)
 
@@ -220,7 +220,7 @@ class ConfirmDialog(Dialog[bool]):
         """Put the question on the screen."""
         with Vertical():
             yield Label(safe_text(self._question, newlines=True), markup=False)
-            yield Field(placeholder=f"type {safe_text(self._word)}", id="word")
+            yield Field(placeholder=f"type {safe_text(self._word)} to confirm", id="word")
         yield KeyLine()
 
     @on(Input.Submitted)

@@ -109,7 +109,7 @@ def waiting_detail(ask: Sequence[Learning]) -> Content:
 
 def report(lines: Sequence[str]) -> Content:
     """Return the lines of the report, and how to have more of it."""
-    more = Content.styled("\nTo see all of it as a page: skilld report --html FILE", "dim")
+    more = Content.styled("\nFor the full report: skilld report --html FILE", "dim")
     return Content("\n").join([*(Content(safe(line)) for line in lines), more])
 
 

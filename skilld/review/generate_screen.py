@@ -37,7 +37,7 @@ class SaveStep(Step):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "name", "Name"),
-        Binding("enter", "save", "Propose them", priority=True),
+        Binding("enter", "save", "Propose", priority=True),
         BACK,
         *KEYS,
     ]
@@ -53,7 +53,7 @@ class SaveStep(Step):
 
     def compose(self) -> ComposeResult:
         """Put the list on the screen."""
-        yield Static(Content.styled("3 of 3: name and propose them", "bold"))
+        yield Static(Content.styled("3 of 3: name and propose the skills", "bold"))
         yield Rows("kept")
         yield Static(id="status")
         yield KeyLine()
@@ -72,7 +72,7 @@ class SaveStep(Step):
             rows.add_row(*draw.name_cells(one, self._missed[number] if self._missed else None))
         rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
         edits = sum(not one.candidate.creates for one in self._left)
-        asked = f" {safe(self._generating.model)} will be asked for {counted(edits, 'edit')} to existing skills."
+        asked = f" skilld will ask {safe(self._generating.model)} for {counted(edits, 'edit')} to existing skills."
         self._say(("Nothing takes effect yet; you decide in skilld review.") + (asked if self._asks(edits) else ""))
 
     def _asks(self, edits: int) -> bool:
@@ -156,7 +156,7 @@ class ReviewStep(Step):
 
     def compose(self) -> ComposeResult:
         """Put list and evidence on the screen."""
-        yield Static(Content.styled("2 of 3: what they teach", "bold"))
+        yield Static(Content.styled("2 of 3: what to keep", "bold"))
         yield Rows("candidates")
         with VerticalScroll(id="evidence", can_focus=False):
             yield Static(id="said")
@@ -199,7 +199,7 @@ class ReviewStep(Step):
         row = self.query_one(Rows).cursor_row
         text = self._keeps[row].text or self._result.previews[row].text
         if not text or not can_show(text):
-            self.notify("You can only edit new skills here; changes to existing ones become proposals.")
+            self.notify("You can edit only new skills here; changes to existing ones become proposals.")
             return
 
         def edited(own: str | None) -> None:
@@ -239,7 +239,7 @@ class SessionsStep(Step):
 
     AUTO_FOCUS = "Rows"  # by itself it is the filter, which would take the first keys
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "choose", "Choose"),
+        Binding("space", "choose", "Select"),
         Binding("a", "all", "All or none"),
         Binding("slash", "filter", "Filter"),
         Binding("enter", "go_on", "Continue", priority=True),
@@ -357,7 +357,7 @@ class SessionsStep(Step):
         chosen = self.chosen
         number = len(self._generating.expected(chosen).candidates)
         if not self._busy:
-            self._back(self.say, f"{len(chosen)} selected; estimated patterns, by rules alone: {number}")
+            self._back(self.say, f"{len(chosen)} selected; patterns that the rules alone may find: {number}")
 
     def action_go_on(self) -> None:
         """Leave the filter; from the list, go on with what is chosen."""
@@ -398,7 +398,7 @@ class SessionsStep(Step):
             except Empty:
                 continue
             if answer is None:
-                raise SkilldError("Nothing was asked", "")
+                raise SkilldError("No questions were asked", "")
             return answer
         return False
 
@@ -411,8 +411,8 @@ class SessionsStep(Step):
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
             self.say(
-                f"Nothing in these sessions is enough for a skill ({counted(missed, 'candidate')} left out: "
-                "skilld mine --dry-run)."
+                f"Nothing in these sessions is enough for a skill. Left out: {counted(missed, 'candidate')}; "
+                "to see why: skilld mine --dry-run"
             )
             return
         self._tell()

@@ -134,7 +134,7 @@ class Generation:
 def name_problem(name: str, others: Collection[str]) -> str | None:
     """Return why a new skill cannot be called this next to the `others` that are kept; None if it can."""
     if not NAME.fullmatch(name):
-        return "must be lowercase letters, digits and single hyphens"
+        return "it may contain only lowercase letters, digits and single hyphens"
     return "another skill has that name" if name in others else None
 
 

@@ -51,7 +51,7 @@ class PlainGenerate:
             return []
 
     def _choose(self, choices: Sequence[Choice]) -> list[Choice]:
-        self._say(f"Step 1 of 3: which of {counted(len(choices), 'session')} to learn from.")
+        self._say(f"Step 1 of 3: which sessions to learn from ({len(choices)} found).")
         shown = list(enumerate(choices, 1))
         self._list(shown)
         while True:
@@ -63,10 +63,10 @@ class PlainGenerate:
             numbers = {number for number, _ in shown} if answer == "all" else _numbers(answer, len(choices))
             chosen = [one for number, one in enumerate(choices, 1) if number in numbers]
             if not chosen:
-                self._say("No such session on the list.")
+                self._say("That session is not on the list.")
                 continue
             number = len(self._generating.expected(chosen).candidates)
-            self._say(f"{len(chosen)} selected; estimated patterns, by rules alone: {number}")
+            self._say(f"{len(chosen)} selected; patterns that the rules alone may find: {number}")
             if self._ask("continue? [y/n/q] ").startswith("y"):
                 return chosen
 
@@ -116,7 +116,7 @@ class PlainGenerate:
                     own = edited if edited != text else ""
                     self._text(own or text)
                 case _:
-                    self._say("You can only edit new skills here." if not text else "Type one of these letters.")
+                    self._say("You can edit only new skills here." if not text else "Type one of these letters.")
 
     def _text(self, text: str) -> None:
         for line in text.splitlines():
@@ -130,7 +130,7 @@ class PlainGenerate:
             named.append(replace(one, name=name))
         edits = sum(not one.candidate.creates for one in named)
         if edits and self._generating.model != OFFLINE:
-            self._say(f"{self._generating.model} will be asked for {counted(edits, 'edit')} to existing skills.")
+            self._say(f"skilld will ask {self._generating.model} for {counted(edits, 'edit')} to existing skills.")
         if not self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ").startswith("y"):
             raise _LeftError
         return named
@@ -141,7 +141,7 @@ class PlainGenerate:
             why = name_problem(given, others)
             if not why:
                 return given
-            self._say(f"Not {given}: {why}.")
+            self._say(f"{given} cannot be used: {why}.")
 
     def _save(self, kept: Sequence[Keep], result: Preview) -> list[CandidateResult]:
         """Propose what is kept; a new skill that cannot be may get another name, as long as the person gives one."""
@@ -163,7 +163,7 @@ class PlainGenerate:
             why = name_problem(given, [one.candidate.name]) if given else ""
             if not why:
                 return given
-            self._say(f"Not {given}: {why}.")
+            self._say(f"{given} cannot be used: {why}.")
 
     def _ask(self, question: str, *, quits: bool = True) -> str:
         answer = self._asked(safe_text(question))

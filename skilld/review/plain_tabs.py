@@ -71,7 +71,7 @@ class PlainTabs:
                 match self._one_of("pfsq", _WAITING):
                     case "p":
                         made = self._sitting.propose(ask)
-                        self._say(f"{made.id} is open, for {made.skill}: {made.summary}")
+                        self._say(f"Proposed {made.id} for {made.skill}: {made.summary}")
                     case "f":
                         self._sitting.forget(ask)
                         self._say("Forgotten.")
@@ -92,9 +92,9 @@ class PlainTabs:
         now = time.time()
         for one in found:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
-            until = "ended" if one.ended else f"{one.waiting} of {self._turns} until the next check"
+            until = "ended" if one.ended else f"{one.waiting} of {self._turns} turns toward the next check"
             self._say(f"{one.agent}, {counted(one.turns, 'turn')}, {until}, {ago(one.last_activity, now)}, {skills}")
-            self._say(f"  {one.cwd or 'folder not known'}")
+            self._say(f"  {one.cwd or 'unknown folder'}")
         if not found:
             self._say("No sessions in the last day.")
 
@@ -113,7 +113,7 @@ class PlainTabs:
             elif given in {"", "q", "b"}:
                 return
             else:
-                self._say("No such skill on the list.")
+                self._say("That skill is not on the list.")
 
     def _list(self, shown: Sequence[LibraryRow], *, has_any: bool) -> None:
         now = time.time()
@@ -121,7 +121,7 @@ class PlainTabs:
             facts = [f"{number}. {one.name}", one.group, *one.marks]
             facts += [counted(one.uses.number, "use")] if one.uses.number else []
             facts += [f"corrected {counted(one.corrections, 'time')}"] if one.corrections else []
-            facts += [] if one.uses.success is None else [f"kept in {one.uses.success:.0%}"]
+            facts += [] if one.uses.success is None else [f"{one.uses.success:.0%} without corrections"]
             facts += [f"edited {ago(one.edited_at, now)}"] if one.edited_at else []
             self._say(", ".join(facts))
         if not shown:
@@ -134,7 +134,7 @@ class PlainTabs:
             match self._asked(_DO)[:1].lower():
                 case "e":
                     changed = self._sitting.edit_skill(skill, self._doing.edit)
-                    self._say(f"Changed {skill.name}." if changed else "You changed nothing.")
+                    self._say(f"Changed {skill.name}." if changed else "You made no changes.")
                 case "x":
                     offered = self._sitting.switch_skill(skill)
                     self._say(

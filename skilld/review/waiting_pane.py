@@ -86,7 +86,7 @@ class WaitingPane(Pane):
 
     def _propose(self, ask: list[Learning]) -> str:
         made = self._sitting.propose(ask)
-        return f"{made.id} is open, for {made.skill}"
+        return f"Proposed {made.id} for {made.skill}"
 
     def action_forget(self) -> None:
         """Delete the chosen one."""

@@ -52,7 +52,7 @@ def _ids(home: Path, *words: str) -> list[str]:
 async def _choose_all(screen: Screen) -> None:
     await screen.shows("6 sessions, none selected")
     await screen.press("a")
-    await screen.shows("6 selected; estimated patterns, by rules alone: 3")
+    await screen.shows("6 selected; patterns that the rules alone may find: 3")
 
 
 async def _to_the_names(screen: Screen) -> None:
@@ -74,9 +74,9 @@ def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -
         await screen.press("slash", *"rebase")
         await screen.until("the others to be gone", lambda: TAG[0] not in screen.text)
         await screen.press("enter", "space")
-        await screen.shows("1 selected; estimated patterns, by rules alone: 0")
+        await screen.shows("1 selected; patterns that the rules alone may find: 0")
         await screen.press("a")
-        await screen.shows("2 selected; estimated patterns, by rules alone: 1")
+        await screen.shows("2 selected; patterns that the rules alone may find: 1")
         await screen.press("escape")
 
     assert generate(story) == []
@@ -102,7 +102,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
         await screen.shows("3 of 3")
         assert "tag-release-push" not in screen.text
         await screen.press("down", "n", *["backspace"] * 40, *"No Name", "enter")
-        await screen.shows("must be lowercase letters, digits and single hyphens")
+        await screen.shows("it may contain only lowercase letters, digits and single hyphens")
         await screen.press(*["backspace"] * 40, *"squash", "enter")
         await screen.shows("create  squash\n")
         await screen.press("enter")
@@ -189,7 +189,7 @@ def test_going_back_keeps_the_choice(program: Inline) -> None:
         await screen.press("b")
         await screen.shows("2 of 3")
         await screen.press("b")
-        await screen.shows("1 of 3", "6 selected; estimated")
+        await screen.shows("1 of 3", "6 selected; patterns")
         await screen.press("escape")
 
     assert generate(story) == []
@@ -216,7 +216,7 @@ def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> No
 def test_a_model_is_asked_after_a_yes_alone(program: Inline, monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(screen: Screen) -> None:
         await _choose_all(screen)
-        for key, shown in (("escape", "Nothing was asked"), ("n", "2 of 3"), ("y", "2 of 3")):
+        for key, shown in (("escape", "No questions were asked"), ("n", "2 of 3"), ("y", "2 of 3")):
             await screen.press("enter")
             await screen.shows("Ask openai/stub", "1 question about 1 session, some", "tokens, cost unknown?")
             assert model.bodies == []
@@ -240,9 +240,9 @@ def _answer(program: Inline, *answers: str, **variables: str) -> str:
 def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
-    assert "2 selected; estimated patterns, by rules alone: 1" in said
+    assert "2 selected; patterns that the rules alone may find: 1" in said
     assert f": {SQUASH[0]}" in said
-    assert "Not Bad Name: must be lowercase letters" in said
+    assert "Bad Name cannot be used: it may contain only lowercase letters" in said
     assert "create squash\n  proposed as " in said
     assert said.endswith("Nothing is live yet. Review it: skilld review\n")
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
@@ -282,9 +282,9 @@ def test_in_a_small_terminal(program: Inline) -> None:
     with _in_a_terminal(program, "xterm-256color", 50, 14) as terminal:
         terminal.wait_until_still("the sessions", lambda text: "6 sessions, none selected" in text, LIMIT)
         terminal.press("a")
-        terminal.wait("what the rules find", lambda text: "by rules alone: 3" in text, LIMIT)
+        terminal.wait("what the rules find", lambda text: "rules alone may find: 3" in text, LIMIT)
         terminal.press("Enter")
-        for step, key in (("2 of 3", "Continue"), ("3 of 3", "Propose them")):
+        for step, key in (("2 of 3", "Continue"), ("3 of 3", "Propose")):
             screen = _wait_for(terminal, step, key)
             lines = screen.rstrip("\n").split("\n")
             assert (len(lines), max(map(len, lines)) <= 50) == (14, True)

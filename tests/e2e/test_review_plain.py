@@ -61,7 +61,7 @@ def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
 def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: Taught) -> None:
     before = world.skill
     said = _answer(world, "?", "A", "n", "A", "y", "u", "s", "u", "s")
-    assert "A  accept everything open for its file" in said
+    assert "A  accept all open ones for this file" in said
     assert said.count(f"Accept 2 proposals for {world.project.skill_path}? [y/N]") == 2
     assert said.count("is open again") == 2
     assert world.skill == before
@@ -89,9 +89,9 @@ def test_the_other_tabs_are_there_too(world: Taught) -> None:
     assert "Nothing was moved." in said
     (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Show it." in kept.read_text()
-    assert "Step 1 of 3: which of" in said
+    assert "Step 1 of 3: which sessions" in said
     assert "1. release-notes, evolving, 2 uses, corrected 2 times, kept in 0%" in said
-    assert "claude-code, 5 turns, 0 of 5 until the next check" in said
+    assert "claude-code, 5 turns, 0 of 5 turns toward the next check" in said
     assert "No learnings are waiting for a file." in said
     assert "taught" in said
 
@@ -99,7 +99,7 @@ def test_the_other_tabs_are_there_too(world: Taught) -> None:
 def test_edited_with_ones_own_editor(world: Taught) -> None:
     said = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
     assert f"{world.one} accepted: Link every entry to its merge request." in said
-    assert "You changed nothing." in said
+    assert "You made no changes." in said
     assert "- Link every entry to its merge request." in world.skill
 
 

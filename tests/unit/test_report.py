@@ -387,7 +387,7 @@ def test_the_review_has_it_as_a_tab_that_keeps_to_the_screen(home: Path, size: t
         await screen.shows("1,010 tokens in 3 model calls")
         assert max(map(len, screen.text.splitlines())) <= size[0]
         await screen.press("end")
-        await screen.shows("To see all of it as a page: skilld report --html FILE")
+        await screen.shows("For the full report: skilld report --html FILE")
         await screen.press("1")
         await screen.shows("No open proposals.")
         await screen.click("#--content-tab-report", (2, 0))
