@@ -78,7 +78,7 @@ def guarded(url: str, read: Callable[[str, Path], Found]) -> Found:
     try:
         with here(url) as path, processor_time(PROCESSOR_SECONDS):
             agent = guess_agent(path)
-            return Found(url, trouble="no transcript") if agent is None else read(agent, path)
+            return Found(url, trouble="not a transcript") if agent is None else read(agent, path)
     except ProcessorTimeError:
         return Found(url, trouble="it took too long")
     except MemoryError:
