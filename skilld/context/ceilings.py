@@ -31,14 +31,14 @@ class Ceiling:
 
 _CLAUDE = (
     Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns every time it starts"),
-    Ceiling(200, Unit.LINES, "Claude Code's documentation recommends less", holds=False),
+    Ceiling(200, Unit.LINES, "Claude Code's documentation recommends fewer", holds=False),
 )
 INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
     "claude-code": _CLAUDE,
     "codex": (
         Ceiling(32_768, Unit.BYTES, "Codex cuts off the rest (the limit applies to all project files together)"),
     ),
-    "cursor": (Ceiling(500, Unit.LINES, "Cursor's documentation recommends less", holds=False),),
+    "cursor": (Ceiling(500, Unit.LINES, "Cursor's documentation recommends fewer", holds=False),),
     "copilot-cli": (
         Ceiling(
             4_000,
@@ -49,14 +49,14 @@ INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
     ),
 }
 SKILL = (
-    Ceiling(500, Unit.LINES, "the Agent Skills specification recommends less; skilld adds nothing beyond it"),
-    Ceiling(5_000, Unit.TOKENS, "the Agent Skills specification recommends less", holds=False),
+    Ceiling(500, Unit.LINES, "the Agent Skills specification recommends fewer; skilld does not go beyond this limit"),
+    Ceiling(5_000, Unit.TOKENS, "the Agent Skills specification recommends fewer", holds=False),
 )
 
 
 def ceilings(agents: Sequence[str], *, is_skill: bool, tokens: int = 0) -> tuple[Ceiling, ...]:
     """Return the limits of a file that these agents load; `tokens` is the person's own limit, 0 for none."""
-    own = (Ceiling(tokens, Unit.TOKENS, "your limits.tokens"),) if tokens else ()
+    own = (Ceiling(tokens, Unit.TOKENS, "your limits.tokens setting"),) if tokens else ()
     theirs = SKILL if is_skill else tuple(dict.fromkeys(one for name in agents for one in INSTRUCTIONS.get(name, ())))
     return (*own, *theirs)
 

@@ -144,15 +144,17 @@ class _Resolver:
         there = self.where.files.read(path)
         front, _ = markup.split_front(there.text) if there else (None, [])
         if there and front is None and markup.front_entries(markup.split_front(there.text.lstrip())[0] or ()):
-            self.found.tell(Kind.IGNORED, path, "a blank line comes before its front matter, so it is always loaded")
+            self.found.tell(
+                Kind.IGNORED, path, "a blank line comes before its front matter, so the file is always loaded"
+            )
         keys = markup.front_entries(front or ())
         listed = markup.listed(keys["paths"]) if "paths" in keys else []
         if listed is None:
-            self.found.tell(Kind.NEVER, path, "its `paths` cannot be read, so it is never loaded")
+            self.found.tell(Kind.NEVER, path, "its `paths` cannot be parsed, so the file is never loaded")
             return
         wrong = [key for key in _OTHERS_KEYS if key in keys]
         if wrong and "paths" not in keys:
-            words = f"`{wrong[0]}:` has no effect here, so it is always loaded; use `paths:`"
+            words = f"`{wrong[0]}:` has no effect here, so the file is always loaded; use `paths:`"
             self.found.tell(Kind.IGNORED, path, words)
         patterns = [] if listed == ["**"] else listed
         if patterns and all(pattern.startswith(("./", "/", "~")) for pattern in patterns):

@@ -46,7 +46,7 @@ def _project(found: Gathered, settings: dict[str, object]) -> None:
         empty = not found.is_there(path)
         for name in there[1:]:
             if found.is_there(join(folder, name)) and name in _NAMES:
-                why = f"{there[0]}, which {'is empty' if empty else 'is next to it'}, is read instead"
+                why = f"{there[0]}, which {'is empty' if empty else 'is in the same folder'}, is read instead"
                 found.tell(Kind.HIDDEN, join(folder, name), why, by=path)
 
 

@@ -70,9 +70,9 @@ def _rules(found: Gathered, folder: str, suffix: str, base: str = "") -> None:
         key = next((key for key in ("applyTo", "paths") if key in keys), "")
         listed = markup.listed(keys[key]) if key else []
         if "globs" in keys and not key:
-            found.tell(Kind.IGNORED, path, "`globs:` has no effect here, so it is always loaded; use `applyTo:`")
+            found.tell(Kind.IGNORED, path, "`globs:` has no effect here, so the file is always loaded; use `applyTo:`")
         if listed is None:
-            found.tell(Kind.NEVER, path, f"its `{key}` cannot be read, so it is never loaded")
+            found.tell(Kind.NEVER, path, f"its `{key}` cannot be parsed, so the file is never loaded")
             continue
         always = not listed or listed in (["**"], ["**/*"])
         # What a `!` or a slash at the end means to others is lost on it.

@@ -36,7 +36,7 @@ def follow(found: Gathered, file: LoadedFile, rules: Imports) -> None:
         elif there.real in found.taken:
             why = ""
         elif rules.hops == 0:
-            why = "is not loaded: its imports are nested too deep"
+            why = "is not loaded: imports are nested too deeply"
         else:
             why = rules.refuses(file, path, there.real)
             if not why:
@@ -52,7 +52,7 @@ def _why_missing(found: Gathered, one: markup.Import, path: str, file: LoadedFil
     if one.tidy != one.name and not rules.syntax.trims:
         bare = target(one.tidy, dirname(file.path), found.where.home)
         if found.where.files.read(bare):
-            return f"is not loaded: {one.name[len(one.tidy) :]} comes directly after it"
+            return f"is not loaded: its name is followed directly by '{one.name[len(one.tidy) :]}'"
     return "does not exist" if one.means_a_file and not found.where.files.exists(path) else ""
 
 

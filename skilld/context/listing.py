@@ -135,5 +135,5 @@ def _told(text: str, rules: Listing) -> tuple[str | None, str]:
     if rules.longest and len(told) > rules.longest:
         if rules.drops:
             return None, (f"its description is longer than {rules.longest} characters, so the skill is not loaded")
-        return told[: rules.longest], f"its description is cut after {rules.longest} characters"
+        return told[: rules.longest], f"its description is cut off after {rules.longest} characters"
     return told, ""

@@ -49,7 +49,7 @@ def _project(found: Gathered, names: tuple[str, ...]) -> None:
                 found.tell(
                     Kind.HIDDEN,
                     path,
-                    "opencode found another of its file names first and reads only that one",
+                    "opencode found a file with another name first, and reads only files with that name",
                     by=chosen,
                 )
         chosen = chosen or next(iter(paths), "")

@@ -210,15 +210,15 @@ def _commands(code: Sequence[str], project: Project) -> Iterator[tuple[str, str]
         for match in _RUN.finditer(text):
             name = match[1] or match[2]
             if project.scripts and name not in project.scripts and not FILE_ENDING.search(name):
-                yield name, "no package.json has this script"
+                yield name, "no package.json defines this script"
         for match in _TOOL.finditer(text):
-            known, what = (project.targets, "no makefile has this target")
+            known, what = (project.targets, "no makefile defines this target")
             for name in match[2].split() if match[1] == "make" else ():
                 if known and name not in known and name not in project.endings:
                     yield name, what
         for match in _JUST.finditer(text):
             if project.recipes and match[1] not in project.recipes:
-                yield match[1], "no justfile has this recipe"
+                yield match[1], "no justfile defines this recipe"
 
 
 def _named_paths(line: str, code: Sequence[str], folder: str, project: Project) -> Iterator[tuple[str, str]]:
