@@ -181,7 +181,7 @@ def _array(text: str) -> tuple[int, int]:
             continue  # it stands in a text
         if value == wanted:
             return found.end(), end
-    raise SkilldError("The cases were not added", 'its "evals" list is written in a way that skilld cannot extend')
+    raise SkilldError("The cases were not added", 'the "evals" list is written in a way that skilld cannot extend')
 
 
 def _margin(inside: str) -> str:

@@ -28,7 +28,7 @@ _DEPENDS = re.compile(
     r"\b(?:unless|except|without|only|until|before|after|if|when\w*|while|where|but|instead|than|as)\b", re.IGNORECASE
 )
 _WITH, _WITHOUT = 'The output contains "{}"', 'The output does not contain "{}"'
-_KEPT = "The output keeps to this: {}"
+_KEPT = "The output follows this instruction: {}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
     keys = {one.turn for one in proposal.evidence}
     for change, kind, quote, turn in _corrections(proposal):
         if kind is Kind.REMOVE_STEP:
-            why = "it removes something from the skill, and no answer can show that"
+            why = "it removes something from the skill, which a test case cannot check"
             continue
         try:
             messages = words(proposal, turn)
@@ -70,7 +70,7 @@ def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
             expected = f"{change} You said: \u201c{quote}\u201d"
             cases.append(Case("", asked, safe_text(expected), tuple(map(safe_text, statements_for(change)))))
         else:
-            why = "you had not asked for anything before it in that session"
+            why = "you had not asked for anything in that session before you said it"
     return cases, why
 
 

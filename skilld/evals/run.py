@@ -71,7 +71,7 @@ class EvalRun:
                 break
             self._terms.wait(min(result.retry_after or _WAIT * 2 ** (waits - 1), _MAX_WAIT_SECONDS))
         if self.ran.unjudged and not self.ran.stopped:
-            self.ran.stopped = f"the judge's answer about {counted(len(self.ran.unjudged), 'pair')} could not be used"
+            self.ran.stopped = f"the judge gave no usable answer about {counted(len(self.ran.unjudged), 'pair')}"
         return self._found()
 
     def _left(self) -> list[int]:

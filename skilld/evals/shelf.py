@@ -73,7 +73,7 @@ def _why_own(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, int
     if skill.source is Source.PLUGIN:
         return "the skill belongs to a plugin"
     if TargetKind.EVALS not in allowed:
-        return "your targets setting excludes evals"
+        return "your `targets` setting excludes evals"
     if why := opt_out(beside, skill.name, TargetKind.EVALS):
         return why
     try:
@@ -83,7 +83,7 @@ def _why_own(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, int
     except SkilldError:
         return "its repository cannot be read"
     return (
-        "the repository has a remote; to propose them there: --into-repository"
+        "the repository has a remote; to propose them there, use --into-repository"
         if remote and not into_repository
         else ""
     )
@@ -126,7 +126,7 @@ def offer(store: Store, place: Place, new: Sequence[tuple[str, Case]]) -> tuple[
     if place.why_own:
         _write(place.own, added(text_of(place.own), place.skill.name, [case for _, case in new]))
     elif (waiting := open_proposal(store, place)) is not None:
-        raise SkilldError("Not proposed", f"{waiting.id} is open: decide on it first")
+        raise SkilldError("Not proposed", f"the proposal {waiting.id} is still open", "Decide on that proposal first.")
     else:
         new = new[: _fitting(place, new)]
         made = put(store, _proposal(place, new))
@@ -213,7 +213,7 @@ def _proposal(place: Place, new: Sequence[tuple[str, Case]]) -> Proposal:
         session_id="",
         model=OFFLINE,
         created_at=rfc3339(time.time()),
-        flags=("test cases that quote what you typed; agents do not follow them",),
+        flags=("test cases that quote what you typed; they are not instructions for agents",),
         target=TargetKind.EVALS,
     )
 

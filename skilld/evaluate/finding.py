@@ -71,7 +71,7 @@ def _shelf(path: Path) -> Shelf:
         said = [_mention(number, row["said"], row["about"]) for number, row in enumerate(rows) if "said" in row]
         tasks = [Task(row["query"], row["language"], tuple(row["fits"])) for row in rows if "query" in row]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise SkilldError(f"{path} cannot be read", str(error)) from error
+        raise SkilldError(f"Cannot read {path}", str(error)) from error
     return Shelf(path.stem, tuple(skills), tuple(said), tuple(tasks))
 
 

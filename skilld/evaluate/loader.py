@@ -115,7 +115,9 @@ def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[
     if bad:
         more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
         title = f"{len(bad)} rows cannot be scored" if len(bad) > 1 else "A row cannot be scored"
-        raise BadRowsError(title, "; ".join(bad[:_SHOWN]) + more, "Fix or remove these lines.")
+        raise BadRowsError(
+            title, "; ".join(bad[:_SHOWN]) + more, f"Fix or remove {'these lines' if len(bad) > 1 else 'this line'}."
+        )
     return cases
 
 

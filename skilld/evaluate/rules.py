@@ -63,14 +63,14 @@ def load(paths: Sequence[Path]) -> list[Pair]:
         try:
             lines = path.read_text("utf-8").splitlines()
         except (OSError, ValueError) as error:
-            raise SkilldError(f"{path} cannot be read", str(error)) from error
+            raise SkilldError(f"Cannot read {path}", str(error)) from error
         for number, line in enumerate(lines, 1):
             if line.startswith("== "):
                 half = line[3:].strip()
             elif line.strip() and not line.startswith("#"):
                 parts = [part.strip() for part in line.split(" | ", 2)]
                 if len(parts) != len(("label", "rule", "text")) or not all(parts):
-                    raise SkilldError(f"{path} cannot be read", f"line {number} is not `label | rule | text`")
+                    raise SkilldError(f"Cannot read {path}", f"line {number} is not `label | rule | text`")
                 found.append(Pair(half, *parts))
     return found
 

@@ -45,7 +45,7 @@ class StoredAnswers:
                     answer = row["answer"]
                     self._answers[row["key"]] = answer if isinstance(answer, str) else json.dumps(answer)
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise SkilldError(f"Cannot read the answers in {folder}", str(error), "Fix that file.") from error
+            raise SkilldError(f"Cannot read the answers in {folder}", str(error), "Fix or remove the file.") from error
 
     def answer(self, request: prompt.Prompt) -> str:
         """Return the answer to a request. Raises NoAnswerError if there is none, once the request is written."""

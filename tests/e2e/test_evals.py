@@ -214,7 +214,7 @@ def test_where_the_repository_has_a_remote_no_case_is_in_it(person: Person) -> N
     refs = person.project.git("for-each-ref")
     before = person.project.fingerprint()
     done = person.program.run(*EVAL)
-    assert "the repository has a remote; to propose them there: --into-repository" in done.stdout
+    assert "the repository has a remote; to propose them there, use --into-repository" in done.stdout
     (own,) = person.own
     assert (own.stat().st_mode & 0o777, own.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert (person.project.fingerprint(), person.project.git("for-each-ref")) == (before, refs)
@@ -302,7 +302,7 @@ def test_what_a_transcript_said_stays_data(person: Person) -> None:
     with StubModel(decide) as model:
         done = person.asking(model).run(*EVAL, "--case", "a\\x1b[2J", "--runs", "1", "--yes")
     assert done.returncode == 1
-    assert "the judge's answer about 1 pair could not be used" in done.stdout
+    assert "the judge gave no usable answer about 1 pair" in done.stdout
     assert "\x1b" not in done.stdout + done.stderr
 
 

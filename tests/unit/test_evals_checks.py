@@ -29,7 +29,7 @@ from support.proposals import a_proposal
 )
 def test_a_change_becomes_checks_by_code_or_a_question(change: str, statements: list[str] | None) -> None:
     found = statements_for(change)
-    assert found == (statements or [f"The output keeps to this: {change}"])
+    assert found == (statements or [f"The output follows this instruction: {change}"])
     assert questions(found) == ([] if statements else found)
 
 
@@ -98,7 +98,7 @@ def test_a_case_asks_what_was_asked_before_the_correction() -> None:
     assert name == "0123abcd"
     assert case.prompt == "Write the release notes for 2.4.0"
     assert case.expected == f"Put the ticket number first. You said: \u201c{RULE}\u201d"
-    assert case.statements == ("The output keeps to this: Put the ticket number first.",)
+    assert case.statements == ("The output follows this instruction: Put the ticket number first.",)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_what_counts_as_asked(messages: Sequence[Message], asked: str) -> None:
     grown = grow([corrected(evidence=both)], lambda *_: messages)
     assert [case.prompt for _, case in grown.cases] == ([asked] if asked else [])
     assert [why for _, why in grown.left_out] == (
-        [] if asked else ["you had not asked for anything before it in that session"]
+        [] if asked else ["you had not asked for anything in that session before you said it"]
     )
 
 
@@ -134,7 +134,7 @@ def test_why_a_correction_makes_no_case() -> None:
     removed = Update(1, "", "No more tickets.", "", Kind.REMOVE_STEP, 1, RULE)
     assert grow([corrected()], gone).left_out == (("0123abcd", "the transcript of its session is gone"),)
     (told,) = grow([corrected(updates=(removed,))], lambda *_: TALK).left_out
-    assert told[1] == "it removes something from the skill, and no answer can show that"
+    assert told[1] == "it removes something from the skill, which a test case cannot check"
     assert grow([corrected(evidence=())], gone) == grow([], gone), "nobody said it: no correction"
 
 
