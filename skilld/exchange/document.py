@@ -34,7 +34,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc] # the library has no types
         for number, key in enumerate(keys):
             if not isinstance(key, str) or key in keys[:number]:
                 why = "appears twice" if isinstance(key, str) else "is not text"
-                raise SkilldError(_TITLE, f"line {node.value[number][0].start_mark.line + 1}: its key {why}")
+                raise SkilldError(_TITLE, f"line {node.value[number][0].start_mark.line + 1}: a key {why}")
         made: dict[Any, Any] = super().construct_mapping(node, deep)
         return made
 
@@ -84,7 +84,7 @@ def load(data: bytes) -> Any:  # noqa: ANN401 - whatever the file holds
         return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         where = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise SkilldError(_TITLE, f"{where}{error.problem or 'it is not YAML'}") from None
+        raise SkilldError(_TITLE, f"{where}{error.problem or 'it is not valid YAML'}") from None
     except UnicodeDecodeError:
         raise SkilldError(_TITLE, "it is not UTF-8 text") from None
     except RecursionError:
@@ -103,14 +103,14 @@ def _check(text: str) -> None:
     """Raise SkilldError if the document holds what is refused, before a value is made of anything."""
     depth = 0
     for count, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
-        line = f"line {event.start_mark.line + 1}" if event.start_mark else "it"
+        line = f"line {event.start_mark.line + 1}" if event.start_mark else "the file"
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise SkilldError(_TITLE, f"{line}: it refers to a part of itself (& or *), which skills do not need")
+            raise SkilldError(_TITLE, f"{line}: anchors and aliases (& and *) are not allowed in a skill")
         if getattr(event, "tag", None) is not None:
-            raise SkilldError(_TITLE, f"{line}: it has a tag (!), which skills do not need")
+            raise SkilldError(_TITLE, f"{line}: tags (!) are not allowed in a skill")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH or count > _MAX_EVENTS:
-            raise SkilldError(_TITLE, f"{line}: it is nested too deeply, or has too many parts, for a skill")
+            raise SkilldError(_TITLE, f"{line}: the file is nested too deeply, or has too many parts")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def put_member(text: str | None, key: str, value: object) -> str:
         return f"{{\n  {written}\n}}\n"
     opened, members = _members(text)
     if any(one.key == key for one in members):
-        raise SkilldError("It was left unchanged", f"it has a {key} of its own")
+        raise SkilldError("The file was left unchanged", f"it already has its own {key}")
     blank = text[opened : members[0].start] if members else "\n  "
     return f"{text[:opened]}{blank}{written}{',' if members else ''}{text[opened:]}"
 
@@ -65,9 +65,9 @@ def _members(text: str) -> tuple[int, list[_Member]]:
     """Return the offset after the object's opening brace, and its members."""
     try:
         if not isinstance(json.loads(text), dict):
-            raise SkilldError("It was left unchanged", "it is not a JSON object")
+            raise SkilldError("The file was left unchanged", "it is not a JSON object")
     except (ValueError, RecursionError) as error:
-        raise SkilldError("It was left unchanged", f"it is not plain JSON ({error})") from error
+        raise SkilldError("The file was left unchanged", f"it is not plain JSON ({error})") from error
     decoder, at = json.JSONDecoder(), _after_blank(text, 0) + 1
     opened, members = at, []
     while text[at := _after_blank(text, at)] != "}":
@@ -88,7 +88,7 @@ def put_block(text: str | None, lines: str) -> str:
     """Return the text with our block of lines at its end. Raises SkilldError if it already has one."""
     before = text or ""
     if _span(before) is not None:
-        raise SkilldError("It was left unchanged", "it already shows the status line")
+        raise SkilldError("The file was left unchanged", "it already shows the status line")
     unended = before != "" and not before.endswith("\n")
     return f"{before}{chr(10) if unended else ''}{_UNENDED if unended else _BEGIN}\n{lines}{_END}\n"
 

@@ -86,7 +86,7 @@ def tree_of(git: Git, most: int) -> Tree:
         raise SkilldError(_TITLE, "the repository has no commits")
     rows = listed.out.split(b"\0")[:-1]
     if len(rows) > most:
-        raise RefusedError(_TITLE, f"the repository has {len(rows)} files, more than {most}")
+        raise RefusedError(_TITLE, f"the repository has {len(rows)} files; the limit is {most}")
     entries = {}
     for row in rows:
         head, _, path = row.partition(b"\t")
@@ -161,7 +161,7 @@ def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
         raise SkilldError(_TITLE, f"there is no SKILL.md in {source}")
     if len(found) > MAX_SKILLS:
         raise RefusedError(
-            _TITLE, f"{source} has {len(found)} skills, more than {MAX_SKILLS}", "Import one of its folders."
+            _TITLE, f"{source} has {len(found)} skills; the limit is {MAX_SKILLS}", "Import one of its folders."
         )
     return found
 
@@ -211,7 +211,7 @@ def _skills(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def _too_large(size: int) -> str:
-    return f"it has {size} bytes, more than {MAX_BYTES}" if size > MAX_BYTES else ""
+    return f"it is {size} bytes; the limit is {MAX_BYTES}" if size > MAX_BYTES else ""
 
 
 # May an imported skill be staged? Nothing of it was said by the person, so the linter gets no words to go by. Pure.
@@ -242,7 +242,9 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     remedy = ""
     if draft.name and not NAME.fullmatch(draft.name):
         # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
-        wrong = wrong or [f"{safe_text(draft.name)} is not a valid name: only lowercase letters, digits and hyphens"]
+        wrong = wrong or [
+            f"{safe_text(draft.name)} is not a valid name: it can contain only lowercase letters, digits and hyphens"
+        ]
         valid = valid_name(draft.name)
         remedy = f"Import it under a valid name: --name {valid}" if valid else ""
     if wrong:
@@ -393,13 +395,13 @@ def place(
     known = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
     if known is not None:
         raise SkilldError(
-            _REFUSED, f"you have a skill called {name}: {known.path}", f"Give it another name: --name {name}-2"
+            _REFUSED, f"you already have a skill called {name}: {known.path}", f"Give it another name: --name {name}-2"
         )
     path = landing(name, [project.resolve()] if project else [], [], places, home)
     if proposed := next((one for one in waiting if one.path == str(path)), None):
         raise SkilldError(
             _REFUSED,
-            f"the open proposal {proposed.id} already proposes a skill there",
+            f"the open proposal {proposed.id} already proposes a skill at that path",
             "Decide on that proposal first.",
         )
     return path

@@ -102,11 +102,11 @@ def _find(data: bytes, *, for_removal: bool = False) -> _Block | None:
     ends = [found for found in lines if _ANY_END.match(found[0])]
     if not starts and not ends:
         if open_fence and not for_removal:
-            raise BlockError("it ends inside an open code fence", "Close the fence.")
+            raise BlockError("it ends inside an unclosed code fence", "Close the fence.")
         return None
     if len(starts) != 1 or len(ends) != 1 or ends[0][1] < starts[0][2]:
         raise BlockError(
-            "it does not have exactly one start and one end marker of a skilld block",
+            "it does not have exactly one start marker and one end marker of a skilld block",
             "Remove the rest of the block by hand.",
         )
     (first, start, body), (last, body_end, end) = starts[0], ends[0]

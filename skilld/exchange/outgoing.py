@@ -86,7 +86,7 @@ def carried(text: str, said: SessionWords) -> str:
     description and body; in any other field they were put there without anybody having looked.
     """
     if names_session(text, said):
-        return "it names a session"
+        return "it contains a session ID"
     facts = front(text)
     told = _tokens(f"{facts.name} {facts.description} {join_lines(parse(text.encode('utf-8', 'replace')).body)}")
     for key, value in facts.metadata.items():

@@ -35,10 +35,10 @@ _PLAIN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
 _SAYS_NOTHING = frozenset({"rules", "rule", "facts", "conventions", "notes", "guidelines", "instructions"})
 
 _HEAD = "## Skills\n"
-_RULES = "\nThese rules hold whenever you do the kind of work that they stand below:\n\n"
+_RULES = "\nThese rules apply whenever you do the kind of work named in the heading above them:\n\n"
 _FILES = (
-    "\nEach of these files says how one kind of work is done here. Read the file before you start that kind of work, "
-    "and follow it:\n\n"
+    "\nEach of these files describes how one kind of work is done here. Read the file before you start that kind of "
+    "work, and follow it:\n\n"
 )
 
 

@@ -89,9 +89,9 @@ def _may_become(proposal: Proposal, after: State) -> bool:
 
 def _note(proposal: Proposal, after: State) -> str:
     if after is State.ACCEPTED:
-        return f"accepted on another machine; if git does not bring it here: skilld accept {proposal.id}"
+        return f"accepted on another machine; if the change does not arrive through git: skilld accept {proposal.id}"
     if after is State.REVERTED and proposal.state is State.ACCEPTED:
-        return f"reverted on another machine; if git does not take it out here: skilld revert {proposal.id}"
+        return f"reverted on another machine; if the revert does not arrive through git: skilld revert {proposal.id}"
     return f"{after.value} on another machine"
 
 

@@ -113,7 +113,7 @@ def _why_kept(record: Record, check: Check) -> str:
     if check.secrets(text):
         return "it contains what looks like a secret"
     if names_session(text, check.said):
-        return "it names a session"
+        return "it contains a session ID"
     try:
         decode(encode(record), MACHINES)
     except SkilldError as error:

@@ -117,7 +117,7 @@ def _check_name(hub: Hub, found: Found, *, first: bool) -> None:
     is_taken = own in found.refused or (own in found.members and found.members[own].public != hub.key.public)
     if first and is_taken:
         why = found.refused.get(own, "another machine has that name")
-        raise RefusedError(_JOIN, f"{own} is taken: {why}", "Choose another name: --name")
+        raise RefusedError(_JOIN, f"{own} is taken: {why}", "Choose another name: --name NAME")
 
 
 def _push(hub: Hub, found: Found, told: News) -> bool:

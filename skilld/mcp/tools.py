@@ -60,7 +60,7 @@ class Shelf:
         if name == RECOMMEND:
             work = arguments.get("work")
             if not isinstance(work, str) or not work.strip():
-                raise SkilldError("Invalid request", "work must be a few words about the task")
+                raise SkilldError("Invalid request", "`work` must be a few words about the task")
             return json.dumps(self._fitting(cut(work, _DESCRIPTION)), ensure_ascii=False)
         for skill in self._found():
             tool = _as_tool(skill)
@@ -74,7 +74,7 @@ class Shelf:
         if action == "list":
             return json.dumps([_row(skill) for skill in skills], ensure_ascii=False)
         if action != "read" or not isinstance(wanted, str):
-            raise SkilldError("Invalid request", "action must be list, or read with a skill_name")
+            raise SkilldError("Invalid request", '`action` must be "list", or "read" with a `skill_name`')
         # Only a name that was found on disk: what a client sends never becomes part of a path.
         skill = next((one for one in skills if one.name == wanted), None)
         if skill is None:
@@ -85,7 +85,7 @@ class Shelf:
 _SKILLS = Tool(
     SKILLS,
     (
-        "Skills: files that say how one kind of work is done here. List them, and read the one that fits "
+        "Skills are files that describe how one kind of work is done here. List them, and read the one that fits "
         "before you start that kind of work."
     ),
     {

@@ -142,7 +142,7 @@ class Host:
         try:
             return json.loads(answer.out)
         except (ValueError, RecursionError):
-            raise SkilldError(f"{self._name} failed", "its answer is not JSON") from None
+            raise SkilldError(f"{self._name} failed", "its response is not JSON") from None
 
     def _pull(self, row: Any) -> Pull:  # noqa: ANN401 - as above
         try:
@@ -152,4 +152,4 @@ class Host:
             state = _CLOSED.get(row["state"], "open")
             return Pull(int(row["iid"]), str(row["web_url"]), state, str(row["sha"] or ""))
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise SkilldError(f"{self._name} failed", "its answer does not have the documented format") from None
+            raise SkilldError(f"{self._name} failed", "its response does not have the documented format") from None

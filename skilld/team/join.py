@@ -64,7 +64,7 @@ def random_name() -> str:
 def checked_name(name: str) -> str:
     """Return a name that the person chose, or raise UsageError."""
     if not is_person(name):
-        raise UsageError("Not a valid name", name, "Use 4 to 40 lowercase letters, digits and single hyphens.")
+        raise UsageError("Invalid name", name, "Use 4 to 40 lowercase letters, digits and single hyphens.")
     return name
 
 

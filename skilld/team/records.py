@@ -141,7 +141,7 @@ def decode(data: bytes, kinds: frozenset[What] = TEAMS, *, again: bool = False) 
     if again:
         return record
     if record.what not in kinds:
-        raise _refused("it is of a kind that does not belong here")
+        raise _refused("records of its kind are not allowed here")
     if why := _wrong(record):
         raise _refused(why)
     if encode(record) != data:

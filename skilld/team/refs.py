@@ -149,7 +149,7 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
                 if is_person(name):
                     there[name] = (ref, oid)
                 else:
-                    found.refused[name[:40]] = "its name is not a valid name in a team"
+                    found.refused[name[:40]] = "its name is not valid in a team"
     if len(there) > MAX_PEOPLE:
         raise RefusedError(
             "Could not read the team's rules", f"{len(there)} people have a ref; the limit is {MAX_PEOPLE}"
@@ -255,7 +255,7 @@ def _records(
 
 def _is_fine(person: str, fine: bool, found: Found) -> bool:  # noqa: FBT001 - the question itself
     if not fine:
-        found.refused[person] = f"it contains something other than records, or more than {found.form.most}"
+        found.refused[person] = f"it contains something other than records, or more than {found.form.most} of them"
     return fine
 
 

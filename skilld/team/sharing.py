@@ -39,9 +39,9 @@ class Guard:
         if self.check.secrets(text):
             return "it contains what looks like a secret"
         if names_session(text, self.check.said):
-            return "it names a session"
+            return "it contains a session ID"
         if _PATHS.search(text) or any(folder in text for folder in self.folders if len(folder) > 1):
-            return "it names a path on your machine"
+            return "it contains a path on your machine"
         if _MAIL.search(text) or any(_names(name, text) for name in self.names):
             return "it names a person"
         return ""

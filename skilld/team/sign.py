@@ -76,11 +76,11 @@ def _read(path: Path) -> Key:
         words = read_plain(public, _MAX_KEY)[0].decode("utf-8").split()
         if len(words) > 1 and _blob_type(words[1]) == words[0].encode():
             return Key(path, " ".join(words[:2]))
-        why = "it is not the public half of an SSH key"
+        why = "it is not an SSH public key"
     except OSError as error:
         why = error.strerror or "it cannot be read"
     except ValueError:
-        why = "it is not the public half of an SSH key"
+        why = "it is not an SSH public key"
     raise SkilldError(_TITLE, f"{public}: {why}", f"Create it: ssh-keygen -y -f {in_shell(path)} > {in_shell(public)}")
 
 

@@ -166,7 +166,7 @@ def test_a_machine_that_breaks_a_rule_is_refused_and_named(desk: Desk) -> None:
     hub = _hub(eve)
     team = Record(what=What.REJECTED, key=key_of(PNPM, "CLAUDE.md"), rule=PNPM, place="CLAUDE.md", day="2026-03-02")
     _force(desk, eve, refs.write(hub.borrowed, "eve-evil", 1, [team], seal(hub), form=refs.OWN), "eve-evil")
-    assert "does not belong here" in tower.sync().membership.refused["eve-evil"]
+    assert "not allowed here" in tower.sync().membership.refused["eve-evil"]
     _force(desk, eve, refs.write(hub.borrowed, "tower", 99, [], seal(hub), form=refs.OWN), "tower")
     put_right = tower.sync()
     assert tower.state(PNPM) is State.OPEN

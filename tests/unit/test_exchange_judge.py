@@ -73,7 +73,7 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
         (replace(SKILL, name=""), "it has no name"),
         (replace(SKILL, description=" "), "it has no description"),
         (replace(SKILL, body=""), "nothing after its front matter"),
-        (replace(SKILL, body="x\n" * 600), "lines, more than 500"),
+        (replace(SKILL, body="x\n" * 600), "lines; the limit is 500"),
     ],
 )
 def test_what_can_be_no_skill_is_refused_with_the_reason(draft: Draft, why: str) -> None:

@@ -73,7 +73,7 @@ def test_links_pipes_and_huge_files_are_named_and_not_read(tmp_path: Path) -> No
     os.mkfifo(top / "pipe/SKILL.md")
     (top / "linked").symlink_to(tmp_path)
     assert _told(find(str(top), {})) == [
-        ("huge/SKILL.md", "huge", False, (), "it has 1073741824 bytes, more than 1048576"),
+        ("huge/SKILL.md", "huge", False, (), "it is 1073741824 bytes; the limit is 1048576"),
         ("link/SKILL.md", "link", False, (), "it is a symlink"),
         ("pipe/SKILL.md", "pipe", False, (), "it is not a regular file"),
     ]
@@ -84,7 +84,7 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
     for number in range(3):
         person.write(f"s{number}/SKILL.md", TEXT)
     monkeypatch.setattr(incoming, "MAX_SKILLS", 2)
-    with pytest.raises(SkilldError, match="has 3 skills, more than 2"):
+    with pytest.raises(SkilldError, match="has 3 skills; the limit is 2"):
         find(str(tmp_path), {})
     monkeypatch.setattr(incoming, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
@@ -147,7 +147,7 @@ def test_nothing_of_a_hostile_repository_runs_or_is_followed(person: Person) -> 
     for source in (str(bare), f"file://{person.root}"):
         found = _told(find(source, {}))
         assert found == [
-            ("big/SKILL.md", "big", False, (), "it has 9437184 bytes, more than 1048576"),
+            ("big/SKILL.md", "big", False, (), "it is 9437184 bytes; the limit is 1048576"),
             ("link/SKILL.md", "link", False, (), "it is a symlink"),
             ("tidy/SKILL.md", "tidy", True, ("tidy/run.sh",), ""),
         ]

@@ -59,8 +59,8 @@ def test_an_example_goes_with_the_session_it_names() -> None:
         (_skill(), ""),
         (_skill("skilld-project", "before you call"), ""),  # the body says so too
         (_skill("skilld-tags", "deploy, build"), ""),
-        (_skill() + "Heard in ses_0123456789.", "it names a session"),
-        (_skill("skilld-ses_0123456789", "x"), "it names a session"),
+        (_skill() + "Heard in ses_0123456789.", "it contains a session ID"),
+        (_skill("skilld-ses_0123456789", "x"), "it contains a session ID"),
         (_skill("skilld-team", "4711"), "its skilld-team repeats what you said in a session"),
         (_skill("skilld-project", "call ada. Deploy build 4712"), ""),
         (_skill("skilld-project", "you call Ada"), "its skilld-project repeats what you said in a session"),

@@ -28,7 +28,7 @@ def skill(name: str, body: str, about: str = "Doing it.", *, files: int = 1) -> 
 def test_a_few_rules_stand_in_the_block_as_they_are() -> None:
     body = "Mind this:\n\n- Run `pnpm test --run` first.\n- Never push\n  to main.\n\nKeep it short.\n"
     assert skill_list([skill("ship", body, "Shipping.")], PROJECT).body == (
-        "## Skills\n\nThese rules hold whenever you do the kind of work that they stand below:\n\n"
+        "## Skills\n\nThese rules apply whenever you do the kind of work named in the heading above them:\n\n"
         "- **ship**: Shipping.\n  - Run `pnpm test --run` first.\n  - Never push to main.\n  - Keep it short.\n"
     )
 

@@ -62,7 +62,7 @@ def _with(**values: Any) -> bytes:
         (encode(replace(gone("2026-03-04"), note="x")), "a withdrawal cannot have"),
         (_with(at="2026-03-04T09:00:00Z"), "your own machines"),
         (_with(heard=["2026-03-04T09:00:00Z/codex/0123456789ab"]), "your own machines"),
-        (_with(what="decided"), "does not belong here"),
+        (_with(what="decided"), "not allowed here"),
     ],
 )  # fmt: skip
 def test_what_skilld_would_not_write_is_refused(data: bytes, why: str) -> None:
