@@ -43,7 +43,7 @@ def read_plain(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.
         if not stat.S_ISREG(facts.st_mode):
             raise ValueError("it is not a regular file")
         if facts.st_size > most:
-            raise ValueError(f"it has {facts.st_size} bytes, more than {most}")
+            raise ValueError(f"it is {facts.st_size} bytes; the limit is {most}")
         return file.read(most), facts
 
 
@@ -57,7 +57,7 @@ def open_to_others(facts: os.stat_result, *, secret: bool) -> str | None:
         return "belongs to another user"
     if mode & 0o022:
         return "can be written by other users"
-    return "contains a key and can be read by other users" if secret and mode & 0o044 else None
+    return "contains an API key and can be read by other users" if secret and mode & 0o044 else None
 
 
 def in_shell(path: Path) -> str:

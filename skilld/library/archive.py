@@ -287,11 +287,11 @@ def restore(one: Archived) -> Path:
     try:
         if os.path.lexists(one.origin):
             if one.origin.is_symlink() or not one.origin.is_dir() or not same(one.folder, one.origin):
-                raise RefusedError(title, f"{one.origin} already exists", "Move what is there out of the way first.")
+                raise RefusedError(title, f"{one.origin} already exists", "Move it out of the way first.")
             remove(one.folder)  # an earlier call was killed when it had copied everything
         else:
             if not _project(one.origin).is_dir():
-                raise RefusedError(title, f"{_project(one.origin)} is gone", f"It is still in {one.folder}")
+                raise RefusedError(title, f"{_project(one.origin)} is gone", f"The skill is still in {one.folder}")
             one.origin.parent.mkdir(parents=True, exist_ok=True)
             move(one.folder, one.origin)
         _drop(one.entry)

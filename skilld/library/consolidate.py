@@ -67,7 +67,7 @@ class Match:
     def why(self) -> str:
         """One line for a person."""
         both = f"; both mention {', '.join(self.words)}" if self.words else ""
-        return f"similar by {self.score:.2f}{both}"
+        return f"similarity {self.score:.2f}{both}"
 
 
 def described(key: str, name: str, text: str) -> Described:

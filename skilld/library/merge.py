@@ -192,7 +192,11 @@ def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
     if any(redact(line) != line for line in passage.lines):
         return "it contains a secret"
     block = None if passage.whole else contradicted_block(passage.text, own)
-    return f"decide which one applies: the skill that is kept says the opposite: {fold(block.text)}" if block else None
+    return (
+        f"decide which one applies, because the skill that is kept says the opposite: {fold(block.text)}"
+        if block
+        else None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +232,8 @@ def _with(one: _Placed, parts: list[Portion], keep: bytes, evidence: str) -> lis
             raise
         if len(parts) == MAX_PARTS:
             raise TooMuchError(
-                "Merge not proposed", f"it would take more than {MAX_PARTS} proposals, which is too many to review"
+                "The merge was not proposed",
+                f"it would take more than {MAX_PARTS} proposals, which is too many to review",
             ) from None
         return [*parts, _inserted(one, Portion(keep), keep, evidence)]
 

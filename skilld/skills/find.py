@@ -91,7 +91,7 @@ def _overlaid(skill: Unusable, name: str, places: Places) -> Unusable:
 
 def _by_path(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
-        return Unusable(name, "the log does not give the path of its SKILL.md")
+        return Unusable(name, "the transcript does not give the path of its SKILL.md")
     short = name.rsplit(":", 1)[-1]
     # What the log calls it is free text; the folder's name is what agents call it.
     return _check(short if _NAME.fullmatch(short) else claimed.parent.name, claimed, cwd, places)
@@ -157,10 +157,10 @@ def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRe
         text = str(real) if _is_copy(real) and real.name == FILE else ""
         return Unusable(name, "it is a copy from a plugin or the agent, replaced on every update", text_path=text)
     if real.name.casefold() != FILE.casefold():
-        return Unusable(name, "its SKILL.md is a symlink to something else", str(claimed))
+        return Unusable(name, "its SKILL.md is a symlink to a file with another name", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
     if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
-        return Unusable(name, "its SKILL.md is a symlink that points elsewhere", str(claimed))
+        return Unusable(name, "its SKILL.md is a symlink that points outside the skill folders", str(claimed))
     if why := file_problem(facts):
         return Unusable(name, why, str(real))
     if not os.access(real, os.W_OK):
@@ -316,7 +316,7 @@ def _read(folder: Path) -> ProjectConfig:
 
 def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
     if set(values) - {"enabled", "never", "ignore", "targets"}:
-        raise ValueError("it can only have the keys enabled, never, ignore and targets")
+        raise ValueError("only the keys enabled, never, ignore and targets are allowed")
     enabled = values.get("enabled", True)
     if enabled not in (True, False):
         raise ValueError("enabled must be true or false")
@@ -413,7 +413,7 @@ def _take(
 def text(path: Path) -> str:
     """Return a skill's text from its real path; raises OSError if that is no plain file of ours."""
     if path.name.casefold() != FILE.casefold():
-        raise OSError(0, "a link to something else", str(path))
+        raise OSError(0, "it is a symlink to a file with another name", str(path))
     try:
         data, facts = read_plain(path, MAX_BYTES, links=False)
     except ValueError as error:

@@ -131,7 +131,7 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
         return
     lines = front_lines(text)
     if lines is None:
-        yield f"it does not start with front matter: at most {MAX_BYTES} characters between two lines of three hyphens"
+        yield f"it does not start with front matter (two lines of three hyphens, at most {MAX_BYTES} characters apart)"
         return
     whole = text.removeprefix("\ufeff").splitlines(keepends=True)
     if _CONTROL.search("".join(whole[: len(lines) + 1])):
@@ -149,13 +149,13 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
     if not any(line.strip() for line in whole[len(lines) + 2 :]):
         yield "there is nothing after its front matter"
     if len(whole) > MAX_LINES:
-        yield f"it has {len(whole)} lines, more than {MAX_LINES}"
+        yield f"it has {len(whole)} lines; the limit is {MAX_LINES}"
 
 
 def _unread(lines: Sequence[str], top: Sequence[Entry]) -> Iterator[str]:
     """Yield faults for lines of the front matter that belong to no key, and for values that are no text."""
     if _is_stray(lines):
-        yield "its front matter has lines that are not entries"
+        yield "its front matter has lines that belong to no key"
     for key, value, rest in top:
         if key != "metadata" and not _is_text(value, rest):
             yield f"its {key} is not text"
@@ -173,16 +173,16 @@ def _keys(top: Sequence[Entry]) -> Iterator[str]:
         if key not in _KEYS:
             yield f"its key {key} is not in the specification"
         if times > 1:
-            yield f"it has {key} twice"
+            yield f"it has the key {key} twice"
 
 
 def _name(name: str, folder_name: str) -> Iterator[str]:
     if not name:
         yield "it has no name"
     elif not NAME.fullmatch(name):
-        yield "its name can only contain lowercase letters, digits and single hyphens"
+        yield "its name can contain only lowercase letters, digits and single hyphens"
     if len(name) > MAX_NAME:
-        yield f"its name has {len(name)} characters, more than {MAX_NAME}"
+        yield f"its name has {len(name)} characters; the limit is {MAX_NAME}"
     if name and name != folder_name:
         yield "its name does not match its folder's name"
 
@@ -191,7 +191,7 @@ def _length(key: str, said: str, most: int) -> Iterator[str]:
     if not said.strip():
         yield f"it has no {key}"
     elif len(said) > most:
-        yield f"its {key} has {len(said)} characters, more than {most}"
+        yield f"its {key} has {len(said)} characters; the limit is {most}"
 
 
 def _metadata(top: Sequence[Entry]) -> Iterator[str]:
@@ -204,10 +204,10 @@ def _metadata(top: Sequence[Entry]) -> Iterator[str]:
         yield "its metadata is not a map"
     for key, value, rest in inner:
         if not _is_text(value, rest):
-            yield f"its metadata has {key}, which is not text"
+            yield f"the value of {key} in its metadata is not text"
     for key, times in Counter(key for key, _, _ in inner).items():
         if times > 1:
-            yield f"its metadata has {key} twice"
+            yield f"its metadata has the key {key} twice"
 
 
 def _is_text(value: str, rest: Sequence[str]) -> bool:

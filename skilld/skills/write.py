@@ -32,7 +32,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
     """
     unfit = next((key for key in metadata if not _META.fullmatch(key)), None)
     if unfit is not None:
-        raise _refused(f"{safe_text(unfit)} is not a metadata key")
+        raise _refused(f"{safe_text(unfit)} is not a valid metadata key")
     said = cut(one_line(description), MAX_DESCRIPTION)
     front = [f"name: {name}", f"description: {said if ' ' in said and _PLAIN.fullmatch(said) else quoted(said)}"]
     if metadata:
@@ -79,7 +79,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 #
 # Looks at folders, makes none. The path is a real one: no link is on the way to it, and nothing stands there.
 
-_TITLE = "Nowhere to put the new skill"
+_TITLE = "Cannot create the new skill"
 _CLAUDE = "claude-code"
 _USUAL = ".agents/skills"
 _USUAL_CLAUDE = ".claude/skills"
@@ -126,7 +126,7 @@ def _own_folder(places: Places | None, usual: Path) -> Path:
 def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Path:
     real = chosen.resolve()
     if not real.is_relative_to(root):
-        raise RefusedError(_TITLE, f"{chosen} is a symlink that points elsewhere")
+        raise RefusedError(_TITLE, f"{chosen} is a symlink that points outside {root}")
     file = real / name / FILE
     if any("\ud800" <= char <= "\udfff" for char in str(file)):
         raise RefusedError(_TITLE, f"the path {real} is not UTF-8")

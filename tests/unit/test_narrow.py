@@ -76,10 +76,10 @@ def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> No
         ("enabled = 'no'", "enabled must be true or false"),
         ("enabled = ", "it is not valid TOML"),
         ("x = " + "[" * 5000, "recursion"),
-        ("model = 'openai/gpt'", "it can only have the keys enabled, never, ignore and targets"),
+        ("model = 'openai/gpt'", "only the keys enabled, never, ignore and targets are allowed"),
         ("never = 'deploy'", "never must be a list of strings"),
         ("ignore = [1]", "ignore must be a list of strings"),
-        ("#" * 70_000, "it has 70000 bytes, more than 65536"),
+        ("#" * 70_000, "it is 70000 bytes; the limit is 65536"),
     ],
 )
 def test_one_that_is_not_understood_is_an_error(project: Path, text: str, why: str) -> None:

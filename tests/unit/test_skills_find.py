@@ -105,7 +105,7 @@ def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, p
     _skill(project / ".claude/skills/notes")
     assert (
         _why(find("notes", claim.format(project=project), None, places))
-        == "the log does not give the path of its SKILL.md"
+        == "the transcript does not give the path of its SKILL.md"
     )
 
 
@@ -171,7 +171,10 @@ def test_a_link_may_lead_inside_the_project_and_not_out_of_it(project: Path, pla
     (skills / "file/SKILL.md").symlink_to(outside)
     assert find("inside", None, str(project), places) == SkillRef("inside", str(inside))
     for name in ("outside", "file"):
-        assert _why(find(name, None, str(project), places)) == "its SKILL.md is a symlink that points elsewhere"
+        assert (
+            _why(find(name, None, str(project), places))
+            == "its SKILL.md is a symlink that points outside the skill folders"
+        )
 
 
 def test_a_link_between_skill_folders_is_followed(project: Path, places: Places) -> None:
@@ -187,7 +190,7 @@ def test_a_link_to_something_else_is_no_skill(project: Path, places: Places) -> 
     folder.mkdir(parents=True)
     (project / "secrets.env").write_text("x")
     (folder / "SKILL.md").symlink_to(project / "secrets.env")
-    assert _why(find("notes", None, str(project), places)) == "its SKILL.md is a symlink to something else"
+    assert _why(find("notes", None, str(project), places)) == "its SKILL.md is a symlink to a file with another name"
 
 
 def test_a_loop_of_links_is_no_skill(project: Path, places: Places) -> None:

@@ -41,10 +41,10 @@ def test_a_skill_by_the_book_has_no_faults(front_matter: str) -> None:
 @pytest.mark.parametrize(
     ("front_matter", "fault"),
     [
-        ("name: notes\n", "it has name twice"),
+        ("name: notes\n", "it has the key name twice"),
         ("hooks: x\n", "its key hooks is not in the specification"),
         ("compatibility: ''\n", "it has no compatibility"),
-        (f"compatibility: {'x' * 501}\n", "its compatibility has 501 characters, more than 500"),
+        (f"compatibility: {'x' * 501}\n", "its compatibility has 501 characters; the limit is 500"),
         ("license: [MIT]\n", "its license is not text"),
         ("license: &a MIT\n", "its license is not text"),
         ("license: !!str MIT\n", "its license is not text"),
@@ -57,11 +57,11 @@ def test_a_skill_by_the_book_has_no_faults(front_matter: str) -> None:
         ("metadata:\n", "its metadata is not a map"),
         ("metadata:\n  - a\n", "its metadata is not a map"),
         ("metadata:\n  a: x\n  stray\n", "its metadata is not a map"),
-        ("metadata:\n  a:\n    b: c\n", "its metadata has a, which is not text"),
-        ("metadata:\n  a: [x]\n", "its metadata has a, which is not text"),
-        ("metadata:\n  a: x\n  a: y\n", "its metadata has a twice"),
-        ("no entry\n", "its front matter has lines that are not entries"),
-        ("- item\n", "its front matter has lines that are not entries"),
+        ("metadata:\n  a:\n    b: c\n", "the value of a in its metadata is not text"),
+        ("metadata:\n  a: [x]\n", "the value of a in its metadata is not text"),
+        ("metadata:\n  a: x\n  a: y\n", "its metadata has the key a twice"),
+        ("no entry\n", "its front matter has lines that belong to no key"),
+        ("- item\n", "its front matter has lines that belong to no key"),
     ],
 )
 def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> None:
@@ -71,12 +71,12 @@ def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> 
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("Notes", "its name can only contain lowercase letters, digits and single hyphens"),
-        ("no--tes", "its name can only contain lowercase letters, digits and single hyphens"),
-        ("-notes", "its name can only contain lowercase letters, digits and single hyphens"),
-        ("notes-", "its name can only contain lowercase letters, digits and single hyphens"),
-        ("../notes", "its name can only contain lowercase letters, digits and single hyphens"),
-        ("n" * 65, "its name has 65 characters, more than 64"),
+        ("Notes", "its name can contain only lowercase letters, digits and single hyphens"),
+        ("no--tes", "its name can contain only lowercase letters, digits and single hyphens"),
+        ("-notes", "its name can contain only lowercase letters, digits and single hyphens"),
+        ("notes-", "its name can contain only lowercase letters, digits and single hyphens"),
+        ("../notes", "its name can contain only lowercase letters, digits and single hyphens"),
+        ("n" * 65, "its name has 65 characters; the limit is 64"),
         ("''", "it has no name"),
     ],
 )
@@ -95,10 +95,10 @@ def test_the_name_is_that_of_the_folder() -> None:
         ("---\nname: notes\n---\nBody\n", "it has no description"),
         (
             f"---\nname: notes\ndescription: {'d' * 1025}\n---\nBody\n",
-            "its description has 1025 characters, more than 1024",
+            "its description has 1025 characters; the limit is 1024",
         ),
         (HEAD + "---\n\n \n", "there is nothing after its front matter"),
-        (HEAD + BODY + "line\n" * 493, "it has 501 lines, more than 500"),
+        (HEAD + BODY + "line\n" * 493, "it has 501 lines; the limit is 500"),
         (HEAD + BODY + "\0", "it contains characters that a text file cannot contain"),
         (HEAD + BODY + "\udc80", "it contains characters that a text file cannot contain"),
     ],
