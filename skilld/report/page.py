@@ -60,7 +60,7 @@ def _tiles(report: Report) -> Markup:
         (say.number(states["accepted"]), "edits accepted"),
         (say.number(states["open"]), "waiting for your decision"),
         (say.number(where["waiting"]), "waiting for a file"),
-        (" → ".join(shares), "of sessions in which you had to repeat a rule, before and after"),
+        (" → ".join(shares), "share of sessions in which you had to state a rule, before and after it was added"),
         (say.amount(cost.usd, "usd"), "spent on models"),
     )
     tiles = (tag("div", tag("dd", value), tag("dt", label)) for value, label in found)
@@ -97,7 +97,7 @@ def _again(report: Report, home: str) -> Markup:
     note = "Some transcripts have not been read for this yet. Read them: skilld effect" if again.unread else ""
     more = [tag("p", note, class_="dim")] if note else []
     if not again.rules:
-        return _section("Said again", say.again(report), *more)
+        return _section("Repeated", say.again(report), *more)
     names = {"before": "before the rule was added", "after": "although the rule was loaded"}
     titles = [
         _title(monday, [(again.per_week[name][week], said) for name, said in names.items()])
@@ -114,10 +114,10 @@ def _again(report: Report, home: str) -> Markup:
     plain = tag("figure", tag("figcaption", "Times per week"), weekly, plots.months(report.weeks))
     states = _legend([(f"is-{state}", say.RULES[state], count) for state, count in again.states.items() if count])
     table = _table(
-        ("rule", "", "before", "since", "likely share"), [_rule(one, home) for one in again.rules[:_ROWS]], "narrow"
+        ("rule", "", "before", "since", "likely range"), [_rule(one, home) for one in again.rules[:_ROWS]], "narrow"
     )
     pair = tag("div", plain, _around(report), class_="pair")
-    return _section("Said again", say.again(report), *more, legend, pair, states, table)
+    return _section("Repeated", say.again(report), *more, legend, pair, states, table)
 
 
 def _around(report: Report) -> Markup:
@@ -214,7 +214,7 @@ def _groups(one_of: str, groups: Sequence[Group], home: str) -> Markup:
         )
         for one in groups[:_ROWS]
     ]
-    return _section(f"{one_of.title()}s", "", _table((one_of, "sessions", "taught", "accepted", "said again"), rows))
+    return _section(f"{one_of.title()}s", "", _table((one_of, "sessions", "taught", "accepted", "repeated"), rows))
 
 
 def _lessons(report: Report, home: str) -> Markup:

@@ -66,7 +66,7 @@ def short(path: str, home: str) -> str:
 
 def nothing(report: Report, why: str) -> str:
     """Return why a part has nothing to tell."""
-    return f"Nothing yet, because {why if report.has_news else NO_SESSION}"
+    return f"Nothing to show, because {why if report.has_news else NO_SESSION}"
 
 
 def taught(report: Report) -> str:
@@ -86,7 +86,7 @@ def decided(report: Report) -> str:
     days = report.decided.days
     when = "" if days is None else f"; half of the decisions were made within {number(days)} days"
     when = when if days is None or days > 1 else "; half of the decisions were made within a day"
-    return f"Of the proposals you decided on, {percent(report.decided.percent)} stayed accepted{when}."
+    return f"Of the proposals you decided on, {percent(report.decided.percent)} are still accepted{when}."
 
 
 def again(report: Report) -> str:
@@ -115,7 +115,7 @@ def sessions(share: Share) -> str:
 
 
 def _unread(report: Report) -> str:
-    return "some transcripts have not been read for it. Read them: skilld effect" if report.again.unread else ""
+    return "some transcripts have not been read for this yet. Read them: skilld effect" if report.again.unread else ""
 
 
 def weight(report: Report) -> str:

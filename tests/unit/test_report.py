@@ -266,7 +266,7 @@ _MONDAYS = (("2026-03-02", 1), ("2026-06-22", 2))
 
 def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
     report = gather(Store.open(tmp_path / "skilld.db"), NOW, words=True)
-    why = "Nothing yet, because skilld has not read any sessions yet. Start with: skilld run --backfill 7"
+    why = "Nothing to show, because skilld has not read any sessions yet. Start with: skilld run --backfill 7"
     assert why in Read(page(report, HOME)).shown
     assert why in " ".join(" ".join(lines(report, HOME)).split())
     assert set(leaves(json.loads(json.dumps(asdict(report)))["taught"]["where"])) == {0}
@@ -350,7 +350,7 @@ def test_the_verb_tells_the_same_as_lines_a_page_and_json(home: Path) -> None:
     program = InProcess(home)
     document = program.json("report")
     assert document["taught"]["total"] == 0
-    assert "Nothing yet, because" in program.run("report").stdout
+    assert "Nothing to show, because" in program.run("report").stdout
     file = home / "report.html"
     file.symlink_to(home / "elsewhere")
     done = program.run("report", "--html", str(file))
