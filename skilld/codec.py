@@ -147,7 +147,7 @@ def _record(kind: type, strict: bool) -> _Read:  # noqa: FBT001
         given = {name: one for name, one in value.items() if name in readers}
         surplus = value.keys() - given.keys() - ({_TAG} if issubclass(kind, Tagged) else set())
         if surplus and strict:
-            raise DecodeError(f"{place} has no field {min(surplus)}")
+            raise DecodeError(f"{place} has an unknown field, {min(surplus)}")
         if missing := needed - given.keys():
             raise DecodeError(f"{place}.{min(missing)} is missing")
         return kind(**{name: readers[name](one, f"{place}.{name}") for name, one in given.items()})

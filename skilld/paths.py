@@ -108,7 +108,7 @@ def private_dir(path: Path) -> Path:
         raise SkilldError(f"Cannot use {path}", error.strerror or str(error), "Check who owns that folder.") from error
     if facts.st_uid != os.geteuid():
         raise SkilldError(
-            f"{path} belongs to another user", "skilld keeps its state there", f"chown it, or move {in_shell(path)}"
+            f"{path} belongs to another user", "skilld keeps its state there", f'sudo chown "$USER" {in_shell(path)}'
         )
     if stat.S_IMODE(facts.st_mode) & 0o077:
         raise SkilldError(
@@ -129,7 +129,9 @@ def check_private(places: Places) -> None:
                 continue
             if facts.st_uid != os.geteuid():
                 raise SkilldError(
-                    f"{path} belongs to another user", "skilld keeps its state there", f"chown {in_shell(path)}"
+                    f"{path} belongs to another user",
+                    "skilld keeps its state there",
+                    f'sudo chown "$USER" {in_shell(path)}',
                 )
             if stat.S_IMODE(facts.st_mode) & 0o077:
                 raise SkilldError(

@@ -117,7 +117,7 @@ class Auto(_Section):
     """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
 
     skills: Annotated[list[str], NoDecode, BeforeValidator(_names)] = Field(
-        default_factory=list, description="skills to edit without asking while apply is stage"
+        default_factory=list, description="skills to edit without asking even if apply is set to stage"
     )
     confidence: float = Field(
         0.8, ge=0, le=1, description="minimum confidence for an edit to be applied without asking, 0 to 1"
@@ -345,7 +345,7 @@ def read_file(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
         raise UsageError("Cannot read the settings file", f"{path}: {error}", f"Fix or remove {path}.") from error
     if others := open_to_others(facts, secret="model_api_key" in values):
-        remedy = f"chown it, or chmod 600 {in_shell(path)}"
+        remedy = f'sudo chown "$USER" {in_shell(path)} && chmod 600 {in_shell(path)}'
         raise UsageError("Cannot trust the settings file", f"{path} {others}", remedy)
     return values
 
@@ -396,7 +396,7 @@ def _check_variables(environment: Mapping[str, str]) -> None:
     known = {VARIABLES + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
     for name in environment:
         if name.upper().startswith(VARIABLES) and name.upper() not in known | _NOT_SETTINGS:
-            raise UsageError("Invalid variable", f"unknown setting {name}{nearest(name, known)}")
+            raise UsageError("Invalid environment variable", f"unknown setting {name}{nearest(name, known)}")
 
 
 def _explain(error: ValidationError) -> str:

@@ -270,7 +270,7 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     if dead:
         console.say(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
     if unwatched := said.get("unwatched"):
-        console.say(f"watching  {counted(unwatched, 'folder')} over the kernel's watch limit, polled every 30 s")
+        console.say(f"watching  {counted(unwatched, 'folder')} beyond the kernel's watch limit, polled every 30 s")
     if overflows := said.get("overflows"):
         times = "once" if overflows == 1 else f"{overflows} times"
         console.say(f"watching  lost events {times} and rescanned everything")

@@ -135,7 +135,7 @@ class Engine:
         with self.store.transaction():
             if closing.chatter:
                 self.store.batches.add(
-                    batch, keys, outcome=Outcome.NOTHING.value, detail="only chatter: nothing was asked"
+                    batch, keys, outcome=Outcome.NOTHING.value, detail="only chatter: it contained no instruction"
                 )
             else:
                 self.store.batches.add(batch, keys)

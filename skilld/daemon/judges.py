@@ -82,7 +82,7 @@ def took(store: Store, result: BatchResult, now: float) -> float | None:
     wait = _LOOK_AGAIN
     if away.limit:
         wait = max(away.after or 0.0, 1.0) if away.after else min(_BACK_OFF * 2 ** min(times - 1, 10), _BACK_OFF_MOST)
-    why = f"its limit has been reached; skilld will ask again {rfc3339(now + wait)}" if away.limit else away.why
+    why = f"it has reached its usage limit; skilld will ask again at {rfc3339(now + wait)}" if away.limit else away.why
     since = before.since if before and again else now
     known[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)
     store.meta.set(JUDGES_AWAY, {model: asdict(absent) for model, absent in known.items()})

@@ -29,16 +29,18 @@ class Lock:
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise SkilldError("Cannot take the daemon's lock", f"{path}: {error.strerror}") from error
+            raise SkilldError("Cannot acquire the daemon's lock", f"{path}: {error.strerror}") from error
         try:
             free = _wait_for(fd)
         except OSError as error:  # a file system without locks
             os.close(fd)
-            raise SkilldError("Cannot take the daemon's lock", f"{path}: {error.strerror}", _ELSEWHERE) from error
+            raise SkilldError("Cannot acquire the daemon's lock", f"{path}: {error.strerror}", _ELSEWHERE) from error
         if not free:
             os.close(fd)
             raise NotRunningError(
-                "skilld is already running", f"process {holder(path) or 'unknown'}", "To see it: skilld status"
+                "skilld is already running",
+                f"process {holder(path) or 'unknown'}",
+                "See what it is doing: skilld status",
             )
         os.ftruncate(fd, 0)
         os.write(fd, json.dumps({"pid": os.getpid(), "version": __version__}).encode())
@@ -113,7 +115,7 @@ class FileIdentity:
             with suppress(OSError):  # a disk that does not answer says nothing of it
                 if _identity(path) != known:
                     raise SkilldError(
-                        "skilld is stopping: one of its own files was removed while it was running",
+                        "skilld is stopping because one of its own files was removed",
                         f"{path} was deleted or replaced",
                         "Start it again: skilld run. If it runs as a service, it restarts by itself.",
                     )

@@ -109,7 +109,7 @@ class Watchdog:
 
     def stopping(self) -> None:
         """Tell that we are on our way out."""
-        self._manager.tell("STOPPING=1", "STATUS=finishing what is running")
+        self._manager.tell("STOPPING=1", "STATUS=finishing running jobs")
 
 
 # What the daemon says of itself: facts for `status` and `doctor`, a few words for the service manager.

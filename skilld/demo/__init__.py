@@ -101,7 +101,7 @@ def play(*, keep: bool) -> int:
         plain = _project(root / "plain", "CLAUDE.md", environment)
         daemon = _daemon(root, environment)
         console.line(f"Everything happens in a temporary folder: {root}")
-        console.line("The daemon is running, offline. Someone is using Claude Code with the skill release-notes:\n")
+        console.line("The daemon is running, offline. Someone is using Claude Code with the release-notes skill:\n")
         _type_session(root, project, "session.json")
         console.line()
         _show_proposal(environment, set(), keep=keep)
@@ -227,7 +227,7 @@ def _wait(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - what
 
 def _started(daemon: subprocess.Popen[str], environment: Mapping[str, str]) -> bool:
     if daemon.poll() is not None:
-        raise SkilldError("The demo failed", f"the daemon exited at once: {daemon.communicate()[0].strip()}")
+        raise SkilldError("The demo failed", f"the daemon exited immediately: {daemon.communicate()[0].strip()}")
     status = _skilld(environment, "status", "--json") or {}
     return status.get("daemon") is not None
 

@@ -63,7 +63,7 @@ _DONE: Mapping[Remedy, str] = {
     Remedy.CUT: "Remove a rule that was never needed: {}",
     Remedy.MERGE: "Say this only once: {}",
     Remedy.MOVE: "Move this to where it is loaded: {}",
-    Remedy.SCOPE: "Move this to the files it is about: {}",
+    Remedy.SCOPE: "Limit this to the files it is about: {}",
     Remedy.SHARPEN: "Say this more clearly: {}",
 }
 

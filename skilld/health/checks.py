@@ -34,7 +34,7 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
         "agents",
         Verdict.FAIL,
         "no coding agent sessions found",
-        f"Use one ({titles}), or set its folder: skilld config set roots.{found[0].name} FOLDER",
+        f"Use a coding agent ({titles}), or set its folder: skilld config set roots.{found[0].name} FOLDER",
     )
     return [nobody, *checks]
 
@@ -79,7 +79,9 @@ def _running(facts: Daemon, service: Service, now: float) -> Check:
         return Check("daemon", Verdict.WARN, detail, again)
     if unwatched := said.get("unwatched"):
         return Check(
-            "daemon", Verdict.WARN, f"running, but polling {counted(unwatched, 'folder')} over the kernel's watch limit"
+            "daemon",
+            Verdict.WARN,
+            f"running, but polling {counted(unwatched, 'folder')} beyond the kernel's watch limit",
         )
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
@@ -98,7 +100,7 @@ def _pause(facts: Daemon) -> Check:
 
 def _batches(facts: Daemon) -> Check:
     if facts.parked:
-        detail = f"{len(facts.parked)} parked after failing; the most recent: {facts.parked[-1]}"
+        detail = f"{len(facts.parked)} parked after failing; most recent error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
     return Check("batches", Verdict.OK, f"none parked{last}")
@@ -261,7 +263,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
             return Check(
                 "clock",
                 Verdict.WARN,
-                f"seems to have been set back: {what} has a time {counted(minutes, 'minute')} in the future",
+                f"seems to have been set back: {what} is dated {counted(minutes, 'minute')} in the future",
                 "Set the clock.",
             )
     return Check("clock", Verdict.OK, "correct, judging by file times")
@@ -281,7 +283,7 @@ def _disk(disks: Sequence[Disk]) -> Check:
 def _watches(facts: Machine) -> Check:
     if facts.remote:
         places = ", ".join(map(str, facts.remote))
-        return Check("watches", Verdict.WARN, f"polling {places}: a network file system reports no changes")
+        return Check("watches", Verdict.WARN, f"polling {places}: network file systems do not report changes")
     if facts.watch_limit is None:
         return Check("watches", Verdict.OK, counted(facts.folders, "folder"))
     shown = f"{counted(facts.folders, 'folder')} of the {facts.watch_limit} that the kernel allows"
@@ -324,7 +326,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if counts.parked:
         reasons.append(f"{counted(counts.parked, 'batch', 'batches')} parked after several attempts: skilld status")
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
-    reasons += [f"refused {counted(number, 'time')}: {why}" for why, number in common]
+    reasons += [f"edits refused {counted(number, 'time')}: {why}" for why, number in common]
     if paused_until:
         reasons.append(f"paused {paused_until}")
     return reasons
@@ -401,7 +403,9 @@ def opposed(found: Sequence[str]) -> list[Check]:
 
 def drift(found: Sequence[str]) -> list[Check]:
     """Return a check for each thing that is other in what a client's new version writes."""
-    remedy = "Attach this shape to a report: it contains no values. For each record: skilld inspect --explain FILE"
+    remedy = (
+        "Attach this line to a bug report; it contains no values. To see each record: skilld inspect --explain FILE"
+    )
     return [Check("format", Verdict.WARN, one, remedy) for one in found]
 
 
@@ -418,7 +422,7 @@ def apart(found: Sequence[Context]) -> list[Check]:
     if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - two read apart
         return []
     told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
-    remedy = "Import one from the other, such as: echo @AGENTS.md >> CLAUDE.md"
+    remedy = "Import one file from the other, for example: echo @AGENTS.md >> CLAUDE.md"
     return [Check("instructions", Verdict.WARN, f"no single file is read by all agents here: {told}", remedy)]
 
 

@@ -59,7 +59,7 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store 
                 name=name,
                 title=info.title,
                 folders=tuple(root.folder for root in stores),
-                chosen=f"the setting roots.{name}" if name in configured else variable,
+                chosen=f"the roots.{name} setting" if name in configured else variable,
                 there=bool(there),
                 unreadable=tuple(closed for root in stores if (closed := _closed(root.folder)) is not None),
                 files=len(seen),

@@ -90,7 +90,7 @@ class Drift:
         name = f"{title} {self.version}".rstrip()
         if self.sample is None:
             return f"{name} no longer writes {self.kind}; turns may be missed"
-        return f"{name} writes something new ({self.kind or 'records without a kind'}); turns may be missed"
+        return f"{name} writes records of an unknown kind ({self.kind or 'none given'}); turns may be missed"
 
 
 def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:

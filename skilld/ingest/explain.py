@@ -117,10 +117,10 @@ def _why(kind: Kind) -> str:
 def _marks(when: When) -> Iterator[str]:
     for place, asked in when.items():
         if asked in (ANY, NONE):
-            yield f"{place} is {'there' if asked == ANY else 'not there'}"
+            yield f"{place} is {'present' if asked == ANY else 'absent'}"
         else:
             wanted = (asked,) if isinstance(asked, str) else asked
-            yield f"{place} is {' or '.join('not there' if each == NONE else each for each in wanted)}"
+            yield f"{place} is {' or '.join('absent' if each == NONE else each for each in wanted)}"
 
 
 def kind_of(record: Mapping[str, Any]) -> str:

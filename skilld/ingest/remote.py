@@ -54,7 +54,7 @@ def here(url: str) -> Iterator[Path]:
         protocols = {system.protocol} if isinstance(system.protocol, str) else set(system.protocol)
         if protocols & _LOCAL:
             if system.size(path) > MOST_BYTES:
-                raise OSError("too large")
+                raise OSError("it is too large")
             yield Path(path)
             return
     except SkilldError as error:
@@ -71,7 +71,7 @@ def here(url: str) -> Iterator[Path]:
 
 def _fetch(system: Any, path: str, copy: Path) -> None:  # noqa: ANN401 - fsspec has no types
     if system.size(path) > MOST_BYTES:
-        raise OSError("too large")
+        raise OSError("it is too large")
     try:
         with system.open(path, "rb") as source, copy.open("wb") as into:
             shutil.copyfileobj(source, into, _CHUNK)
@@ -83,7 +83,7 @@ def _system(url: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise SkilldError("Cannot read transcripts elsewhere", "fsspec is not installed", _INSTALL) from None
+        raise SkilldError("Cannot read remote transcripts", "fsspec is not installed", _INSTALL) from None
     try:
         system, path = url_to_fs(url)
     except (ImportError, ValueError) as error:

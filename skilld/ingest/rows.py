@@ -44,7 +44,7 @@ def opened(path: Path, queries: Sequence[Query], seconds: float) -> Iterator[tup
         with closing(_connect(path, seconds, still=still)) as db:
             query = next((query for query in queries if _fits(db, query)), None)
             if query is None:
-                raise UnreadableError(0, "its tables do not match any version that skilld knows", str(path))
+                raise UnreadableError(0, "its tables do not match any version that skilld supports", str(path))
             db.execute("BEGIN")
             yield db, query, _beyond(db, query)
         if still and _is_in_use(path):
@@ -119,7 +119,7 @@ def _why(error: sqlite3.DatabaseError) -> str:
     if code == sqlite3.SQLITE_INTERRUPT:
         return "reading took too long; skilld will try again"
     if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return "it is a damaged database"
+        return "the database is damaged"
     return f"SQLite says: {error}"
 
 

@@ -406,7 +406,7 @@ class Analysis:
     def _why_unripe(self, ref: SkillRef) -> str:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
-        return "; ".join([*unusable[:1], f"you said it once, and there is no {ref.name} yet"])
+        return "; ".join([*unusable[:1], f"you have said it only once, and there is no {ref.name} yet"])
 
     def _before(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return where the same was said in other sessions, and waits for a place."""

@@ -114,7 +114,7 @@ def seen(job: Analyse, skills: Sequence[Loaded]) -> JobPlaces:
     if not _is_plain(batch):
         nothing = Context(batch.agent, "", "unknown", "")
         return JobPlaces(
-            list(skills), Places((), nothing, "skilld does not know which folder the session worked in"), batch.home
+            list(skills), Places((), nothing, "skilld does not know which folder the session ran in"), batch.home
         )
     session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
     context = session.context()

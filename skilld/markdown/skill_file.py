@@ -96,7 +96,7 @@ def parse(data: bytes) -> SkillFile:
         raise _unreadable(f"byte {error.start} is not UTF-8", "Save the file as UTF-8.") from None
     lines = split_lines(text)
     if len(lines) > MAX_LINES:
-        raise _unreadable(f"it has {len(lines)} lines, and the limit is {MAX_LINES}")
+        raise _unreadable(f"it has {len(lines)} lines; the limit is {MAX_LINES}")
     start = _body_start(lines)
     front = "".join(line.text + line.ending for line in lines[:start])
     if len(front.encode("utf-8")) > MAX_FRONT_BYTES:

@@ -147,7 +147,7 @@ class Desktop:
             on_dispatched=dispatched.set,
         )
         # The library logs what the bus refuses, and returns as if it had been shown.
-        return "" if dispatched.is_set() else "the notification service did not accept it"
+        return "" if dispatched.is_set() else "the notification service did not accept the notification"
 
     def _hang_up(self) -> None:
         """Let go of a connection that does not work; the next notice makes another."""
@@ -201,7 +201,7 @@ def decide(verb: str, proposal: str, environment: Mapping[str, str]) -> str:
 
 def review(proposals: Sequence[str], environment: Mapping[str, str]) -> str:
     """Open the review in a terminal; return what to type instead where there is none, or nothing."""
-    by_hand = "no terminal to open. Run: skilld review"
+    by_hand = "no terminal was found. Run: skilld review"
     command = terminal_command([*_skilld(), "review", *proposals], environment, sys.platform)
     if command is None:
         return by_hand

@@ -135,7 +135,9 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
     """
     counts = Counter(_name(name) for name in names)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
-    rest = f" and {len(parts) - _NAMES} other {'skills' if skills else 'files'}" if len(parts) > _NAMES else ""
+    rest = (
+        f" and {counted(len(parts) - _NAMES, 'other skill' if skills else 'other file')}" if len(parts) > _NAMES else ""
+    )
     number = sum(counts.values())
     to_look_at = f"{counted(number, 'skill update' if skills else 'update')} to review"
     return f"{to_look_at}: {', '.join(parts[:_NAMES])}{rest}. Run: skilld review"

@@ -50,7 +50,7 @@ def read(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
     found = {message.turn_key for message in messages if message.by_person}
     if not found or (trouble and len(found) < len(numbers)):
         place = job.sources[0].path if job.sources else ""
-        why = cause_of(trouble) if trouble else "it no longer contains them"
+        why = cause_of(trouble) if trouble else "it no longer contains your messages"
         raise AbsentError(str(trouble.filename or place) if trouble else place, why)
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]

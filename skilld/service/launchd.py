@@ -155,7 +155,7 @@ class Launchd:
             raise ManagerError(
                 "launchd failed",
                 answer.err or f"launchctl {arguments[0]} failed",
-                "It works only in a graphical login session. Otherwise, in a terminal: skilld run",
+                "The service works only in a graphical login session. Otherwise, run it in a terminal: skilld run",
             )
 
     def _ask(self, *arguments: str) -> Answer:

@@ -189,7 +189,7 @@ class Systemd:
         if answer.status:
             state = self.state()
             raise ManagerError(
-                "The service did not start", f"it is {state.state}; {answer.err}", "Find out why: skilld logs"
+                "The service did not start", f"its state is {state.state}; {answer.err}", "Find out why: skilld logs"
             )
 
     def _linger(self) -> bool | None:

@@ -107,7 +107,7 @@ def template(name: str) -> bytes:
             return (folder / name).read_bytes()
         except FileNotFoundError:
             continue
-    raise SkilldError("Cannot install the service", f"{name} is not part of this installation", "Install skilld again.")
+    raise SkilldError("Cannot install the service", f"{name} is missing from this installation", "Reinstall skilld.")
 
 
 # Which variables of a shell the daemon would miss when a service manager starts it. Pure.

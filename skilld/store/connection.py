@@ -15,9 +15,9 @@ _TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subcl
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
 _REMEDIES = {
-    sqlite3.SQLITE_FULL: "Free some space, then try again: nothing is lost.",
-    sqlite3.SQLITE_BUSY: "Another program is using it. Close it, then try again: nothing is lost.",
-    sqlite3.SQLITE_READONLY: "To see why it cannot be written: skilld doctor",
+    sqlite3.SQLITE_FULL: "Free some space, then try again. Nothing is lost.",
+    sqlite3.SQLITE_BUSY: "Another program is using the database. Close that program, then try again. Nothing is lost.",
+    sqlite3.SQLITE_READONLY: "Find out why it is read-only: skilld doctor",
 }
 
 

@@ -204,9 +204,9 @@ def _write(descriptor: int, data: bytes, at: int) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:
-    remedy = "Free some space, then try again: nothing is lost." if error.errno == errno.ENOSPC else ""
+    remedy = "Free some space, then try again. Nothing is lost." if error.errno == errno.ENOSPC else ""
     cause = f"{path}: {error.strerror}"
-    return StoreError("Could not use the database", cause, remedy or "To find out why: skilld doctor")
+    return StoreError("Could not use the database", cause, remedy or "Find out why: skilld doctor")
 
 
 # What of the database goes into its journal: noted by triggers, written before each commit, replayed after damage.

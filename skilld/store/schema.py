@@ -371,14 +371,14 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
     known = [name for name, _ in MIGRATIONS]
     if newer := sorted(map(str, done - set(known))):
         if not done.issuperset(known):
-            raise damaged("the names of its migrations are none")
+            raise damaged("its migrations have unknown names")
         raise SkilldError(
             "The database was written by a newer version of skilld",
-            f"{path} has {newer[0]}",
+            f"{path} has the migration {newer[0]}",
             "Install the newer version again.",
         )
     if not done and _is_in_use(db):
-        raise damaged("it has tables, and none of them tells of migrations")
+        raise damaged("it has tables, but no record of migrations")
     due = [(name, migration) for name, migration in MIGRATIONS if name not in done]
     if due and done and any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _PRECIOUS):  # noqa: S608
         kept = path.with_name(f"{path.name}.before-{due[0][0]}")

@@ -256,7 +256,7 @@ def why_unfit(path: str, name: str = "") -> str:
         return f"{name} is read-only"
     with open(path, "rb") as opened:  # noqa: PTH123 - as above; its text in the context has no comments
         text = opened.read().decode("utf-8-sig", "replace")
-    return f"{name} says that it is generated" if is_generated(text) and not _has_room(text) else ""
+    return f"{name} says that it is a generated file" if is_generated(text) and not _has_room(text) else ""
 
 
 def _has_room(text: str) -> bool:

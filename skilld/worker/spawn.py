@@ -276,7 +276,7 @@ def _no_result(code: int) -> Result:
     if code == -signal.SIGXCPU:
         why = "it used more CPU time than worker.processor_seconds allows and was stopped"
         return Result(outcome=Outcome.RETRY, detail=why)
-    return _not_run(f"the worker exited without a result (exit {code})", code)
+    return _not_run(f"the worker exited without a result (exit code {code})", code)
 
 
 def _not_run(detail: str, code: int | None = None) -> Result:

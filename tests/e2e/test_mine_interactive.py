@@ -254,7 +254,7 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
 def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -> None:
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
     said = _answer(program, *asked, "release-notes", "squash")
-    assert "release-notes was not proposed: Nowhere to put the new skill: there is already a skill called" in said
+    assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in said
     assert "Not release-notes: another skill has that name." in said
     assert "create squash\n  proposed as " in said
     (made,) = program.json("proposals")

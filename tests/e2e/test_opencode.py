@@ -35,7 +35,7 @@ def test_turns_become_a_proposal_over_a_migration_that_hides_them(
         wait_for("two turns", lambda: program.json("status")["agents"]["opencode"]["turns"] == 2, every=0.3)
         client.type("ok, looks good", "thanks")
         client.database.db.execute("ALTER TABLE part RENAME TO part_old")
-        told = {str(client.path): "its tables do not match any version that skilld knows"}  # first it may be locked
+        told = {str(client.path): "its tables do not match any version that skilld supports"}  # first it may be locked
         wait_for("a line in status", lambda: unreadable(program) == told, every=0.5, context=program.output)
         assert f"cannot read {client.path}: its tables do not match any version" in program.run("status").stdout
         client.database.db.execute("ALTER TABLE part_old RENAME TO part")

@@ -151,7 +151,7 @@ def test_at_its_limit_an_agent_is_not_asked_until_that_resets(
     assert (status["batches"]["pending"], status["batches"]["parked"]) == (2, 0)
     assert status["proposals"]["open"] == 0
     (line,) = status["backend"]["agents"]
-    assert line["why"].startswith("its limit has been reached; skilld will ask again ")
+    assert line["why"].startswith("it has reached its usage limit; skilld will ask again at ")
     clients.install("claude")
     assert program.run("retry").returncode == 0
     assert program.run("run", "--once").returncode == 0

@@ -52,7 +52,7 @@ def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
         wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
         take_away(state)
         assert process.wait(LIMIT) == 1
-    assert "was removed while it was running" in program.output()
+    assert "because one of its own files was removed" in program.output()
     _teach(home, project, LASTING_TOO)
     assert program.run("run", "--once").returncode == 0
     found = program.json("proposals")

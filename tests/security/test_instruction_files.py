@@ -63,7 +63,10 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "two megabytes": (lambda path: path.write_bytes(b"- x\n" * (1 << 19)), "CLAUDE.md is over 1 MiB"),
     "another user's": (_other_users, "CLAUDE.md "),
     "a link that does not exist": (lambda path: path.symlink_to("gone.md"), "CLAUDE.md cannot be reached"),
-    "generated": (lambda path: path.write_text("<!-- Generated. Do not edit. -->\n- x\n"), "says that it is generated"),
+    "generated": (
+        lambda path: path.write_text("<!-- Generated. Do not edit. -->\n- x\n"),
+        "says that it is a generated file",
+    ),
     "generated from other files": (
         lambda path: path.write_text("# P\n\nAuto-generated from all plans.\n\n- x\n"),
         "CLAUDE.md says that it is generated",

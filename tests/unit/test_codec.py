@@ -109,7 +109,7 @@ def test_a_result_comes_back_as_it_was(result: BatchResult | GitResult | PriceRe
         ({"confidence": "high"}, "Proposal.confidence is not a valid float"),
         ({"confidence": True}, "Proposal.confidence is not a valid float"),
         ({"summary": None}, "Proposal.summary is not a valid str"),
-        ({"surplus": 1}, "Proposal has no field surplus"),
+        ({"surplus": 1}, "Proposal has an unknown field, surplus"),
     ],
 )
 def test_what_is_none_names_the_field_and_no_value(change: dict[str, object], told: str) -> None:

@@ -98,7 +98,7 @@ def test_what_is_wrong_with_the_machine(facts: Machine, name: str, verdict: str,
 
 def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
     assert one(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith(
-        "seems to have been set back: the daemon's status has a time 120 minutes in the future"
+        "seems to have been set back: the daemon's status is dated 120 minutes in the future"
     )
     assert one(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
 
@@ -111,7 +111,12 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
         (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polling 7 folders"),
         (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "not responding; last seen"),
         (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "not running"),
-        (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked after failing; the most recent: no key"),
+        (
+            replace(DAEMON, parked=("a", "no key")),
+            "batches",
+            "fail",
+            "2 parked after failing; most recent error: no key",
+        ),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
     ],
 )
@@ -182,8 +187,8 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
         f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
         "a message waits until its session has 5 messages, ends, or is idle for 10 minutes",
         "2 batches parked after several attempts: skilld status",
-        "refused 3 times: b",
-        "refused 1 time: a",
+        "edits refused 3 times: b",
+        "edits refused 1 time: a",
         "paused until you resume",
     ]
 

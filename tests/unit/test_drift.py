@@ -42,7 +42,7 @@ def test_a_new_kind_in_a_new_version_is_one_line_with_a_sample(before: dict[str,
     assert not list(drifts(before))
     kept = look(before, [_write(tmp_path, f"new{n}", _claude("2.2.0", *_NEW)) for n in range(3)])
     (found,) = drifts(json.loads(json.dumps(kept)))
-    assert found.told == "Claude Code 2.2.0 writes something new (type=brand-new); turns may be missed"
+    assert found.told == "Claude Code 2.2.0 writes records of an unknown kind (type=brand-new); turns may be missed"
     assert found.share == 0.2
     assert found.sample == {"type": "string", "version": "string", "text": "string", "n": {"secret": "number"}}
     assert not [words for words in ("words of mine", "hunter2") if words in json.dumps(kept)]
@@ -70,7 +70,7 @@ def test_of_a_table_what_it_does_not_know_is_noticed_at_once(tmp_path: Path) -> 
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     assert survey(path, ADAPTERS["droid"])[1].strange == 40
     (found,) = drifts(look({}, [("droid", path)]))
-    assert found.told == "Droid writes something new (type=brand_new); turns may be missed"
+    assert found.told == "Droid writes records of an unknown kind (type=brand_new); turns may be missed"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_is_kept_may_be_anything(kept: dict[str, Any]) -> None:
 def test_the_doctor_tells_it() -> None:
     (check,) = checks.drift([Drift("droid", "1.2", "type=x", 0.5, {}).told])
     assert check.verdict == "warn"
-    assert check.detail == "Droid 1.2 writes something new (type=x); turns may be missed"
+    assert check.detail == "Droid 1.2 writes records of an unknown kind (type=x); turns may be missed"
     assert not checks.drift([])
 
 
@@ -114,7 +114,7 @@ def test_the_daemon_looks_and_status_and_doctor_tell(tmp_path: Path) -> None:
     engine = Engine(store, Settings(), Host(tmp_path, {}), 1_795_000_000.0)
     engine.look_for_drift()
     store.close()
-    line = "Droid writes something new (type=brand_new); turns may be missed"
+    line = "Droid writes records of an unknown kind (type=brand_new); turns may be missed"
     assert f"format    {line} (skilld doctor shows a sample)" in program.run("status").stdout
     doctor = program.run("doctor").stdout
     assert f'{line}: {{"type": "string", "secret": "string"}}' in doctor

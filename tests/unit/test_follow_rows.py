@@ -170,7 +170,7 @@ def test_a_database_of_another_shape_costs_no_turn(machine: Machine, there: str,
     machine.type("two")
     machine.client.db.execute(there)
     assert follower.sweep() == 0
-    assert [*follower.unreadable.values()] == ["its tables do not match any version that skilld knows"]
+    assert [*follower.unreadable.values()] == ["its tables do not match any version that skilld supports"]
     follower = machine.start()
     assert follower.sweep() == 0
     machine.client.db.execute(back)  # or a skilld that knows them

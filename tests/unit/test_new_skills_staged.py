@@ -154,7 +154,7 @@ def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> 
 
 
 def test_the_persons_own_text_comes_in(person: Person, store: Store, made: Proposal) -> None:
-    with pytest.raises(SkilldError, match="its name can only contain"):
+    with pytest.raises(SkilldError, match="its name can contain only"):
         accept_edited(store, made, TEXT.replace("name: deploy", "name: De ploy"), {})
     assert person.git("show", f"{STAGING}:{NEW}") + "\n" == TEXT
     accept_edited(store, made, OTHER, {})

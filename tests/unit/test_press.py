@@ -73,7 +73,7 @@ def test_on_macos_the_command_is_one_quoted_argument() -> None:
 def test_a_terminal_that_cannot_start_is_told_by_its_command(tmp_path: Path) -> None:
     broken = _program(tmp_path, "broken", "exit 1")
     environment = {"PATH": os.environ["PATH"], "DISPLAY": ":99", "TERMINAL": str(broken)}
-    assert desktop.review([], environment) == "no terminal to open. Run: skilld review"
+    assert desktop.review([], environment) == "no terminal was found. Run: skilld review"
 
 
 def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:

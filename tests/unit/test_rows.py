@@ -132,11 +132,11 @@ def test_another_database_in_its_place_is_read_from_its_start(client: OpenCodeDb
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ("ALTER TABLE message RENAME COLUMN data TO body", "its tables do not match any version that skilld knows"),
-        ("DROP TABLE part", "its tables do not match any version that skilld knows"),
+        ("ALTER TABLE message RENAME COLUMN data TO body", "its tables do not match any version that skilld supports"),
+        ("DROP TABLE part", "its tables do not match any version that skilld supports"),
         (
             "ALTER TABLE session RENAME TO old; CREATE VIEW session AS SELECT * FROM old",
-            "its tables do not match any version that skilld knows",
+            "its tables do not match any version that skilld supports",
         ),
     ],
 )

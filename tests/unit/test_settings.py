@@ -117,7 +117,7 @@ def test_a_folder_or_an_endless_device_in_its_place_is_refused(file: Path) -> No
 
 def test_a_file_too_large_to_be_settings_is_refused(file: Path) -> None:
     file.write_text("# nothing\n" * 200_000)
-    assert "bytes, more than 1048576" in _refused(file)
+    assert "bytes; the limit is 1048576" in _refused(file)
 
 
 def test_a_key_never_shows_in_what_is_printed_of_the_settings(file: Path) -> None:

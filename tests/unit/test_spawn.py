@@ -118,7 +118,7 @@ ENDED = {"type": "JobEnd", "result": {"type": "Result", "outcome": "nothing"}, "
     [
         ({"type": "JobEnd"}, "asked_models is missing"),
         ({"type": "Progress"}, "type is not one of"),
-        ({**ENDED, "surplus": 1}, "has no field surplus"),
+        ({**ENDED, "surplus": 1}, "has an unknown field, surplus"),
         ({**ENDED, "result": {"type": "Result", "outcome": "splendid"}}, "result.outcome is not a valid Outcome"),
         ({**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": [{}]}}, "learnings[0]."),
         (

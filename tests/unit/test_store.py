@@ -112,7 +112,7 @@ def test_a_database_that_another_program_holds_is_told_with_what_to_do(store: St
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="locked") as caught:
             store.meta.set("key", 1)
-    assert caught.value.remedy.startswith("Another program is using it")
+    assert caught.value.remedy.startswith("Another program is using the database")
 
 
 def test_a_transaction_happens_whole_or_not_at_all(store: Store) -> None:

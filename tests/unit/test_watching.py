@@ -76,7 +76,7 @@ def test_folders_beyond_the_kernels_limit(
         assert not watching.reliable
     finally:
         watching.stop()
-    assert text == "watching  6 folders over the kernel's watch limit, polled every 30 s\n"
+    assert text == "watching  6 folders beyond the kernel's watch limit, polled every 30 s\n"
 
 
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
