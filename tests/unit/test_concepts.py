@@ -118,6 +118,6 @@ def test_the_published_figures_of_finding(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_file_that_holds_no_tasks_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"skill": "a"}\n')
-    with pytest.raises(SkilldError, match="Cannot read .*x.jsonl"):
+    with pytest.raises(SkilldError, match="Cannot read"):
         load([tmp_path / "x.jsonl"])
     assert list(judge([], lambda: pytest.fail("nobody is asked"))) == []
