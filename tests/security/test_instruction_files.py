@@ -69,7 +69,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "generated from other files": (
         lambda path: path.write_text("# P\n\nAuto-generated from all plans.\n\n- x\n"),
-        "CLAUDE.md says that it is generated",
+        "CLAUDE.md says that it is a generated file",
     ),
     "empty": (Path.touch, "CLAUDE.md is empty"),
     "with a twin": (lambda path: path.hardlink_to(path.parent / "README.md"), "hard links"),
