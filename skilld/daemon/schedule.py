@@ -107,7 +107,7 @@ def _sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
 def heard_since(engine: Engine, now: float) -> Mend | None:
     """Return the look at rules that is due because corrections were read, once all that may be read was."""
     until = now - engine.settings.batch.idle_minutes * 60
-    is_due = engine.store.meta.get(HEARD) and engine.store.past.next(until) is None
+    is_due = engine.store.meta.get(HEARD) and not engine.store.past.next(until)
     return _mend(engine, now) if is_due and not engine.store.meta.paused(now) else None
 
 

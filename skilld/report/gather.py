@@ -88,7 +88,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         sessions=len(held),
         taught=_taught(recent, weeks),
         decided=_decided([one for one in recent if one.where not in {WAITING, State.SAID}]),
-        again=_again(effects, weeks, words=words, unread=store.past.next(now) is not None),
+        again=_again(effects, weeks, words=words, unread=bool(store.past.next(now))),
         weight=weigh(_loaded(past, weeks), weeks),
         cost=_cost(spent, weeks, accepted),
         agents=groups.by(lambda agent, _: agent),

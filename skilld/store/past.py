@@ -29,19 +29,24 @@ class Past:
         rows = self._db.execute("SELECT path, size, mtime FROM past_sessions WHERE session_id = ''")
         return {row["path"]: (row["size"], row["mtime"]) for row in rows}
 
-    def next(self, until: float) -> tuple[str, str, int, float, bool] | None:
-        """Return the newest transcript that rests since a Unix time and was not read as it is; None if all were.
+    def next(self, until: float, most: int = 1) -> list[tuple[str, str, int, float, bool]]:
+        """Return the newest transcripts that rest since a Unix time and were not read as they are. Looks at all.
 
-        Its agent, path, size and time, and whether it has come since skilld is there.
+        Of each its agent, path, size and time, and whether it has come since skilld is there.
         """
-        row = self._db.execute(
+        rows = self._db.execute(
             """SELECT files.agent, files.path, files.size, files.mtime, baseline = 0 AND since IS NULL FROM files
                LEFT JOIN past_sessions AS past ON past.path = files.path AND session_id = ''
                WHERE files.mtime < ? AND (past.path IS NULL OR past.size != files.size OR past.mtime != files.mtime)
-               ORDER BY files.mtime DESC LIMIT 1""",
-            (until,),
-        ).fetchone()
-        return None if row is None else (row[0], row[1], row[2], row[3], bool(row[4]))
+               ORDER BY files.mtime DESC LIMIT ?""",
+            (until, most),
+        )
+        return [(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
+
+    def is_as_it_was(self, path: str, size: int, mtime: float) -> bool:
+        """Whether a transcript is still of this size and time."""
+        same = "SELECT 1 FROM files WHERE path = ? AND size = ? AND mtime = ?"
+        return self._db.execute(same, (path, size, mtime)).fetchone() is not None
 
     def has_sessions(self) -> bool:
         """Whether any session is known."""

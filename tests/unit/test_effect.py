@@ -192,3 +192,23 @@ def test_transcripts_are_read_once_newest_first_and_again_when_they_grew(tmp_pat
     assert again is not None
     assert Path(again.path).name == "new"
     store.close()
+
+
+def test_transcripts_are_found_together_and_one_that_grew_before_its_turn_is_left_out(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "skilld.db")
+    for name, mtime in (("a", 300.0), ("b", 200.0), ("c", 100.0)):
+        path = tmp_path / name
+        path.write_text("")
+        store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
+        store._db.execute("UPDATE files SET mtime = ? WHERE path = ?", (mtime, str(path)))
+    surveys, read = Surveys(store, Host(tmp_path, {})), []
+    asked: list[str] = []
+    store._db.set_trace_callback(lambda sql: asked.append(sql) if "LEFT JOIN past_sessions" in sql else None)
+    for now in (1000.0, 1010.0):
+        job = surveys.job(Settings(model="offline"), now)
+        assert job is not None
+        read.append(Path(job.path).name)
+        surveys.record(SurveyResult(outcome=Outcome.NOTHING), now)
+        store._db.execute("UPDATE files SET mtime = 1005 WHERE path = ?", (str(tmp_path / "b"),))
+    assert (read, len(asked)) == (["a", "c"], 1)
+    store.close()
