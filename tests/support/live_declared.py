@@ -24,6 +24,7 @@ from tools.live_clients import (
     GROK_BUILD,
     KILO_CODE,
     KIMI_CODE,
+    LETTA_CODE,
     NODE,
     RIPGREP,
     Client,
@@ -40,7 +41,8 @@ class Declared:
     its arguments, in which `SKILL` is the skill's name and `PATH` its file; `page` the one that reads a file, `PATH`.
     `stores` are patterns of its transcripts below the home. `trust` is what a first screen asks that Enter answers;
     `busy` stands on the screen while it works. `resumes` puts a prompt without a person into the last session.
-    `by_name` says that its transcript names a skill and not the file.
+    `by_name` says that its transcript names a skill and not the file. With `lists_models` it takes no model that the
+    stand-in does not list.
     """
 
     agent: str
@@ -60,6 +62,7 @@ class Declared:
     quit: str = "/exit"
     trust: str = ""
     by_name: bool = False
+    lists_models: bool = False
 
     def steps(self, project: Project) -> list[Step]:
         """Return what the model does at the first prompt: load the skill, read a page that gives orders, answer."""
@@ -236,6 +239,27 @@ GROK = Declared(
         "GROK_CLI_CHAT_PROXY_BASE_URL": "ORIGIN/v1",
     },
 )
+LETTA = Declared(
+    agent="letta-code",
+    client=LETTA_CODE,
+    skills=".skills",
+    stores=".letta/transcripts/*/*/transcript.jsonl",
+    ready="/init",
+    busy="esc to interrupt",
+    by_name=True,
+    skill=("Skill", {"skill": "SKILL"}),
+    page=("Read", {"file_path": "PATH"}),
+    always=("--backend", "local", "-m", "lmstudio/stub", "--yolo"),
+    lists_models=True,
+    variables={
+        "LMSTUDIO_BASE_URL": "ORIGIN/v1",
+        "LMSTUDIO_API_KEY": "x",
+        "LETTA_SKIP_KEYCHAIN_CHECK": "1",
+        "LETTA_CODE_TELEM": "0",
+        "LETTA_DISABLE_LSP_DOWNLOAD": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    },
+)
 DECLARED = (KILO, CLINE_CLI, DROID_CLI, CONTINUE_CLI, KIMI, GROK)
 
 
@@ -255,6 +279,7 @@ class DeclaredAgent(LiveAgent):
         return str(_filled(text, told))
 
     def set_up(self) -> None:
+        self.stub.models = ["stub"] if self.row.lists_models else []
         for name, content in self.row.files.items():
             path = self.home / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -55,6 +55,7 @@ class StubAgents(LoopbackServer):
     def __init__(self, *rules: Rule) -> None:
         super().__init__()
         self.rules: list[Rule] = list(rules)
+        self.models: list[str] = []  # listed for clients that take no other
         self.log: list[Asked] = []
         self._pending: dict[str, list[Step]] = {}
         self._may_answer = threading.Event()
@@ -74,7 +75,8 @@ class StubAgents(LoopbackServer):
         return [asked for asked in self.log if asked.has_tools]
 
     def answer_get(self, request: Handler) -> None:
-        request.send_body(200, json.dumps({"object": "list", "data": []}).encode())
+        models = [{"id": name, "object": "model"} for name in self.models]
+        request.send_body(200, json.dumps({"object": "list", "data": models}).encode())
 
     def answer_post(self, request: Handler, body: bytes) -> None:
         path = request.path.partition("?")[0]
