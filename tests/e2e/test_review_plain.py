@@ -90,7 +90,7 @@ def test_the_other_tabs_are_there_too(world: Taught) -> None:
     (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Show it." in kept.read_text()
     assert "Step 1 of 3: which sessions" in said
-    assert "1. release-notes, evolving, 2 uses, corrected 2 times, kept in 0%" in said
+    assert "1. release-notes, evolving, 2 uses, corrected 2 times, 0% without corrections" in said
     assert "claude-code, 5 turns, 0 of 5 turns toward the next check" in said
     assert "No learnings are waiting for a file." in said
     assert "taught" in said
