@@ -43,7 +43,8 @@ class Told:
 
     def undone_by(self, key: str) -> Told:
         """Return the same for a place where a key undoes the decision, and no command has to be typed."""
-        return replace(self, lines=tuple(_WAY_BACK.sub(f"To undo it: {key}", line) for line in self.lines))
+        told = f"To undo it: {key}"
+        return replace(self, lines=tuple(_WAY_BACK.sub(lambda _: told, line) for line in self.lines))
 
 
 @dataclass(frozen=True, slots=True)

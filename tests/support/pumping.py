@@ -14,7 +14,8 @@ from support.growth import Line, TooSlowError, TouchedError, cost, grows_too_fas
 from support.text_functions import NotMadeError, TextFunction
 
 _TRACED = 48  # characters
-_DEAR, _FEW = 0.1, 6  # seconds without a text, spent on tables of its own: such a function is given every sixth run
+_DEAR = 0.1  # seconds without a text, spent on tables of its own: such a function is given the first and the last run
+_AT_FIRST = 2  # every second run; the others are given to what went round a loop with one of these
 _AS_OFTEN = 1.5  # times that a loop must be gone round, of what was before, to be looked at again
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the parts of one proposal, the items of two skills, the files of
@@ -66,32 +67,41 @@ def reached(function: TextFunction) -> str:
 
 
 def ways(
-    function: TextFunction, runs: Sequence[str], others: Iterable[TextFunction] = ()
+    function: TextFunction, runs: Sequence[str], alone: frozenset[int] = frozenset()
 ) -> dict[str, dict[Line, int]]:
     """Return how often each run takes a function round which loops, one run for each set of loops: the busiest.
 
-    Inside of the `others`, which are tried alone, it is not looked.
+    Inside of the code of others that are tried `alone` (`codes_of`) it is not looked.
 
     A line is in a loop where more of the run has it reached more often. What loops over nothing, one pass of a library
     or none, is given one run, and the words, no two of which are alike.
     """
-    apart = frozenset(_code(other) for other in others) - {_code(function)}
+    apart = alone - codes_of([function])
     begun = time.process_time()
     once = _loops(function, text_of(runs[0], 0), apart)
     if time.process_time() - begun > _DEAR:
-        runs = [*runs[::_FEW], runs[-1]]
+        runs = [runs[0], runs[-1]]
     found: dict[frozenset[Line], dict[str, dict[Line, int]]] = {frozenset(): {runs[0]: {}}}
-    for run in runs:
+
+    def look(run: str) -> dict[Line, int]:
         more = _loops(function, text_of(run, _TRACED), apart)
         grown = {line: times for line, times in more.items() if times - once[line] > _TRACED // 16}
         found.setdefault(frozenset(grown), {})[run] = grown
+        return grown
+
+    first = [*runs[::_AT_FIRST]]
+    if sum(bool(look(run)) for run in first):
+        for run in runs:
+            if run not in first:
+                look(run)
+    last = look(runs[-1])
     busiest = [max(alike.items(), key=lambda item: _turns(item[1])) for alike in found.values()]
-    return {**dict(busiest), runs[-1]: grown}
+    return {**dict(busiest), runs[-1]: last}
 
 
-def _code(function: TextFunction) -> int:
-    """Return the id of a function's code; 0 where it has none of ours."""
-    return id(getattr(inspect.unwrap(function.call), "__code__", 0))
+def codes_of(functions: Iterable[TextFunction]) -> frozenset[int]:
+    """Return the ids of the functions' code, of those that have some of ours."""
+    return frozenset(id(getattr(inspect.unwrap(function.call), "__code__", None)) for function in functions)
 
 
 def _loops(function: TextFunction, text: str, apart: frozenset[int]) -> Counter[Line]:
