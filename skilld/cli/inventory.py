@@ -57,12 +57,12 @@ def version_seen(agent: str) -> str:
     from skilld.ingest.discover import roots, transcripts
     from skilld.ingest.drift import version_of
 
-    places = [root for root in roots(common.home(), os.environ, common.settings().roots) if root.agent == agent]
-    found = ((facts.st_mtime, path) for root in places for path, facts in transcripts(root))
-    newest = max(found, default=None)
     try:
+        known = roots(common.home(), os.environ, common.settings().roots)
+        found = ((facts.st_mtime, path) for root in known if root.agent == agent for path, facts in transcripts(root))
+        newest = max(found, default=None)
         return version_of(newest[1], ADAPTERS[agent]) if newest is not None else ""
-    except OSError:
+    except (OSError, SkilldError):  # settings that are wrong are told of elsewhere
         return ""
 
 

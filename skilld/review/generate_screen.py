@@ -357,7 +357,7 @@ class SessionsStep(Step):
         chosen = self.chosen
         number = len(self._generating.expected(chosen).candidates)
         if not self._busy:
-            self._back(self.say, f"{len(chosen)} selected; patterns that the rules alone may find: {number}")
+            self._back(self.say, f"{len(chosen)} selected; the rules alone may find {counted(number, 'pattern')}")
 
     def action_go_on(self) -> None:
         """Leave the filter; from the list, go on with what is chosen."""

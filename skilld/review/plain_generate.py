@@ -66,7 +66,7 @@ class PlainGenerate:
                 self._say("That session is not on the list.")
                 continue
             number = len(self._generating.expected(chosen).candidates)
-            self._say(f"{len(chosen)} selected; patterns that the rules alone may find: {number}")
+            self._say(f"{len(chosen)} selected; the rules alone may find {counted(number, 'pattern')}")
             if self._ask("continue? [y/n/q] ").startswith("y"):
                 return chosen
 

@@ -105,7 +105,7 @@ stats:
 
 
 def test_evidence_is_the_quotes_of_what_was_accepted(world: World) -> None:
-    world.program.run("proposals")  # makes the store
+    world.program.run("resume")  # makes the store
     said = (Evidence("t1", "always say who reviewed it"),)
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
     store.proposals.add(a_proposal(state=State.ACCEPTED, path=str(world.project.skill_path), evidence=said))
@@ -146,7 +146,7 @@ review {{{{link}}}} with me
 
 def _was_asked(world: World, file: Path) -> None:
     """Keep in the store that a proposal for a skill rests on what was said in a session."""
-    world.program.run("proposals")  # makes the store
+    world.program.run("resume")  # makes the store
     store = Store.open(world.home / ".local/state/skilld/skilld.db")
     said = (Evidence("t1", ASKED),)
     store.proposals.add(a_proposal(state=State.ACCEPTED, path=str(file), evidence=said, session_id=SESSION))

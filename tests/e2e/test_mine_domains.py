@@ -45,7 +45,7 @@ def _tell(home: Path, project: Project, facts: dict[str, tuple[str, str]], day: 
 def program(home: Path, project: Project) -> Inline:
     """Return skilld on a home in which facts were told of the project, which the settings name."""
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)})
-    assert program.run("learnings").returncode == 0  # makes the store
+    assert program.run("resume").returncode == 0  # makes the store
     _tell(home, project, FACTS)
     return program
 

@@ -52,7 +52,7 @@ def _ids(home: Path, *words: str) -> list[str]:
 async def _choose_all(screen: Screen) -> None:
     await screen.shows("6 sessions, none selected")
     await screen.press("a")
-    await screen.shows("6 selected; patterns that the rules alone may find: 3")
+    await screen.shows("6 selected; the rules alone may find 3 patterns")
 
 
 async def _to_the_names(screen: Screen) -> None:
@@ -74,9 +74,9 @@ def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -
         await screen.press("slash", *"rebase")
         await screen.until("the others to be gone", lambda: TAG[0] not in screen.text)
         await screen.press("enter", "space")
-        await screen.shows("1 selected; patterns that the rules alone may find: 0")
+        await screen.shows("1 selected; the rules alone may find 0 patterns")
         await screen.press("a")
-        await screen.shows("2 selected; patterns that the rules alone may find: 1")
+        await screen.shows("2 selected; the rules alone may find 1 pattern")
         await screen.press("escape")
 
     assert generate(story) == []
@@ -240,7 +240,7 @@ def _answer(program: Inline, *answers: str, **variables: str) -> str:
 def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
-    assert "2 selected; patterns that the rules alone may find: 1" in said
+    assert "2 selected; the rules alone may find 1 pattern" in said
     assert f": {SQUASH[0]}" in said
     assert "Bad Name cannot be used: it may contain only lowercase letters" in said
     assert "create squash\n  proposed as " in said
@@ -255,7 +255,7 @@ def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
     said = _answer(program, *asked, "release-notes", "squash")
     assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in said
-    assert "Not release-notes: another skill has that name." in said
+    assert "release-notes cannot be used: another skill has that name." in said
     assert "create squash\n  proposed as " in said
     (made,) = program.json("proposals")
     assert program.run("reject", made["id"]).returncode == 0
@@ -282,7 +282,7 @@ def test_in_a_small_terminal(program: Inline) -> None:
     with _in_a_terminal(program, "xterm-256color", 50, 14) as terminal:
         terminal.wait_until_still("the sessions", lambda text: "6 sessions, none selected" in text, LIMIT)
         terminal.press("a")
-        terminal.wait("what the rules find", lambda text: "rules alone may find: 3" in text, LIMIT)
+        terminal.wait("what the rules find", lambda text: "rules alone may find 3" in text, LIMIT)
         terminal.press("Enter")
         for step, key in (("2 of 3", "Continue"), ("3 of 3", "Propose")):
             screen = _wait_for(terminal, step, key)

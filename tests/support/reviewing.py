@@ -79,7 +79,8 @@ class Screen:
 def sitting(home: Path) -> ReviewSession:
     """Return a sitting over the store of the home that HOME names, which is made as `review` makes it."""
     where = places()
-    common.store().close()
+    if not where.database.exists():
+        common.store().close()
     return ReviewSession(
         ReviewContext(
             open_store=lambda: Store.open(where.database),

@@ -106,7 +106,7 @@ def test_the_anchor_is_one_line_where_one_is_enough_and_more_where_not() -> None
 def test_an_instruction_is_never_put_where_it_would_be_code_or_a_comment() -> None:
     before = b"# A\n\n- a\n\n## Hidden\n\n<!-- old\n\n- b\n\n-->\n"
     assert apply(before, [insert_bullet(before, "Hidden", "n")]) == before.replace(b"-->\n", b"-->\n\nn\n")
-    with pytest.raises(SkilldError, match="all code"):
+    with pytest.raises(SkilldError, match="only code"):
         insert_bullet(b"```sh\nmake\n", "Steps", "n")
 
 

@@ -21,7 +21,7 @@ def _why(text: str) -> str:
     ],
 )  # fmt: skip
 def test_a_path_of_one_machine_is_in_no_skill(place: str) -> None:
-    assert "path on this machine" in _why(f"Keep the job queue in {place} always.")
+    assert "path specific to this machine" in _why(f"Keep the job queue in {place} always.")
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ("model = ", "Cannot read the settings file"),
         ("x = " + "[" * 5000, "Cannot read the settings file"),
         ("model = '\xff'", "Cannot read the settings file"),
-        ('model = "cli:nosuch"', "known: cli:claude"),
+        ('model = "cli:nosuch"', "supports cli:claude"),
         ('model = "cli:claude:--resume"', "the part after the second colon is not a model name"),
         ('model = "Offline"', "did you mean offline?"),
         ('model = "gpt 5"', "not a valid model name"),

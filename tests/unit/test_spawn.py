@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -270,8 +271,8 @@ def test_workers_leave_no_descriptor_and_no_zombie(bench: Bench) -> None:
     before = _descriptors()
     for _ in range(5):
         bench.run(f"sys.stdin.buffer.readline()\n{RESULT}")
-        with pytest.raises(ChildProcessError):
-            os.waitpid(-1, os.WNOHANG)
+        with suppress(ChildProcessError):
+            assert os.waitpid(-1, os.WNOHANG) == (0, 0), "no zombie; the server of support.warm may be a child"
     assert _descriptors() == before
 
 
