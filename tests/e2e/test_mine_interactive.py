@@ -189,7 +189,7 @@ def test_going_back_keeps_the_choice(program: Inline) -> None:
         await screen.press("b")
         await screen.shows("2 of 3")
         await screen.press("b")
-        await screen.shows("1 of 3", "6 selected; patterns")
+        await screen.shows("1 of 3", "6 selected; the rules")
         await screen.press("escape")
 
     assert generate(story) == []
