@@ -68,7 +68,13 @@ def processor_time(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        is_armed = True
+        while is_armed:
+            try:  # the signal comes again until somebody has noticed it: perhaps just now
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                is_armed = False
+            except ProcessorTimeError:
+                continue
         signal.signal(signal.SIGPROF, handler)
         _end_at(soft, hard)
         if left:
