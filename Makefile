@@ -19,6 +19,8 @@ endef
 
 .PHONY: help run demo test test-quick test-faults test-live test-packages soak check bench docs pictures lock release clean
 .NOTPARALLEL:
+# Where Python may keep no bytecode, each program that a test starts compiles skilld anew: a second of processor time.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

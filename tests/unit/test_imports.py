@@ -8,14 +8,13 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from functools import cache
 
 import pytest
 
 from skilld.cli.parser import VERBS, build_parser
-
-ROOT = Path(__file__).parents[2]
+from support.source_tree import ROOT, trees
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
@@ -65,24 +64,17 @@ IMPORT_NAMES = {"gitpython": "git", "pyyaml": "yaml"}  # where it is not the pro
 HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets", "stringzilla", "rich"}
 
 
-def modules() -> dict[str, ast.Module]:
-    """Return the syntax trees of all modules by dotted name."""
-    found = {}
-    for path in sorted((ROOT / "skilld").rglob("*.py")):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        found[name] = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    return found
-
-
-def imports(tree: ast.Module) -> Iterator[str]:
-    """Yield the dotted names that a module imports anywhere: at its top, in functions, for types only."""
+@cache
+def imports(tree: ast.Module) -> frozenset[str]:
+    """Return the dotted names that a module imports anywhere: at its top, in functions, for types only."""
+    found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"line {node.lineno}: a relative import hides where it leads"
-            base = node.module or ""
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            found |= {f"{node.module or ''}.{alias.name}" for alias in node.names}
+    return frozenset(found)
 
 
 def part(name: str) -> str:
@@ -90,53 +82,54 @@ def part(name: str) -> str:
     return name.split(".")[1] if "." in name else ""
 
 
-def edges(trees: Mapping[str, ast.Module]) -> set[tuple[str, str]]:
+def edges(modules: Mapping[str, ast.Module]) -> set[tuple[str, str]]:
     """Return all (importing module, imported name) within skilld that cross a folder."""
-    found = {(module, name) for module, tree in trees.items() for name in imports(tree) if name.startswith("skilld.")}
+    found = {(module, name) for module, tree in modules.items() for name in imports(tree) if name.startswith("skilld.")}
     return {(module, name) for module, name in found if part(module) != part(name) and part(name) != "__version__"}
 
 
-def wrong_way(trees: Mapping[str, ast.Module]) -> list[str]:
+def wrong_way(modules: Mapping[str, ast.Module]) -> list[str]:
     """Return the imports that point beside or upwards, and what has no layer."""
     wrong = []
-    for module, name in sorted(edges(trees)):
+    for module, name in sorted(edges(modules)):
         known = part(module) in LAYER and part(name) in LAYER
         if not known or LAYER[part(name)] >= LAYER[part(module)]:
             wrong.append(f"{module} imports {name}")
     return wrong
 
 
-def through_walls(trees: Mapping[str, ast.Module]) -> list[str]:
+def through_walls(modules: Mapping[str, ast.Module]) -> list[str]:
     """Return the imports of a library that do not go through its door."""
     return [
         f"{module} imports {name}"
-        for module, tree in trees.items()
-        for name in imports(tree)
+        for module, tree in modules.items()
+        for name in sorted(imports(tree))
         if name.split(".")[0] in DOORS and not module.startswith(DOORS[name.split(".")[0]])
     ]
 
 
-def libraries(trees: Mapping[str, ast.Module]) -> set[str]:
+def libraries(modules: Mapping[str, ast.Module]) -> set[str]:
     """Return the top-level names of everything imported that is neither Python's nor ours."""
-    names = {name.split(".")[0] for tree in trees.values() for name in imports(tree)}
+    names = {name.split(".")[0] for tree in modules.values() for name in imports(tree)}
     return names - sys.stdlib_module_names - {"skilld", "_typeshed"}
 
 
 def test_every_folder_and_module_has_a_layer() -> None:
-    parts = {part(name) for name in modules() if part(name)}
+    parts = {part(name) for name in trees() if part(name)}
     assert parts - LAYER.keys() == set(), "give it a line in docs/architecture.md and in LAYERS"
 
 
 def test_imports_point_one_way() -> None:
-    trees = modules()
-    assert {"ingest", "worker", "daemon", "cli"} <= {part(module) for module, _ in edges(trees)}, "nothing was checked"
-    assert wrong_way(trees) == []
+    assert {"ingest", "worker", "daemon", "cli"} <= {part(module) for module, _ in edges(trees())}, (
+        "nothing was checked"
+    )
+    assert wrong_way(trees()) == []
 
 
 def test_no_evaluation_is_run_but_by_its_command() -> None:
     """Issue 17, part 5: never unasked; the daemon and what it starts cannot even import it."""
     wanted = ("skilld.evals.run", "skilld.evals.run.EvalRun")
-    found = {module for module, tree in modules().items() if {*imports(tree)} & {*wanted}}
+    found = {module for module, tree in trees().items() if imports(tree) & {*wanted}}
     assert found == {"skilld.cli.skills.evaluating"}
 
 
@@ -159,14 +152,14 @@ def test_the_check_finds_an_import_that_points_another_way(module: str, source: 
 
 
 def test_an_adapter_knows_nothing_but_bytes() -> None:
-    adapters = {name: tree for name, tree in modules().items() if name.startswith("skilld.agents.")}
+    adapters = {name: tree for name, tree in trees().items() if name.startswith("skilld.agents.")}
     assert len(adapters) > 2
     world = {"os", "io", "time", "random", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "urllib"}
-    assert {name: used for name, tree in adapters.items() if (used := world & set(imports(tree)))} == {}
+    assert {name: used for name, tree in adapters.items() if (used := world & imports(tree))} == {}
 
 
 def test_libraries_come_in_by_their_door() -> None:
-    assert through_walls(modules()) == []
+    assert through_walls(trees()) == []
     assert through_walls({"skilld.edit.lint": ast.parse("import git.cmd")}) == ["skilld.edit.lint imports git.cmd"]
 
 
@@ -175,7 +168,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
     names = [requirement.split(">")[0].split("=")[0].strip() for requirement in project["dependencies"]]
     declared = {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names}
     # Those are other libraries' own, of pydantic-settings and mcp, and of an extra.
-    assert libraries(modules()) - {"pydantic", "mcp_types", "fsspec"} == declared
+    assert libraries(trees()) - {"pydantic", "mcp_types", "fsspec"} == declared
     assert any(name.startswith("fsspec") for name in project["optional-dependencies"]["cluster"])
 
 
@@ -192,7 +185,7 @@ def test_the_check_of_loaded_modules_sees_them() -> None:
 
 
 def test_the_daemon_loads_nothing_heavy() -> None:
-    every = [name for name in modules() if part(name) == "daemon" and not name.endswith(".__main__")]
+    every = [name for name in trees() if part(name) == "daemon" and not name.endswith(".__main__")]
     assert len(every) > 2
     loaded = loaded_by("import " + ", ".join(every))
     assert "skilld" in loaded
@@ -206,14 +199,15 @@ def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
 
 
 def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run() -> None:
-    outside = {module for module, name in edges(modules()) if part(name) == "review"}
+    outside = {module for module, name in edges(trees()) if part(name) == "review"}
     assert outside == {"skilld.cli.mine", "skilld.cli.review"}
     assert "textual" not in loaded_by("import skilld.cli.mine, skilld.cli.review")
 
 
 def test_a_team_costs_nothing_who_did_not_join() -> None:
     """Issue 20: no room but the verbs' knows of it, and the daemon, `status` and `run --once` load nothing of it."""
-    knows = {name: {module for module, one in edges(modules()) if part(one) == name} for name in ("team", "machines")}
+    found = edges(trees())
+    knows = {name: {module for module, one in found if part(one) == name} for name in ("team", "machines")}
     assert knows["machines"] == {"skilld.cli.machines"}
     assert {module for module in knows["team"] if part(module) != "machines"} == {
         "skilld.cli.machines",

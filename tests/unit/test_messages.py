@@ -9,6 +9,7 @@ import argparse
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,6 @@ from skilld.settings import Settings
 from tools.messages import FOR_A_MODEL, Message, collect, messages, sample, shown
 
 SKILLD = Path(__file__).parents[2] / "skilld"
-FOUND = collect()
-PATTERNS = [re.compile(re.escape(one.text).replace(r"\{\}", "(.*)"), re.DOTALL) for one in FOUND if "{}" in one.text]
-TEXTS = {one.text for one in FOUND}
 
 # What shows text, told apart from the list of the collector: a new one must be added to both.
 SHOWS = {"SkilldError", "UsageError", "RefusedError", "NotRunningError", "RetryError", "line", "paint", "notify", "say"}
@@ -37,10 +35,26 @@ STRANGE = re.compile(
 )
 
 
+@cache
+def collected() -> list[Message]:
+    return collect()
+
+
+@cache
+def texts() -> frozenset[str]:
+    return frozenset(one.text for one in collected())
+
+
+@cache
+def patterns() -> list[re.Pattern[str]]:
+    holed = [re.escape(text).replace(r"\{\}", "(.*)") for text in texts() if "{}" in text]
+    return [re.compile(text, re.DOTALL) for text in holed]
+
+
 def on_the_list(text: str) -> bool:
     """Whether a text as it is shown is a message of the list, its holes filled."""
     text = text.strip("\n")
-    return text in TEXTS or any(pattern.fullmatch(text) for pattern in PATTERNS)
+    return text in texts() or any(pattern.fullmatch(text) for pattern in patterns())
 
 
 def literals(node: ast.AST) -> Iterator[ast.Constant]:
@@ -55,7 +69,7 @@ def literals(node: ast.AST) -> Iterator[ast.Constant]:
 
 def test_every_text_that_is_handed_to_what_shows_it_is_on_the_list() -> None:
     by_module: dict[str, str] = {}
-    for one in FOUND:
+    for one in collected():
         by_module[one.path] = f"{by_module.get(one.path, '')}\0{one.text}"
     missing, seen = [], 0
     for file in SKILLD.rglob("*.py"):
@@ -145,7 +159,7 @@ def test_what_a_command_says_is_on_the_list(
 def _by_parts(line: str) -> bool:
     """Whether a line is a title with its cause, a remedy, or a row with a message as its last cell."""
     parts = [part.strip() for part in re.split(r": |  +|\? |; ", line) if re.search(r"[a-z]{2} [a-z]{2}", part)]
-    return all(on_the_list(part) or any(part in text for text in TEXTS) for part in parts)
+    return all(on_the_list(part) or any(part in text for text in texts()) for part in parts)
 
 
 def test_what_a_notice_says_is_on_the_list() -> None:
@@ -181,7 +195,7 @@ def f(x: "a type in words") -> "another type in words":
 
 
 def test_no_message_is_in_words_that_nobody_types() -> None:
-    strange = [one for one in FOUND if one.path not in FOR_A_MODEL and STRANGE.search(one.text)]
+    strange = [one for one in collected() if one.path not in FOR_A_MODEL and STRANGE.search(one.text)]
     assert [f"{one.path}:{one.line}: {one.text}" for one in strange] == []
     assert STRANGE.search("the settings are to be mended")
 

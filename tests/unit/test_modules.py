@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from support.source_tree import sources, trees
+
 LONGEST = 500  # lines; a reviewer asks why from 300 on
 LONGEST_FUNCTION = 50  # lines, docstring and all
 
@@ -48,15 +48,6 @@ ENVIRONMENT = {
     "skilld.demo": "the throw-away home",
     "skilld.ingest.side_files": "where a client keeps its list of typed prompts",
 }
-
-
-def sources() -> dict[str, str]:
-    """Return the sources of all modules by dotted name."""
-    found = {}
-    for path in sorted((ROOT / "skilld").rglob("*.py")):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        found[name] = path.read_text(encoding="utf-8")
-    return found
 
 
 def taken_from(module: str, tree: ast.Module) -> list[tuple[str, int]]:
@@ -99,9 +90,9 @@ def starts_programs(tree: ast.Module) -> list[int]:
 Finder = Callable[[ast.Module], list[int]]
 
 
-def doing(finder: Finder, texts: Mapping[str, str]) -> dict[str, list[int]]:
+def doing(finder: Finder, modules: Mapping[str, ast.Module]) -> dict[str, list[int]]:
     """Return the modules, with lines, in which `finder` finds something."""
-    found = {name: finder(ast.parse(text, name)) for name, text in texts.items()}
+    found = {name: finder(tree) for name, tree in modules.items()}
     return {name: lines for name, lines in found.items() if lines}
 
 
@@ -120,23 +111,23 @@ def test_no_module_is_long() -> None:
     assert lengths[0][0] <= LONGEST, f"split by idea; the longest are\n{longest}"
 
 
-def functions(texts: Mapping[str, str]) -> list[tuple[int, str]]:
+def functions(modules: Mapping[str, ast.Module]) -> list[tuple[int, str]]:
     """Return the lines of each function and method with its name, the longest first."""
     found = [
         ((node.end_lineno or node.lineno) - node.lineno + 1, f"{name}.{node.name}")
-        for name, text in texts.items()
-        for node in ast.walk(ast.parse(text, name))
+        for name, tree in modules.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     return sorted(found, reverse=True)
 
 
 def test_no_function_is_long() -> None:
-    lengths = functions(sources())
+    lengths = functions(trees())
     assert len(lengths) > 1000, "nothing was measured"
     longest = "\n".join(f"{lines:4} {name}" for lines, name in lengths[:5])
     assert lengths[0][0] <= LONGEST_FUNCTION, f"take out a step that has a name; the longest are\n{longest}"
-    assert functions({"a": "def f():\n    x = 1\n    return x\n"}) == [(3, "a.f")]
+    assert functions({"a": ast.parse("def f():\n    x = 1\n    return x\n")}) == [(3, "a.f")]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +136,7 @@ def test_no_function_is_long() -> None:
     ids=["writes out", "starts programs", "reads the environment"],
 )
 def test_only_the_named_modules_do_it(finder: Finder, allowed: tuple[str, ...]) -> None:
-    found = doing(finder, sources())
+    found = doing(finder, trees())
     assert found, "nothing was found, not even where it is allowed"
     assert outside(found, allowed) == {}
 
@@ -164,11 +155,11 @@ def test_only_the_named_modules_do_it(finder: Finder, allowed: tuple[str, ...]) 
     ],
 )
 def test_each_finder_finds_its_kind_of_call_outside_its_places(finder: Finder, source: str) -> None:
-    assert outside(doing(finder, {"skilld.edit.lint": source}), ("skilld.cli", "skilld.editor")) != {}
-    assert outside(doing(finder, {"skilld.edit.lint": source}), ("skilld.edit",)) == {}
+    assert outside(doing(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.cli", "skilld.editor")) != {}
+    assert outside(doing(finder, {"skilld.edit.lint": ast.parse(source)}), ("skilld.edit",)) == {}
 
 
 def test_finders_pass_what_only_looks_alike() -> None:
     harmless = "x.print(1)\nprinted = 'os.environ'\nimport os\nos.path\n"
     for finder in (writes_out, starts_programs, reads_environment):
-        assert doing(finder, {"skilld.edit.lint": harmless}) == {}
+        assert doing(finder, {"skilld.edit.lint": ast.parse(harmless)}) == {}
