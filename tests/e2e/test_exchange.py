@@ -412,7 +412,7 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert branches == ["skilld/share/port-finder", "skilld/share/release-notes"]
     assert _git(hub, "ls-tree", "-r", "--name-only", branches[0]) == "port-finder/SKILL.md"
     assert "Pat Person" not in _git(hub, "show", f"{branches[0]}:port-finder/SKILL.md")
-    assert f"to import them: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
+    assert f"to import it elsewhere: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
     options = ("--branch", branches[0], "--name", "port-seeker")
     uninstalling = world.program.run("uninstall", "--dry-run").stdout
     assert f"{world.project.root}: refs/heads/skilld/share/release-notes" in uninstalling

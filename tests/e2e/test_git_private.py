@@ -110,7 +110,7 @@ def test_a_cherry_pick_and_lines_taken_out_by_hand_are_noticed(person: Person) -
 
 def test_skilld_git_keeps_to_what_it_is_for(person: Person, tmp_path: Path) -> None:
     done = person.program.run("git", "log")
-    assert (done.returncode, "No such repository" in done.stderr) == (1, True)
+    assert (done.returncode, "No repository yet" in done.stderr) == (1, True)
     person.teach(TICKETS)
     for arguments in (["clean", "-fdx"], ["push"], ["init"], ["-c", "core.pager=x", "log"], []):
         assert person.program.run("git", *arguments).returncode == 2

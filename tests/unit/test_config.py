@@ -321,9 +321,9 @@ def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(
     answers: list[Trouble | str] = [Trouble("the provider rejected the key", "Check the key."), " (12 tokens)"]
     monkeypatch.setattr(gather, "model", model)
     assert _set("model", "openai/gpt-5-mini") == 0
-    assert "It answered a test question (12 tokens)." in capsys.readouterr().out
+    assert "The model answered a test question (12 tokens)." in capsys.readouterr().out
     assert _set("model", "gpt-5") == 0
-    assert "It cannot answer yet: the provider rejected the key" in capsys.readouterr().out
+    assert "The model cannot answer yet: the provider rejected the key" in capsys.readouterr().out
     assert main(["config", "set", "model", "openai/gpt-5-mini", "--no-check"]) == 0
     for name in ("offline", "auto", "agent"):
         assert _set("model", name) == 0

@@ -166,7 +166,7 @@ def _history(row: LibraryRow) -> History:
     try:
         return History(row.path, private_repositories())
     except NotTrackedError as error:
-        remedy = "skilld starts one with its first proposal."
+        remedy = "It gets one with skilld's first proposal."
         raise SkilldError(f"{row.name} has no history", error.cause, remedy) from error
 
 
