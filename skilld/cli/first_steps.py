@@ -168,7 +168,7 @@ def _cost(found: list[Transcript]) -> str:
     progress.clear()
     calls = sum(len(windows(session, model)) for session in sessions)
     if not calls:
-        return "calls no model: nothing in them sounds like a lasting instruction"
+        return "needs no model: nothing in them sounds like a lasting instruction"
     return (
         f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{_limit(calls, settings)}"
     )

@@ -50,7 +50,9 @@ def joined(store: Store) -> Membership:
 
     found = load(store, common.settings().machines.remote)
     if found is None:
-        raise SkilldError("This machine does not sync with any other", "", "To join: skilld machines join REMOTE")
+        raise SkilldError(
+            "This machine does not sync with any other machine", "", "To join: skilld machines join REMOTE"
+        )
     return found
 
 
@@ -87,7 +89,7 @@ def join(arguments: argparse.Namespace) -> int:
     address = _address(common.as_text(arguments.remote))
     hub = _hub(Membership("", "", address, name))
     if hub.borrowed.is_public(address):
-        remedy = "Name a private repository."
+        remedy = "Use a private repository."
         raise RefusedError(_JOIN, f"anyone can read {address}", remedy)
     found, places = fetch(hub), _places(store)
     _show(hub.membership, gathered(store, places, _check(store), found), sorted(found.members))
@@ -126,8 +128,10 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
     from skilld.team.records import encode
 
     where = console.plain(membership.address)
-    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send to")
-    console.line(f"{where}, for everybody who can read that:")
+    console.line(
+        f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send this to"
+    )
+    console.line(f"{where}, where everyone with access can read it:")
     for record in told.records.values():
         console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
     if not told.records:
@@ -207,7 +211,7 @@ def _show_done(done: Synced) -> None:
 
 def _show_refused(known: Membership) -> None:
     for name, why in sorted(known.refused.items()):
-        console.line(f"  refused what {console.plain(name)} sent: {console.plain(why)}")
+        console.line(f"  rejected the records of {console.plain(name)}: {console.plain(why)}")
 
 
 def status(arguments: argparse.Namespace) -> int:

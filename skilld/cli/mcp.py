@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     project = common.folder(arguments.project)
     if sys.stdin.isatty():
         sys.stderr.write(
-            "Agents start this command and talk MCP to it; press Ctrl-D to quit. To set one up: skilld mcp --config AGENT\n"
+            "Agents start this command and talk MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
         )
     shelf = Shelf(
         lambda: inventory.offered(inventory.all_skills([project]), project),

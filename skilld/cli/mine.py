@@ -59,7 +59,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--min-cost", metavar="USD", type=float, help="only sessions known to have cost at least USD")
     parser.add_argument(
-        "--status", choices=("completed",), help="only sessions that were not cut short, as far as skilld knows"
+        "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"
     )
     parser.add_argument(
         "--kind", choices=("prompt", "workflow", "domain", "mcp"), help="create only this kind of skill"

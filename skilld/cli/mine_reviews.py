@@ -91,7 +91,7 @@ def _source(repo: Repo) -> Source:
     names = [name for name in ("upstream", "origin", *sorted(places)) if name in places]
     if not names:
         where = f"{repo.toplevel} has no remote on GitHub or GitLab"
-        raise SkilldError("No review comments to read", where, "Name another repository: --project FOLDER")
+        raise SkilldError("No review comments to read", where, "Choose another repository: --project FOLDER")
     place = places[names[0]]
     return Source(place.kind, place.hostname, place.path, Host(place, os.environ, common.home()).get)
 

@@ -243,7 +243,7 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
             return True
         console.say(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
-    console.say("Nothing was chosen. To choose later: skilld setup")
+    console.say("No choice made. To choose later: skilld setup")
     return False
 
 

@@ -52,7 +52,7 @@ def add(verbs: common.Verbs) -> None:
         "--name", metavar="NAME", default="", help="your name in the team (default: a random one)"
     )
     made["join"].add_argument("--quotes", action="store_true", help="also share the words you used for each rule")
-    made["join"].add_argument("--open", action="store_true", help="also share rules that you have not decided on")
+    made["join"].add_argument("--open", action="store_true", help="also share rules that you have not yet decided on")
     made["join"].add_argument("--yes", action="store_true", help="do not ask for confirmation")
     made["sync"].add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
     made["pr"].add_argument("--dry-run", action="store_true", help="show the lines without pushing them")
@@ -150,7 +150,7 @@ def _address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
         raise UsageError(_JOIN, f"{remote} is not a remote")
     found = push_addresses(repo, remote, removed)
     if not found or (found == [remote] and not (repo.toplevel / remote).exists() and ":" not in remote):
-        raise UsageError(_JOIN, f"{repo.toplevel} has no remote called {remote}", "Name another: --remote NAME")
+        raise UsageError(_JOIN, f"{repo.toplevel} has no remote called {remote}", "Choose another: --remote NAME")
     return absolute(found[0], repo.toplevel)
 
 
@@ -168,7 +168,7 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
         console.line("  nothing yet: no rule here has been accepted")
     _show_kept(leaving.kept)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
-    more += [] if membership.open else ["rules you have not decided on (--open)"]
+    more += [] if membership.open else ["rules you have not yet decided on (--open)"]
     console.line(f"Rules you accept later are shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}.")
 
 
@@ -287,7 +287,7 @@ def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Foun
 def show_refused(found: Found) -> None:
     """Name whose records were refused."""
     for person, why in sorted(found.refused.items()):
-        console.line(f"  refused what {console.plain(person)} shares: {console.plain(why)}")
+        console.line(f"  rejected the records of {console.plain(person)}: {console.plain(why)}")
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:

@@ -264,7 +264,7 @@ def _tell(one: Planned, name: str, trouble: str) -> None:
     console.line(f"  lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
         Fate.OPEN: f"already proposed: skilld show {name}",
-        Fate.REJECTED: "you already decided about this cut; it will not be proposed again",
+        Fate.REJECTED: "you have already decided on this cut; it will not be proposed again",
         Fate.WAITS: "waiting for your decision on the others",
     }
     if trouble:

@@ -201,7 +201,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = _remove(last)
     console.say(
         "To remove the program itself, use the tool that installed it: pipx uninstall skilld, uv "
-        "tool uninstall skilld, make clean in a checkout, ..."
+        "tool uninstall skilld, or make clean in a checkout"
     )
     return code
 

@@ -178,7 +178,7 @@ def test_what_was_said_again_is_counted_by_line() -> None:
     assert repeats(()) == []
 
 
-SKIPPED = "3 skipped with nothing lasting in them"
+SKIPPED = "3 skipped, with nothing lasting in them"
 
 
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
@@ -195,8 +195,8 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
 
 def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
     assert why_nothing(Counts(turns=6, judged=5, chatter=1), "") == [
-        "6 messages read: 5 judged, 1 skipped with nothing lasting in them",
-        "nothing in what was judged sounded like a lasting instruction",
+        "6 messages read: 5 judged, 1 skipped, with nothing lasting in them",
+        "nothing judged so far sounded like a lasting instruction",
     ]
     kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "")
     assert kept[1:] == ["2 lasting instructions kept, but not in any file yet; to see what you said: skilld learnings"]

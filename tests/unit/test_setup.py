@@ -106,7 +106,7 @@ def test_the_end_of_the_input_leaves_too_and_is_a_no_later(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _setup(monkeypatch, None) == Exit.FAILURE
-    assert "Nothing was chosen. To choose later: skilld setup" in capsys.readouterr().out
+    assert "No choice made. To choose later: skilld setup" in capsys.readouterr().out
     assert _setup(monkeypatch, "", None, None) == Exit.OK
     assert "To do it later: skilld run --once --backfill 7" in capsys.readouterr().out
     assert manager.asked == []

@@ -20,7 +20,7 @@ def add(verbs: common.Verbs) -> None:
         ("disable", False, f"stop offering skills to agents ({about}); agents may still load them themselves"),
     ):
         parser = common.verb(verbs, name, partial(run, on=on), text)
-        parser.add_argument("names", metavar="NAME", nargs="*", help="a skill, by its name or folder")
+        parser.add_argument("names", metavar="NAME", nargs="*", help="a skill's name or folder")
         parser.add_argument("--all", action="store_true", help="all the skills you have now")
         parser.add_argument(
             "--custom", action="store_true", help="all your own skills and project skills, but not plugin skills"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _TITLE = "The skill was not evaluated"
 _MOST_RUNS = 200
-_NEEDED = "a model has to write the answers; to choose one: skilld setup"
+_NEEDED = "a model is needed to write the answers; to choose one: skilld setup"
 
 
 def add(verbs: common.Verbs) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "export", run, "write skills to files that you can share, without secrets or sessions")
-    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
+    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
     parser.add_argument(
         "-o", "--out", metavar="FILE", type=Path, help="the file to write, or a folder for several skills"
     )
@@ -137,7 +137,7 @@ def add_share(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "preview skills, then push them to a branch that others can use, without personal data"
     parser = common.verb(verbs, "share", run_share, text)
-    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
+    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
     parser.add_argument("--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or a URL")
     parser.add_argument("--branch", metavar="NAME", default="", help="the branch (default: skilld/share/NAME)")
     parser.add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
