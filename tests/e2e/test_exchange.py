@@ -390,7 +390,7 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     share = ("skills", "share", "port-finder", world.notes, "--to", str(hub))
     shown = world.program.run(*share, "--dry-run")
     assert shown.returncode == 0
-    assert "skilld/share/port-finder to" in shown.stdout
+    assert "Branch skilld/share/port-finder for" in shown.stdout
     assert "+Say which port {{service}} has." in shown.stdout
     assert "skilld-author" not in shown.stdout
     assert world.program.run(*share).returncode == 5

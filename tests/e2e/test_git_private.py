@@ -191,7 +191,7 @@ def test_two_learnings_and_the_folder_that_is_meant(person: Person, tmp_path: Pa
     other._count = 10
     assert len(other.teach(TICKETS)) == 3
     done = person.program.run("git", "log")
-    assert (done.returncode, "there are 2" in done.stderr) == (2, True)
+    assert (done.returncode, "skilld keeps 2" in done.stderr) == (2, True)
     done = person.program.run("git", "--root", str(other.skill.parents[1]), "log", "--format=%s", "main")
     assert done.stdout == f"As found: {RELATIVE}\n"
     assert person.program.run("accept", "--all").returncode == 0
