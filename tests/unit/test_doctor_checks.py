@@ -64,7 +64,13 @@ def test_a_good_machine_gets_no_remedy() -> None:
 @pytest.mark.parametrize(
     ("facts", "name", "verdict", "detail", "remedy"),
     [
-        (replace(MACHINE, folders=9000), "watches", "warn", "9000 folders; the kernel allows 8,192", "max_user_watches=524288"),
+        (
+            replace(MACHINE, folders=9000),
+            "watches",
+            "warn",
+            "9000 folders; the kernel allows 8,192",
+            "max_user_watches=524288",
+        ),
         (replace(MACHINE, folders=600000), "watches", "warn", "the kernel allows 8,192", "max_user_watches=1200000"),
         (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "polling /nfs", ""),
         (replace(MACHINE, watch_limit=None), "watches", "ok", "12 folders", ""),
