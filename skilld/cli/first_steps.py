@@ -136,7 +136,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     except SkilldError as error:
         _tell(error)
         return ""
-    return f"the last {last} were processed"
+    return f"processed the last {last}"
 
 
 def _in_the_way() -> str | None:

@@ -43,10 +43,10 @@ def test_effect_says_in_words_how_often(before: tuple[int, int], after: tuple[in
 def test_the_report_says_one_of_one_in_words() -> None:
     shares = [Share(1, 1, 100), Share(1, 0, 0), Share(4, 4, 100), Share(4, 0, 0), Share(1200, 3, 0)]
     assert [sessions(one) for one in shares] == [
-        "the one session",
-        "none of 1 session",
-        "all 4 sessions",
-        "none of 4 sessions",
+        "1 of 1 session",
+        "0 of 1 session",
+        "4 of 4 sessions",
+        "0 of 4 sessions",
         "3 of 1,200 sessions (0%)",
     ]
 
