@@ -59,7 +59,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--statusline",
         choices=["claude-code", "starship", "tmux", "none"],
-        help="only change the status line: show in this program how many proposals are waiting, or in none",
+        help="only add the number of waiting proposals to this program's status line; none removes it",
     )
     parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
 
