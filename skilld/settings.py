@@ -45,8 +45,10 @@ class _Section(BaseModel):
 class Batch(_Section):
     """When the turns of a session are judged."""
 
-    turns: int = Field(5, ge=1, le=50, description="number of your messages that make up a batch")
-    idle_minutes: float = Field(10, ge=0, le=1440, description="idle minutes after which a smaller batch is judged")
+    turns: int = Field(5, ge=1, le=50, description="how many of your messages make up a batch")
+    idle_minutes: float = Field(
+        10, ge=0, le=1440, description="minutes without activity after which a smaller batch is judged"
+    )
 
 
 class Notify(_Section):
@@ -124,7 +126,7 @@ class Auto(_Section):
     )
     targets: Targets = Field(
         default_factory=lambda: [TargetKind.SKILL],
-        description="kinds of files that may be edited without asking, as in targets",
+        description="kinds of files to edit without asking, as in targets",
     )
 
 
@@ -133,7 +135,7 @@ class Mine(_Section):
 
     nightly: bool = Field(default=False, description="look for skills in past sessions once a night")
     auto_domain_skill: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
-        default_factory=list, description="projects whose facts go into a skill of their own"
+        default_factory=list, description="projects whose facts are collected in one skill per project"
     )
 
     @field_validator("auto_domain_skill")
@@ -149,7 +151,7 @@ class Team(_Section):
         default_factory=list, description="repositories whose teams you joined; set by `skilld team join`"
     )
     auto_pr: Literal["never", "weekly"] = Field(
-        "never", description="weekly: open or update the team's pull request once a week without being asked"
+        "never", description="weekly: open or update the team's pull request once a week without asking"
     )
 
     @field_validator("repositories")
@@ -161,7 +163,7 @@ class Team(_Section):
 class Machines(_Section):
     """One person's decisions on all of their machines."""
 
-    remote: str = Field("", description="remote that your machines sync through; use `skilld machines join`")
+    remote: str = Field("", description="the remote your machines sync through; set by `skilld machines join`")
 
 
 class Lifecycle(_Section):
@@ -186,7 +188,7 @@ class Settings(BaseSettings):
     model: str = Field(
         "auto",
         min_length=1,
-        description="which judge to use: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
+        description="who judges: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
     )
     model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's own")
     model_api_key: str | None = Field(

@@ -92,7 +92,7 @@ class Document:
 DOCUMENTS = (
     Document(
         ("setup",),
-        "The setting `model`, whether it was ever chosen, and who could judge here.",
+        "The setting `model`, whether you chose it, and who could judge on this machine.",
         "{model: string, answered: boolean, offers: {model: string, title: string, sends: string, costs: string}[]}",
     ),
     Document(
@@ -115,17 +115,17 @@ DOCUMENTS = (
     ),
     Document(
         ("cost",),
-        "One entry in `days` for each day, model and skill. `waiting` and `spared` count batches.",
+        "One entry in `days` per day, model and skill. `waiting` and `spared` count batches.",
         "{days: {day: string, model: string, skill: string, calls: integer, usd: number, tokens: integer, "
         f"tokens_in: integer}}[], budget: {{{_SPENT}, spent: string}}, waiting: integer, spared: integer}}",
     ),
     Document(
         ("doctor",),
-        "`why_nothing` says why nothing was proposed, where nothing was.",
+        "`why_nothing` says why nothing was proposed; empty if something was.",
         f"{{checks: {of_fields(Check)}[], why_nothing: string[]}}",
     ),
     Document(("config show",), "The settings by section. A key shows as `(set)`.", "{[name]: any}"),
-    Document(("accept", "reject", "restore", "revert"), "One entry for each proposal, in order.", "Decided[]"),
+    Document(("accept", "reject", "restore", "revert"), "One entry per proposal, in order.", "Decided[]"),
     Document(
         ("proposals",),
         "`commit` is on `branch` while a proposal is open; `landed` is the commit that brought it in.",
@@ -134,7 +134,7 @@ DOCUMENTS = (
     Document(("learnings propose",), "The proposal that was made.", "Proposal"),
     Document(
         ("show",),
-        "The proposal, with its unified diff; `parts` are those of an open one that can be accepted singly, in order.",
+        "The proposal, with its unified diff; the `parts` of an open one can be accepted separately.",
         _PROPOSAL[:-1] + ", diff: string, parts: {removed: string[], added: string[]}[]}",
         "Proposal & {diff: string, parts: {removed: string[], added: string[]}[]}",
     ),
@@ -154,8 +154,8 @@ DOCUMENTS = (
     ),
     Document(
         ("effect",),
-        "`before` and `after` the rule came in: the sessions in which it could matter, those in which it had to "
-        "be repeated, and the interval that holds the true share. `unread` counts transcripts that were not read yet.",
+        "`before` and `after` the rule was added: the sessions where it applied, those where you repeated it, and the "
+        "interval for the true share. `unread` counts transcripts that have not been read yet.",
         "{rules: {id: string, path: string, line: integer, text: string, origin: string, since: string | null, "
         f"before: {_COUNT}, after: {_COUNT}, state: string, "
         "remedy: {kind: string, proposal: string | null, state: string | null, "
@@ -173,7 +173,7 @@ DOCUMENTS = (
     ),
     Document(
         ("learnings",),
-        "Lasting things you said that fit no file yet, each once; `said` has the ID of every time.",
+        "Lasting things you said that are not in a file yet, each once; `said` has an ID for every time.",
         of_fields(
             Learning,
             text="string",
@@ -185,7 +185,7 @@ DOCUMENTS = (
         )
         + "[]",
     ),
-    Document(("skills list",), "Shares are 0 to 1, null where nothing is known.", "Skill[]"),
+    Document(("skills list",), "Shares are 0 to 1, or null if unknown.", "Skill[]"),
     Document(
         ("skills show",),
         "The skill, with the proposals and learnings behind it.",
@@ -217,22 +217,22 @@ DOCUMENTS = (
         of_fields(Profile, newest="string | null", top=of_fields(Because) + "[]"),
     ),
     Document(
-        ("skills restore",), "With a name the skill that is back, without one the archive.", "Archived | Archived[]"
+        ("skills restore",), "With a name: the restored skill; without one: the archive.", "Archived | Archived[]"
     ),
     Document(
         ("skills import",),
-        "One entry for each skill found; `refused` says why one was not proposed.",
+        "One entry per skill found; `refused` says why it was not proposed.",
         "{where: string, name: string | null, proposal: string | null, path: string | null, flags: string[], "
         "left_out: string[], refused: string}[]",
     ),
     Document(
         ("consolidate",),
-        "Pairs of skills for one task; `what` says what became of the merge.",
+        "Pairs of skills for the same task; `what` says what happened to the merge.",
         "{keep: {name: string, path: string}, away: {name: string, path: string}, score: number, words: string[], "
         "what: string, why: string, carried: string[], lost: {what: string, why: string}[], proposals: string[], "
         "dry_run: boolean}[]",
     ),
-    Document(("record",), "The task as it was kept.", of_fields(Task)),
+    Document(("record",), "The task as recorded.", of_fields(Task)),
     Document(("record --stats",), "What the recorded tasks have in common. Shares are 0 to 1.", of_fields(Patterns)),
     Document(
         ("mine",),
@@ -247,14 +247,14 @@ DOCUMENTS = (
     ),
     Document(
         ("mine --over",),
-        "What many transcripts come to, without anybody's words but what recurs.",
+        "What many transcripts have in common, without anyone's words except what recurs.",
         "{files: integer, sessions: integer, unreadable: {path: string, why: string}[], candidates: {name: string, "
         "project: string, dimensions: string[], changes: string[], sessions: integer}[], "
         "docs: {project: string, text: string, sessions: integer}[]}",
     ),
     Document(
         ("mine --reviews",),
-        "What reviewers asked for in several pull requests. `left_out` counts comments by who wrote them.",
+        "What reviewers asked for in several pull requests. `left_out` counts comments by kind of author.",
         "{comments: integer, new: integer, left_out: {[sort]: integer}, stopped: string, requests: {text: string, "
         "pulls: integer, people: integer, roles: {[role]: integer}, since: string, links: string[], path: string, "
         "proposal: string | null, why_not: string}[]}",
@@ -269,29 +269,29 @@ DOCUMENTS = (
     ),
     Document(
         ("inspect --explain",),
-        "How each record was classified, and why; `shape` has keys and types of one of an unknown kind, no values.",
+        "How each record was classified, and why; for an unknown kind, `shape` has keys and types, but no values.",
         "{agent: string, records: {start: integer, end: integer, kind: string, taken_for: string[], why: string, "
         "shape: any}[]}",
     ),
-    Document(("eval",), "Figures by name; which, depends on what is scored.", "{[figure]: any}"),
+    Document(("eval",), "Figures by name; which ones depends on what is scored.", "{[figure]: any}"),
     Document(
         ("team status",),
-        "What the team's people share, as last synced.",
+        "What the people in the team share, as of the last sync.",
         "{repository: string, person: string, people: string[], refused: {[person]: string}, synced_at: string, "
         "trouble: string, rules: {id: string, rule: string, standing: string, why: string, people: integer, "
         "sessions: integer, since: string, last: string, quotes: string[]}[]}",
     ),
     Document(
         ("machines status",),
-        "Your machines and what they know, as last synced.",
+        "Your machines and their rules, as of the last sync.",
         "{remote: string, machine: string, machines: string[], refused: {[machine]: string}, synced_at: string, "
         "trouble: string, rules: {rule: string, file: string, standing: string, sessions: integer, "
         "decided_at: string}[], learnings: string[]}",
     ),
-    Document(("sync", "unsync"), "One entry for each file.", "FileChange[]"),
+    Document(("sync", "unsync"), "One entry per file.", "FileChange[]"),
     Document(
         ("recommend",),
-        "The best match first; `skill` is empty for what no skill says.",
+        "The best match first; `skill` is empty for something that no skill says.",
         f"{of_fields(Recommendation)}[]",
     ),
     Document(
@@ -300,7 +300,7 @@ DOCUMENTS = (
         "{skills: {name: string, description: string, sessions: integer}[], "
         "minded: {text: string, confidence: number}[]}",
     ),
-    Document(("service status",), "What the service manager says.", of_fields(ServiceState)),
+    Document(("service status",), "What the service manager reports.", of_fields(ServiceState)),
     Document(("logs",), "The fields of each entry depend on its `event`.", "{[field]: any}[]"),
 )
 # Commands without --json, and why.

@@ -49,6 +49,7 @@ FOR_A_MODEL = (
 # Modules with prose that nobody is shown: here only what is handed to something that shows it.
 _NOT_SHOWN = (
     "agents/",  # what agents write into transcripts
+    "batching/gate.py",  # names of what it counts
     "classify/backends/agent_cli/c",  # arguments of agents' programs
     "classify/backends/agent_cli/gemini.py",
     "classify/backends/agent_cli/opencode.py",
@@ -90,6 +91,9 @@ _NO_PROSE = re.compile(
     | ^(?:full\ sweep|/visual\ studio|state\ is-|claude\ code$|mined\n|domain\n|asked\ asks|---) # compared, not shown
     | ^not\ a\ git\ repository\ \(or\ any
     | ^(?:reference|unable\ to\ resolve|but\ expected)
+    | ^(?:bold\ |\{\}\ bold\ |same\ change$|lines\ gone$) # styles, values
+    | ^(?:member\ namespaces|ignore\ disregard|\[core\])
+    | ^\[Request\ interrupted | ^credit\ balance\|
     """,
     re.VERBOSE,
 )

@@ -142,7 +142,7 @@ def judge(tree: Tree, environment: Mapping[str, str], agents: Agents, terminals:
         end = f"{top.shown} (process {top.pid})"
         return Doubt(
             Why.ORPHAN,
-            (f"it was started from {end}, not from a login session or a terminal that skilld recognizes"),
+            (f"this command was started from {end}, not from a login session or a terminal that skilld recognizes"),
         )
     return None
 

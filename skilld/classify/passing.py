@@ -8,7 +8,7 @@ from __future__ import annotations
 from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.sentences import clauses
 
-FOR_NOW = "you said that it was only for now"
+FOR_NOW = "you said it was only for now"
 
 
 def is_passing(quote: str, typed: str) -> bool:

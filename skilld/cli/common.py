@@ -145,7 +145,7 @@ def which(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
 
     found = store.proposals.in_states([State(state) for state in states])[::-1]
     if not found:
-        why = "there are no proposals yet" if verb == "show" else f"no proposal is {' or '.join(states)}"
+        why = "there are no proposals yet" if verb == "show" else f"no proposals are {' or '.join(states)}"
         raise UsageError(f"Nothing to {verb}", why)
     for one in found[:_MOST_NAMED]:
         state = "" if one.state is State.OPEN else f" [{one.state.value}]"

@@ -29,12 +29,12 @@ def add(verbs: common.Verbs) -> None:
     common.verb(actions, "show", show, "list every setting with its value and meaning", listing=True)
     common.verb(actions, "path", path, "print the path of the settings file")
     change = common.verb(actions, "set", set_, "change a setting in the file")
-    change.add_argument("key", metavar="KEY", help="a setting, as `skilld config show` names it")
-    change.add_argument("value", metavar="VALUE", help="its value; separate the items of a list with commas")
+    change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
+    change.add_argument("value", metavar="VALUE", help="the new value; separate list items with commas")
     change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
     common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
     back = common.verb(actions, "unset", unset, "remove a setting from the file, so that its default applies")
-    back.add_argument("key", metavar="KEY", help="a setting, as `skilld config show` names it")
+    back.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -94,10 +94,10 @@ def try_model() -> None:
     store = common.store() if places.database.exists() else None
     found = model(settings, os.environ, store, time.time(), ask=True)
     if trouble := found.lacks or (found.answer if isinstance(found.answer, Trouble) else None):
-        console.line(f"It cannot answer yet: {trouble.what}")
+        console.line(f"The model cannot answer yet: {trouble.what}")
         console.line(f"  {trouble.remedy}")
     elif found.answer is not None:
-        console.line(f"It answered a test question{found.answer}.")
+        console.line(f"The model answered a test question{found.answer}.")
 
 
 def edit(arguments: argparse.Namespace) -> int:
@@ -117,7 +117,7 @@ def edit(arguments: argparse.Namespace) -> int:
             console.line(f"Not valid: {error.cause if isinstance(error, UsageError) else error}")
             if terminal.says_yes("Edit it again? [y/N] ", sys.stdout):
                 continue
-            raise UsageError("Nothing was changed", "what you wrote is not valid") from None
+            raise UsageError("Nothing was changed", "the file you saved is not valid") from None
         _replace(file, text)
         read_file(file)  # whether others can read a key in it
         console.line(f"Wrote {console.plain(str(file))}. A running daemon picks it up within seconds.")

@@ -55,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     if len(arguments.names) == 1:
         raise UsageError(
-            "Merge it with what?", "you named only one skill", "Name two skills, or none: skilld consolidate NAME NAME"
+            "Two skills are needed for a merge",
+            "you named only one skill",
+            "Name two skills, or none: skilld consolidate NAME NAME",
         )
     scrub_environment()
     store = common.stored() if arguments.dry_run else common.store()
@@ -203,4 +205,4 @@ def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool)
     for proposal in found.proposals:
         console.line(f"  proposed: skilld show {proposal.id}, accept {proposal.id}, reject {proposal.id}")
     if dry_run:
-        console.line(f"  would be proposed for {keep}, in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")
+        console.line(f"  would be proposed for {keep} in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")

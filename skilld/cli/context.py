@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skilld.context.ceilings import Ceiling
     from skilld.context.tokenizer import Tokenizer
 
-_KNOWN = {"documented": "as its documentation says", "not known": "what it loads is not known"}
+_KNOWN = {"documented": "according to its documentation", "not known": "skilld does not know what it loads"}
 
 
 def add(verbs: common.Verbs) -> None:
@@ -147,9 +147,9 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
     skills = [file for file in context.files if file.scope is Scope.SKILL]
     if skills:
         tokens = sum(tokenizer.count(file.text) for file in skills)
-        console.say(f"  and one line for each of {counted(len(skills), 'skill')}, {tokens} tokens")
+        console.say(f"  plus one line per skill: {counted(len(skills), 'skill')}, {tokens} tokens")
     for file, one, has in _over(context, tokenizer, most):
-        words = f"{has:,} {one.unit.value}, and {one.what} past {one.most:,}"
+        words = f"{has:,} {one.unit.value} (limit {one.most:,}): {one.what}"
         console.say(f"  ! {console.plain(short(file.path, project))}: {words}")
     for surprise in (*context.surprises, *dead_in(context)):
         place = f"{short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"

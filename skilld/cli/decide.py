@@ -39,14 +39,14 @@ def add(verbs: common.Verbs) -> None:
         type=_numbers,
         action="extend",
         default=[],
-        help="accept only this part, as `skilld show` numbers them; the rest stays open. Repeat it for more",
+        help="accept only this part and leave the rest open (`skilld show` numbers the parts); repeatable",
     )
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
     parser = common.verb(
         verbs, "reject", reject, "discard proposals; the same thing will not be proposed again", listing=True
     )
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
-    parser.add_argument("--why", metavar="TEXT", default="", help="record why you decided this way")
+    parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")
     about = "bring back rejected or dropped proposals"
     parser = common.verb(verbs, "restore", restore, about, listing=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
@@ -57,7 +57,7 @@ def add(verbs: common.Verbs) -> None:
 def _numbers(text: str) -> list[int]:
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isascii() and part.isdigit() and int(part) for part in parts):
-        raise argparse.ArgumentTypeError("must be a number, or several: 1,3")
+        raise argparse.ArgumentTypeError("must be one or more numbers, such as 1,3")
     return [int(part) for part in parts]
 
 
@@ -78,7 +78,9 @@ def _accept_parts(arguments: argparse.Namespace) -> int:
     from skilld.types import State
 
     if len(arguments.ids) != 1 or arguments.all or arguments.worktree:
-        raise UsageError("Which proposal?", "--part takes one ID, without --all or --worktree", _LIST)
+        raise UsageError(
+            "Which proposal?", "--part needs exactly one ID, and cannot be combined with --all or --worktree", _LIST
+        )
     removed = scrub_environment()
     store = _store()
     (proposal,) = _named(store, arguments.ids)

@@ -31,7 +31,7 @@ _ADVICE = {
     "cut": "Remove it",
     "merge": "Say it only once",
     "move": "Move it to where it is loaded",
-    "scope": "Move it to the files it is about",
+    "scope": "Limit it to the files it is about",
     "sharpen": "Say it more clearly",
 }
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
@@ -43,12 +43,12 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "effect",
         run,
-        "show whether each rule was followed, or had to be repeated",
+        "show which rules were followed and which you had to repeat",
         listing=True,
     )
-    which = "only the rules of this skill or file, or the one with this ID"
+    which = "only the rules in this skill or file, or the rule with this ID"
     parser.add_argument("which", metavar="NAME or PATH or ID", nargs="?", help=which)
-    over.add(parser, "count in all transcripts in these folders or stores (s3://...), for the rules of one file")
+    over.add(parser, "count all transcripts in these folders or stores (s3://...), for the rules in one file")
     parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
     if not found:
-        console.say("No matching rules: no proposal has added one yet, and you have not had to repeat one.")
+        console.say("No matching rules: none was added by a proposal, and you have not had to repeat any.")
     if left:
         console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
     return 0
@@ -266,7 +266,7 @@ def _show(looked: Looked, *, whole: bool) -> None:
         console.say(f"          {_advice(remedy, key_of(looked.effect.rule), whole=whole)}")
         for check in remedy["checks"] if whole else ():
             console.say(
-                f"\n{console.plain(check['file'])} of {check['agent']}, a draft that skilld does not install:\n"
+                f"\nDraft of {console.plain(check['file'])} for {check['agent']} (skilld does not install it):\n"
             )
             for line in check["text"].splitlines():
                 console.line(console.plain(line))
@@ -279,9 +279,9 @@ def summary(effect: Effect) -> str:
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
-        told = f"no session{since} where it applied"
+        told = f"has not applied in any session{since}"
     elif after.sessions < FEWEST:
-        told = f"repeated in {_sessions(after)}{since}; {FEWEST} are needed to tell whether it is followed"
+        told = f"repeated in {_sessions(after)}{since}; at least {FEWEST} are needed to tell whether it is followed"
     else:
         low, high = after.interval
         told = f"repeated in {_sessions(after)}{since}; the true share is {low:.0%} to {high:.0%} (95% confidence)"
@@ -290,26 +290,23 @@ def summary(effect: Effect) -> str:
 
 def _sessions(count: Count) -> str:
     """Return in which of the sessions where a rule applied something was said."""
-    if count.sessions == 1:
-        return "the one session where it applied" if count.repeats else "none: it applied in one session"
-    share = {0: "none", count.sessions: "all"}.get(count.repeats, str(count.repeats))
-    return f"{share} of the {count.sessions} sessions where it applied"
+    return f"{count.repeats} of {counted(count.sessions, 'session')} where it applied"
 
 
 def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
     """Return the line that says what to do about a rule."""
     kind, proposal = remedy["kind"], remedy["proposal"]
     if kind == "revert":
-        return f"It has had to be repeated more often since it was added. To revert it: skilld revert {proposal}"
+        return f"You have had to repeat it more often since it was added. To revert it: skilld revert {proposal}"
     if kind == "enforce" and whole and not remedy["checks"]:
         return (
-            "Nothing is left to try except a linter or a check of your own: the rule is not about a "
-            "command that a hook can see."
+            "Rewording and moving it have not helped. Enforce it with a linter or a check of your own: a hook "
+            "cannot, because the rule is not about a command."
         )
     if kind == "enforce":
         return (
-            "Nothing is left to try except enforcing it with a hook: "
+            "Rewording and moving it have not helped. Enforce it with a hook: "
             f"{'see below' if whole else f'skilld effect {key}'}"
         )
     what = _ADVICE[kind]
-    return f"{what}: proposed as {proposal} ({remedy['state']})" if proposal else f"{what}: skilld run proposes it"
+    return f"{what}: proposed as {proposal} ({remedy['state']})" if proposal else f"{what}: skilld run will propose it"

@@ -43,7 +43,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="labelled cases, one JSON object per line (not needed for decisions), or pairs for repeats and matters",
+        help="labelled cases, one JSON object per line (pairs for repeats and matters; none for decisions)",
     )
     parser.add_argument(
         "--backend",
@@ -56,7 +56,7 @@ def add(verbs: common.Verbs) -> None:
         ),
     )
     parser.add_argument(
-        "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches to judge in parallel ({_JOBS})"
+        "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches to judge in parallel (default: {_JOBS})"
     )
     parser.add_argument("--usd", type=float, metavar="DOLLARS", help="stop starting batches after spending this much")
     parser.add_argument(
@@ -239,13 +239,9 @@ _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
 def _check_data(kind: str, data: list[Path]) -> None:
     """Raise UsageError where files of cases are missing, or named where the cases are in the store."""
     if kind == DECISIONS and data:
-        raise UsageError(
-            "This command does not read a file", f"--data {data[0]} does not apply to {kind}", "Leave it out."
-        )
+        raise UsageError(f"{kind} does not read a file", f"--data {data[0]} does not apply", "Leave it out.")
     if kind != DECISIONS and not data:
-        raise UsageError(
-            "There is nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE"
-        )
+        raise UsageError("Nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE")
 
 
 def _not_gold(backend: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld": (
         ("skilld setup", "get started"),
-        ("skilld run --backfill 7", "start now, with the last 7 days"),
+        ("skilld run --backfill 7", "start now and include the last 7 days"),
         ("skilld review", "decide on the proposals"),
     ),
     "skilld run": (
@@ -75,7 +75,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld team leave": (("skilld team leave", ""),),
     "skilld team pr": (
         ("skilld team pr --dry-run", "see the lines that would be proposed"),
-        ("skilld team pr 3f2a9c", "propose a rule that only you said"),
+        ("skilld team pr 3f2a9c", "propose a rule even if only you said it"),
     ),
     "skilld team status": (("skilld team status", ""), ("skilld team status --json", "")),
     "skilld team sync": (("skilld team sync", ""),),

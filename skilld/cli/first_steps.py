@@ -136,7 +136,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     except SkilldError as error:
         _tell(error)
         return ""
-    return f"the last {last} were processed"
+    return f"processed the last {last}"
 
 
 def _in_the_way() -> str | None:
@@ -168,7 +168,7 @@ def _cost(found: list[Transcript]) -> str:
     progress.clear()
     calls = sum(len(windows(session, model)) for session in sessions)
     if not calls:
-        return "calls no model: nothing in them sounds like a lasting instruction"
+        return "needs no model: nothing in them sounds like a lasting instruction"
     return (
         f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{_limit(calls, settings)}"
     )
@@ -213,8 +213,8 @@ def tell_outcome(*, listed: bool) -> None:
         _tell_learned(listed=listed)
     batch = common.settings().batch
     when = (
-        f"It judges what you type after every {counted(batch.turns, 'message')} of a session, and when the session "
-        f"ends or is idle for {batch.idle_minutes:g} minutes."
+        f"It judges a session after every {counted(batch.turns, 'message')} from you, when the session ends, and "
+        f"when it has been idle for {batch.idle_minutes:g} minutes."
     )
     if is_held(where.lock):
         console.say(f"skilld is running. {when}")

@@ -23,7 +23,7 @@ _WRITING = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", "reset"
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "run git on skills outside any repository (skilld tracks them)"
+    text = "run git in the repositories that skilld keeps for your skills"
     parser = common.verb(verbs, "git", run, text)
     parser.add_argument("--root", metavar="FOLDER", type=Path, help="the skills folder, if you have several")
     parser.add_argument(
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     root, git_dir = _choose(arguments.root, roots(folder))
     if command not in _READING | _MOSTLY_READING | _WRITING:
         plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
-        raise UsageError("skilld git does not run this", command, f"To run it yourself: {plain}")
+        raise UsageError("skilld git does not support this command", command, f"To run it yourself: {plain}")
     repo: Repo = open_any(git_dir, folder)
     person_git(repo, removed).become(*given)
 
@@ -67,7 +67,9 @@ def _words(arguments: argparse.Namespace) -> list[str]:
 def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:
     """Return root and git directory: the one that is named, that holds the current folder, or that is the only one."""
     if not roots:
-        raise SkilldError("No such repository", "skilld creates one when it proposes something for a skill outside git")
+        raise SkilldError(
+            "No repository yet", "skilld creates one when it first proposes an edit to a skill outside git"
+        )
     place = (given.expanduser() if given is not None else Path.cwd()).resolve()
     around = [root for root in roots if place.is_relative_to(root)]
     if around:
@@ -77,5 +79,5 @@ def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]
         return next(iter(roots.items()))
     known = ", ".join(str(root) for root in roots)
     if given is not None:
-        raise UsageError("skilld does not have a repository there", str(given), f"It has repositories for: {known}")
-    raise UsageError("Which skills folder?", f"there are {len(roots)}", f"Choose one with --root: {known}")
+        raise UsageError("skilld has no repository there", str(given), f"It has repositories for: {known}")
+    raise UsageError("Which skills folder?", f"skilld keeps {len(roots)}", f"Choose one with --root: {known}")

@@ -109,7 +109,7 @@ UNATTENDED: Mapping[str, str] = {
     "record": "tools use it to report their tasks; skilld learns only from what the user says",
     "machines sync": "the daemon starts it; it syncs with the user's own machines, which they joined",
     "team sync": "a timer may start it; it shares only what the user accepted, with the team they joined",
-    "mine": "a timer may start it; see `skilld.cli.mine.refuse_others` for what an agent must not make it read",
+    "mine": "a timer may start it; `skilld.cli.mine.refuse_others` limits what an agent can make it read",
 }
 
 # What `accept.by_agents` in the settings file leaves to agents.

@@ -18,7 +18,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "inspect", run, "show what skilld reads in one transcript", listing=True)
     parser.add_argument("file", metavar="FILE", type=Path, help="a transcript")
     parser.add_argument("--agent", metavar="AGENT", help="the agent that wrote it, if skilld cannot tell")
-    parser.add_argument("--explain", action="store_true", help="show how each record was classified, and why")
+    parser.add_argument("--explain", action="store_true", help="show how skilld classified each record, and why")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -141,7 +141,7 @@ def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
     if len(named) > 1:
         choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
         raise UsageError(
-            "Which one?", f"{len(named)} skills are called {given}: {choices}", "Give the folder of the one you mean."
+            "Which skill?", f"{len(named)} skills are called {given}: {choices}", "Give the folder instead of the name."
         )
     return named[0] if named else None
 

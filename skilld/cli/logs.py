@@ -49,7 +49,7 @@ def _number(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.json and arguments.follow:
-        raise UsageError("Choose one", "--json prints one document, and --follow never ends")
+        raise UsageError("Conflicting options", "--json prints one document, but --follow never ends")
     log = common.places().log
     in_journal = _in_journal()
     lines = _journal(arguments.lines) if in_journal else _last(log, arguments.lines)

@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from skilld.team.records import Record
     from skilld.team.sync import Hub
 
-_JOIN = "You did not join"
+_JOIN = "Not joined"
 _MOST = 300  # characters of what went wrong
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "machines", status, "keep your decisions the same on all your machines")
+    parser = common.verb(verbs, "machines", status, "sync your decisions between your machines")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    entering = common.verb(actions, "join", join, "show what this machine would send, then sync it with your others")
+    entering = common.verb(actions, "join", join, "preview what this machine would send, then start syncing")
     entering.add_argument(
-        "remote", metavar="REMOTE", help="a private git repository of yours, the same on each machine"
+        "remote", metavar="REMOTE", help="a private git repository of yours; use the same one on every machine"
     )
     entering.add_argument("--name", metavar="NAME", default="", help="the name of this machine (default: a random one)")
     entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     common.verb(actions, "leave", leave, "remove what this machine sent from the remote")
-    common.verb(actions, "status", status, "list your machines and what they know, as last synced", listing=True)
-    syncing = common.verb(actions, "sync", sync, "fetch what your other machines decided, and push what you did here")
+    common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", listing=True)
+    syncing = common.verb(actions, "sync", sync, "fetch your other machines' decisions and push this machine's")
     syncing.add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
@@ -50,7 +50,9 @@ def joined(store: Store) -> Membership:
 
     found = load(store, common.settings().machines.remote)
     if found is None:
-        raise SkilldError("This machine has not joined any others", "", "To join: skilld machines join REMOTE")
+        raise SkilldError(
+            "This machine does not sync with any other machine", "", "To join: skilld machines join REMOTE"
+        )
     return found
 
 
@@ -82,21 +84,21 @@ def join(arguments: argparse.Namespace) -> int:
 
     store = common.store()
     if known := load(store, common.settings().machines.remote):
-        raise SkilldError(_JOIN, f"this machine is {known.person} already", "To leave: skilld machines leave")
+        raise SkilldError(_JOIN, f"this machine already joined as {known.person}", "To leave: skilld machines leave")
     name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
     address = _address(common.as_text(arguments.remote))
     hub = _hub(Membership("", "", address, name))
     if hub.borrowed.is_public(address):
-        remedy = "Name a private repository."
-        raise RefusedError(_JOIN, f"anybody can read {address}", remedy)
+        remedy = "Use a private repository."
+        raise RefusedError(_JOIN, f"anyone can read {address}", remedy)
     found, places = fetch(hub), _places(store)
     _show(hub.membership, gathered(store, places, _check(store), found), sorted(found.members))
-    if not arguments.yes and not terminal.confirmed("Join, and send this? [y/N] ", _JOIN):
+    if not arguments.yes and not terminal.confirmed("Join and send this? [y/N] ", _JOIN):
         console.line(f"{_JOIN}.")
         return Exit.FAILURE
     _enter(store, hub)
-    console.line(f"This machine is {name} at {console.plain(address)}.")
-    console.line("  on each of the others: skilld machines join REMOTE")
+    console.line(f"Joined {console.plain(address)} as {name}.")
+    console.line("  next, on each of your other machines: skilld machines join REMOTE")
     console.line("  undo: skilld machines leave")
     return Exit.OK
 
@@ -126,17 +128,19 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
     from skilld.team.records import encode
 
     where = console.plain(membership.address)
-    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send to")
-    console.line(f"{where}, for everybody who can read that:")
+    console.line(
+        f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send this to"
+    )
+    console.line(f"{where}, where everyone with access can read it:")
     for record in told.records.values():
         console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
     if not told.records:
-        console.line("  nothing yet: nothing was proposed or learned here")
+        console.line("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in told.kept_back.items():
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
-    console.line("Later decisions, learnings and repeats are sent once an hour. Your own words are among them.")
+    console.line("Later decisions, learnings and repeats are sent once an hour, including your own words.")
     if others:
-        console.line(f"There already: {', '.join(map(console.plain, others))}.")
+        console.line(f"Already there: {', '.join(map(console.plain, others))}.")
 
 
 def leave(arguments: argparse.Namespace) -> int:
@@ -154,9 +158,9 @@ def leave(arguments: argparse.Namespace) -> int:
     write_setting(common.places().settings_file, "machines.remote", None)
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
-    console.line("This machine left: what it sent is removed from the remote.")
+    console.line("This machine has left. What it sent was removed from the remote.")
     console.line(f"  undo: skilld machines join {console.plain(hub.membership.address)}")
-    console.line("  Your other machines keep what they fetched before; what was decided stays decided.")
+    console.line("  Your other machines keep what they already fetched. All decisions stand.")
     return Exit.OK
 
 
@@ -194,7 +198,7 @@ def _sync_unasked() -> None:
 def _show_done(done: Synced) -> None:
     own = done.membership.person
     others = [name for name in sorted(done.found.members) if name != own]
-    told = "sent what changed here" if done.pushed else "nothing new here to send"
+    told = "sent this machine's changes" if done.pushed else "nothing new to send"
     console.line(f"{counted(len(others), 'other machine')}; {told}.")
     for rule, why in done.news.kept_back.items():
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
@@ -207,7 +211,7 @@ def _show_done(done: Synced) -> None:
 
 def _show_refused(known: Membership) -> None:
     for name, why in sorted(known.refused.items()):
-        console.line(f"  refused what {console.plain(name)} sent: {console.plain(why)}")
+        console.line(f"  rejected the records of {console.plain(name)}: {console.plain(why)}")
 
 
 def status(arguments: argparse.Namespace) -> int:

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     project = common.folder(arguments.project)
     if sys.stdin.isatty():
         sys.stderr.write(
-            "Agents start this command and speak MCP to it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"
+            "Agents start this command and talk MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
         )
     shelf = Shelf(
         lambda: inventory.offered(inventory.all_skills([project]), project),

@@ -59,19 +59,19 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--min-cost", metavar="USD", type=float, help="only sessions known to have cost at least USD")
     parser.add_argument(
-        "--status", choices=("completed",), help="only sessions that were not cut short, as far as skilld knows"
+        "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"
     )
     parser.add_argument(
         "--kind", choices=("prompt", "workflow", "domain", "mcp"), help="create only this kind of skill"
     )
-    parser.add_argument("--name", metavar="NAME", default="", help="name the first new skill NAME")
+    parser.add_argument("--name", metavar="NAME", default="", help="the name of the first new skill")
     parser.add_argument("--dry-run", action="store_true", help="report without proposing anything")
     parser.add_argument("--edit", action="store_true", help="open each new skill in your editor before proposing it")
     parser.add_argument(
         "-i",
         "--interactive",
         action="store_true",
-        help="choose sessions, review what they teach, then name and propose skills",
+        help="choose sessions, review what was found, then name and propose skills",
     )
     parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
     parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
@@ -79,7 +79,7 @@ def add(verbs: common.Verbs) -> None:
 
 def _add_elsewhere(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--reviews", action="store_true", help="read the review comments of the repository at its host instead"
+        "--reviews", action="store_true", help="read the repository's review comments on GitHub or GitLab instead"
     )
     over.add(parser, "report on all transcripts in these folders or stores (s3://...)")
 
@@ -236,13 +236,13 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         agreed = arguments.yes or (arguments.nightly and common.settings().mine.nightly)
         usd = None if agreed else dollars()
         money = "" if agreed else ", price unknown" if usd is None else f", about ${usd:.2f}"
-        sys.stderr.write(f"Questions to ask: {expected.told()}{money}.\n")
+        sys.stderr.write(f"Questions for the model: {expected.told()}{money}.\n")
         if agreed or (usd == 0 and not sys.stdin.isatty()):
             return True
         if not sys.stdin.isatty():
-            sys.stderr.write("Nothing was asked: there is no terminal to confirm in. To go ahead: --yes\n")
+            sys.stderr.write("No questions were sent: there is no terminal to confirm in. To go ahead: --yes\n")
             return False
-        return terminal.says_yes("Ask? [y/N] ", sys.stderr)
+        return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
     def edited(text: str) -> str:
         progress.clear()

@@ -50,7 +50,7 @@ def _as_json(spread: Spread) -> dict[str, Any]:
 def _show(spread: Spread) -> None:
     console.line(f"{counted(len(spread.rows), 'session')} read in {counted(spread.files, 'transcript')}.")
     if spread.unreadable:
-        console.line(f"  {len(spread.unreadable)} transcripts could not be read")
+        console.line(f"  {counted(len(spread.unreadable), 'transcript')} could not be read")
     for one in spread.judgement.candidates:
         console.line(console.paint(f"\n{console.plain(one.name)}", "bold") + f"  {console.plain(one.target)}")
         console.line(f"  {console.plain('; '.join(one.dimensions))}")

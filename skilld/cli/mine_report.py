@@ -52,7 +52,7 @@ def show(report: Report) -> None:
         (reading.unknown_cost, f"{counted(reading.unknown_cost, 'session')} with no recorded cost"),
         (reading.unknown_end, f"{counted(reading.unknown_end, 'session')} with no recorded end"),
         (unusable, f"{counted(unusable, 'answer')} from the model could not be used; the next run will ask again"),
-        (report.unread, f"{counted(report.unread, 'question')} not asked; rules were used instead"),
+        (report.unread, f"{counted(report.unread, 'question')} not asked; the built-in rules were used instead"),
     ):
         if number:
             console.line(f"  {what}")
@@ -70,14 +70,14 @@ def show(report: Report) -> None:
         console.line(f"\n{console.paint(what, 'bold')} {console.plain(str(made.project))}")
         _outcome(made)
     judged = report.judgement
-    _list("For the project's own documents rather than a skill:", ((doc.text, doc.project) for doc in judged.docs))
+    _list("Better in the project's own instructions than in a skill:", ((doc.text, doc.project) for doc in judged.docs))
     _list("Not used:", ((one.topic, _lacked(one.missed)) for one in judged.rejected))
     if report.proposed:
         console.line(_NEXT)
     elif not reading.sessions:
         console.line(_NONE)
     elif not (report.became or report.gathered or judged.docs or judged.rejected):
-        console.line("Nothing in these sessions is enough for a skill.")
+        console.line("Nothing in these sessions is enough to make a skill.")
 
 
 def brief(became: Iterable[CandidateResult]) -> None:

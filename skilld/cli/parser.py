@@ -140,13 +140,13 @@ class _Overview(_Parser):
 
 # What other programs call it.
 _ELSEWHERE = {
-    "undo": "revert, or restore",
+    "undo": "revert or restore",
     "list": "proposals",
     "ls": "proposals",
     "drop": "reject",
     "merge": "accept",
-    "start": "run, or service start",
-    "stop": "pause, or service stop",
+    "start": "run or service start",
+    "stop": "pause or service stop",
 }
 
 
@@ -154,7 +154,7 @@ def _nearest(given: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     meant = _ELSEWHERE.get(given, "")
-    near = [meant] if meant.partition(",")[0] in known else get_close_matches(given, known, n=1)
+    near = [meant] if meant.partition(" or ")[0] in known else get_close_matches(given, known, n=1)
     return f" Did you mean {near[0]}?" if near else ""
 
 

@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("id", metavar="ID", nargs="?", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
-    parser = common.verb(verbs, "why", run_why, "show whose words a line of a skill came from", listing=True)
+    parser = common.verb(verbs, "why", run_why, "show which of your words a line of a skill came from", listing=True)
     parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as SKILL.md:12")
 
 
@@ -260,11 +260,11 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     if state == "accepted":
         yield f"skilld revert {proposal.id}", "undo it with a new commit"
     elif state == "dropped":
-        yield f"skilld restore {proposal.id}", "put it back on the staging branch"
+        yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
         yield f"skilld reject {proposal.id}", "discard it now; it will not be proposed again"
     elif state == "rejected":
-        yield f"skilld restore {proposal.id}", "put it back on the staging branch"
+        yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "accept it after all"
     elif state in {"reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "accept it after all"
@@ -273,7 +273,7 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     git, where = "git", "commit it to the branch you have checked out"
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
-        git, where = f"skilld git --root {shlex.quote(root)}", "write it into the file"
+        git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
     if not here.unfit:
         yield f"skilld accept {proposal.id}", where
     yield f"skilld reject {proposal.id}", "discard it; it will not be proposed again"
@@ -303,7 +303,7 @@ def run_why(arguments: argparse.Namespace) -> int:
     except NotTrackedError as error:
         if not any(proposal.creates for proposal in _accepted(store, path)):
             raise SkilldError(
-                "No proposal added this line: the file is not a skill in a repository", error.cause
+                "No proposal added this line, and the file is not a skill in a git repository", error.cause
             ) from error
         origin = uncommitted(path, line)  # made by `accept --worktree`
     found = _brought_by(store, path, origin)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(
-        verbs, "recommend", run, "list the skills that fit a task, and what you said about it", listing=True
+        verbs, "recommend", run, "list the skills that fit a task, and what you have said about it", listing=True
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
     parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one question)")
@@ -37,13 +37,15 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "suggest",
         run_suggest,
-        "print a few lines about this project's skills for a new session",
+        "print a short summary of this project's skills for a new session",
         listing=True,
     )
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )
-    parser.add_argument("--hook", metavar="AGENT", help="print the hook that shows it at the start of every session")
+    parser.add_argument(
+        "--hook", metavar="AGENT", help="print the hook that shows the summary at the start of every session"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             sure = f"{because.kind} {because.id}, {in_words(because.confidence)} confidence"
             console.line(console.paint(f"           you said: {console.plain(because.text)}  ({sure})", "dim"))
     if not found:
-        console.line("None of your skills fits this task, and nothing you said is about it.")
+        console.line("None of your skills fit this task, and nothing you have said is about it.")
     return 0
 
 
@@ -103,7 +105,9 @@ def _asked(store: Store, text: str, skills: list[Skill], found: list[Recommendat
         return found
     result, why = model.ask(Fit(model.spec, text, tuple(described(one, found) for one in asked)))
     if not isinstance(result, FitResult):
-        sys.stderr.write(f"skilld: the model gave no answer, so words alone decided: {console.plain(why)}\n")
+        sys.stderr.write(
+            f"skilld: the model did not answer, so skills were matched by words only: {console.plain(why)}\n"
+        )
         return found
     return chosen(result.numbers, asked, found)
 

@@ -27,7 +27,12 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )
-    parser.add_argument("--status", choices=("completed", "failed", "abandoned"), default="completed")
+    parser.add_argument(
+        "--status",
+        choices=("completed", "failed", "abandoned"),
+        default="completed",
+        help="how it ended (default: completed)",
+    )
     parser.add_argument("--tool", metavar="NAME", action="append", default=[], help="a tool the task used; repeatable")
     parser.add_argument(
         "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
@@ -41,14 +46,14 @@ def add(verbs: common.Verbs) -> None:
     checked.add_argument("--qa-failed", dest="qa", action="store_false", help="the result failed its checks")
     parser.add_argument("--stats", action="store_true", help="show what past sessions and tasks have in common")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped, to recommend it more or less often")
+    parser = common.verb(verbs, "feedback", feedback, "rate a skill, so that it is recommended more or less often")
     parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two share the name")
     helped = parser.add_mutually_exclusive_group(required=True)
     helped.add_argument("--helpful", action="store_true", help="the skill helped")
     helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="the skill did not help")
     parser.add_argument("--note", metavar="TEXT", default="", help="a note to keep with your feedback")
     parser.add_argument(
-        "--session", metavar="ID", default="", help="the session you mean; only your latest feedback on it counts"
+        "--session", metavar="ID", default="", help="the session in question; only your latest feedback on it counts"
     )
 
 
@@ -85,7 +90,7 @@ def _show_patterns(store: Store, *, as_json: bool) -> int:
         return common.write_json(found)
     if not found["tasks"]:
         console.line(
-            "No task is known yet. The daemon reads a session once it rests; "
+            "No tasks yet. The daemon reads a session once it is idle; "
             'to record a task yourself: skilld record "fix the login" --qa-passed'
         )
         return 0

@@ -25,9 +25,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(
         verbs, "report", run, "show what you taught in the last year, and whether it helped", listing=True
     )
-    parser.add_argument(
-        "--html", metavar="FILE", type=Path, help="write it to FILE as a page that you can open in a browser"
-    )
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
     parser.add_argument("--words", action="store_true", help="include your words and the rules (default: numbers only)")
 
 

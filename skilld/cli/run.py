@@ -120,7 +120,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     if loop.stopped_by != signal.SIGINT:
         return Exit.OK
     if sys.stdout.isatty():
-        console.line("\nStopped. The next run continues from here: skilld run")  # below the terminal's own ^C
+        console.line("\nStopped. To continue from here: skilld run")  # below the terminal's own ^C
     return Exit.INTERRUPTED
 
 
@@ -265,9 +265,9 @@ def _own_skills(engine: Engine) -> set[Path]:
 def _where_they_are(skills: set[Path]) -> str:
     """Return how many skills there are, and how many of them lie in repositories."""
     tops = [top for path in skills if (top := _top(path)) is not None]
-    own = f"{len(skills)} of your own"
+    own = f"{len(skills)} in your own folders"
     many = len(set(tops))
-    return f"{own}, {len(tops)} in {counted(many, 'repository', 'repositories')}" if tops else own
+    return f"{own} ({len(tops)} in {counted(many, 'repository', 'repositories')})" if tops else own
 
 
 def _top(path: Path) -> Path | None:
@@ -283,7 +283,7 @@ def _cost(model: str, settings: Settings) -> str:
         "counts towards your plan or credit with each agent" if model == "agent" else "a few cents with a small model"
     )
     most = settings.budget.calls
-    calls = f"at most {counted(most, 'model call')} a day" if most else "any number of model calls a day"
+    calls = f"at most {counted(most, 'model call')} a day" if most else "no limit on model calls"
     return f"{A_DAY}: {what}; {calls} (budget.calls)"
 
 
@@ -342,7 +342,7 @@ def _tell_of_the_past(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
     console.say(
-        "skilld learns from what you say from now on. To see what it would have learned from the "
+        "From now on, skilld learns from what you say. To see what it would have learned from the "
         "last 7 days, without a model:"
     )
     first = "   (stop this one first with Ctrl-C)" if follows else ""

@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
         "--environment",
         choices=["keep", "leave"],
         help=(
-            "what to do with variables set only in your shell: keep them in a file that only you "
+            "what to do with environment variables set only in your shell: keep them in a file that only you "
             "can read, or leave them out"
         ),
     )
@@ -186,9 +186,7 @@ def status(arguments: argparse.Namespace) -> int:
     if not state.enabled:
         console.line("It does not start when you log in. Fix it: skilld service install")
     if not Path(state.program).exists():
-        console.line(
-            f"It starts {console.plain(state.program)}, which no longer exists. Fix it: skilld service install"
-        )
+        console.line(f"Its program, {console.plain(state.program)}, no longer exists. Fix it: skilld service install")
     if state.linger is False:
         console.line(_LINGER)
     return 0

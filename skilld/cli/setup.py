@@ -38,7 +38,7 @@ class Offer:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "setup", run, "get started: who judges, the service, and the last week")
+    parser = common.verb(verbs, "setup", run, "get started: pick a judge, install the service, look back a week")
     parser.add_argument(
         "model", metavar="MODEL", nargs="?", help="agent, offline, auto, or the name of a model; skips the question"
     )
@@ -54,12 +54,12 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--environment",
         choices=["keep", "leave"],
-        help="whether the service gets variables set only in your shell",
+        help="whether to pass environment variables set only in your shell to the service",
     )
     parser.add_argument(
         "--statusline",
         choices=["claude-code", "starship", "tmux", "none"],
-        help="show how many proposals are waiting in that program's status line; none removes it; changes nothing else",
+        help="only add the number of waiting proposals to this program's status line; none removes it",
     )
     parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
 
@@ -133,8 +133,10 @@ def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) ->
         except (KeyboardInterrupt, _LeftError) as error:
             left = ", ".join([*steps][number:])
             console.line()
-            console.say(f"Stopped at {name}. Kept: {'; '.join(done) or 'nothing was changed'}.")
-            console.say(f"Not decided: {left}. To continue: skilld setup")
+            console.say(
+                f"Stopped at {name}. {'Done so far' if done else 'So far'}: {'; '.join(done) or 'nothing was changed'}."
+            )
+            console.say(f"Still to decide: {left}. To continue: skilld setup")
             return Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Exit.FAILURE
     first_steps.tell_outcome(listed=bool(did))  # the last step lists what it makes
     return 0
@@ -241,7 +243,7 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
             return True
         console.say(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
-    console.say("Nothing was chosen. To choose later: skilld setup")
+    console.say("No choice made. To choose later: skilld setup")
     return False
 
 

@@ -24,7 +24,7 @@ _A_WEEK = 7 * 86400.0
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(
-        verbs, "status", run, "show what is watched, what is waiting for you, and today's cost", listing=True
+        verbs, "status", run, "show what skilld watches, what needs your decision, and the cost", listing=True
     )
     parser.add_argument(
         "--check",

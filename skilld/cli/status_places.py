@@ -64,14 +64,14 @@ PLACES = {
         _claude_code,
         lambda text: foreign.put_member(text, *_MEMBER),
         lambda text: foreign.without_member(text, *_MEMBER),
-        f"have the command of its statusLine run {_COMMAND} too",
+        f"make the command in its statusLine setting also run {_COMMAND}",
     ),
     "starship": _Place(
         "starship",
         _starship,
         lambda text: foreign.put_block(text, _STARSHIP),
         foreign.without_block,
-        f"add a [custom.skilld] with the command {_COMMAND}",
+        f"add a [custom.skilld] section with the command {_COMMAND}",
     ),
     "tmux": _Place(
         "tmux",
@@ -101,7 +101,7 @@ def show_in(name: str) -> None:
     try:
         after = place.put(before)
     except SkilldError as error:
-        raise SkilldError(error.title, f"{path}: {error.cause}", f"By hand: {place.by_hand}.") from error
+        raise SkilldError(error.title, f"{path}: {error.cause}", f"To do it by hand: {place.by_hand}.") from error
     meta = common.store().meta
     # Noted before writing, so that nothing is forgotten; `created`, so that a file we made is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})

@@ -65,10 +65,10 @@ def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     from skilld.exchange.managed_block import TARGETS
 
-    about = "put this project's skills into its CLAUDE.md, AGENTS.md, ..."
+    about = "list this project's skills in CLAUDE.md, AGENTS.md and the like"
     for name, run, text in (
         ("sync", sync, about),
-        ("unsync", unsync, "remove what skilld sync wrote to CLAUDE.md, AGENTS.md, ..."),
+        ("unsync", unsync, "remove what sync wrote to CLAUDE.md, AGENTS.md and the like"),
     ):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()
@@ -111,7 +111,7 @@ def sync(arguments: argparse.Namespace) -> int:
         _remember(project)
     if not whole.body and not arguments.json:
         console.line(
-            f"{console.plain(str(project))} has no skills to list; your personal ones do not go into a project's files."
+            f"{console.plain(str(project))} has no skills to list; personal skills are not listed in a project's files."
         )
     code = _carry_out(arguments, plan, against)
     if not arguments.json:
@@ -143,7 +143,7 @@ def _with_block(fronts: dict[Path, str]) -> list[Path]:
     paths = [path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None]
     if not paths:
         raise UsageError(
-            "Which agents?", "no file here has a block yet", "Name one: skilld sync --agent NAME, or use --all"
+            "Which agents?", "no file here has a skilld block yet", "Name one: skilld sync --agent NAME, or use --all"
         )
     return paths
 

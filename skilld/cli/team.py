@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skilld.team.sharing import Outgoing
     from skilld.team.sync import Hub
 
-_JOIN = "You did not join the team"
+_JOIN = "Not joined"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -34,10 +34,10 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "team", status, "share accepted rules with your team through git")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     made = {
-        "join": common.verb(actions, "join", join, "show what you would share, then share it with the team"),
-        "leave": common.verb(actions, "leave", leave, "remove everything you share from the remote"),
-        "status": common.verb(actions, "status", status, "list the team's rules as last synced", listing=True),
-        "sync": common.verb(actions, "sync", sync, "fetch what others share, and push what you share"),
+        "join": common.verb(actions, "join", join, "preview what you would share, then share it with your team"),
+        "leave": common.verb(actions, "leave", leave, "leave, and remove what you shared from the remote"),
+        "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", listing=True),
+        "sync": common.verb(actions, "sync", sync, "fetch what the others share and push what you share"),
     }
     made["pr"] = common.verb(actions, "pr", _pull_request, "open or update the pull request with the team's rules")
     made["pr"].add_argument(
@@ -51,8 +51,8 @@ def add(verbs: common.Verbs) -> None:
     made["join"].add_argument(
         "--name", metavar="NAME", default="", help="your name in the team (default: a random one)"
     )
-    made["join"].add_argument("--quotes", action="store_true", help="also share your own words for each rule")
-    made["join"].add_argument("--open", action="store_true", help="also share rules that you have not decided on")
+    made["join"].add_argument("--quotes", action="store_true", help="also share the words you used for each rule")
+    made["join"].add_argument("--open", action="store_true", help="also share rules that you have not yet decided on")
     made["join"].add_argument("--yes", action="store_true", help="do not ask for confirmation")
     made["sync"].add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
     made["pr"].add_argument("--dry-run", action="store_true", help="show the lines without pushing them")
@@ -76,7 +76,7 @@ def joined(store: Store, repo: Repo) -> Membership:
 
     found = load(store, repo.toplevel, common.settings().team.repositories)
     if found is None:
-        raise SkilldError("You are not in a team here", str(repo.toplevel), "To join: skilld team join")
+        raise SkilldError("You have not joined a team here", str(repo.toplevel), "To join: skilld team join")
     return found
 
 
@@ -121,11 +121,11 @@ def join(arguments: argparse.Namespace) -> int:
     hub = team_hub(repo, membership, removed)
     leaving = outgoing(store, repo, membership)
     _show(membership, leaving)
-    if not arguments.yes and not terminal.confirmed("Join, and share this? [y/N] ", _JOIN):
+    if not arguments.yes and not terminal.confirmed("Join and share this? [y/N] ", _JOIN):
         console.line(f"{_JOIN}.")
         return Exit.FAILURE
     _enter(store, hub, leaving)
-    console.line(f"You are in the team at {console.plain(address)} as {name}.")
+    console.line(f"Joined the team at {console.plain(address)} as {name}.")
     console.line("  see its rules: skilld team status")
     console.line("  undo: skilld team leave")
     return Exit.OK
@@ -150,7 +150,7 @@ def _address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
         raise UsageError(_JOIN, f"{remote} is not a remote")
     found = push_addresses(repo, remote, removed)
     if not found or (found == [remote] and not (repo.toplevel / remote).exists() and ":" not in remote):
-        raise UsageError(_JOIN, f"{repo.toplevel} has no remote called {remote}", "Name another: --remote NAME")
+        raise UsageError(_JOIN, f"{repo.toplevel} has no remote called {remote}", "Choose another: --remote NAME")
     return absolute(found[0], repo.toplevel)
 
 
@@ -159,7 +159,7 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
     from skilld.team.records import encode
 
     where = console.plain(membership.address)
-    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, you would share with")
+    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, you would share this with")
     console.line(f"everyone who can read {where}:")
     for record in leaving.records:
         if record.rule:
@@ -167,11 +167,9 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
     if not any(record.rule for record in leaving.records):
         console.line("  nothing yet: no rule here has been accepted")
     _show_kept(leaving.kept)
-    more = [] if membership.quotes else ["your own words (--quotes)"]
-    more += [] if membership.open else ["rules you have not decided on (--open)"]
-    console.line(
-        f"Rules that you accept later are shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}."
-    )
+    more = [] if membership.quotes else ["the words you used (--quotes)"]
+    more += [] if membership.open else ["rules you have not yet decided on (--open)"]
+    console.line(f"Rules you accept later are shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}.")
 
 
 def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
@@ -197,9 +195,9 @@ def leave(arguments: argparse.Namespace) -> int:
     write_setting(file, "team.repositories", ",".join(map(str, left)) if left else None)
     forget(store, membership.repo)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
-    console.line("You left the team: what you shared is removed from the remote.")
+    console.line("You have left the team. What you shared was removed from the remote.")
     console.line("  undo: skilld team join")
-    console.line("  Others may still have what they fetched before.")
+    console.line("  Others may still have what they fetched earlier.")
     return Exit.OK
 
 
@@ -226,7 +224,7 @@ def sync(arguments: argparse.Namespace) -> int:
     found = rules_of(replace(hub, membership=done.membership), done.found)
     _show_kept(leaving.kept)
     people = counted(len(done.found.members), "person", "people")
-    console.line(f"{people} in the team; {'pushed what you share' if done.pushed else 'nothing of yours to push'}.")
+    console.line(f"{people} in the team; {'pushed what you share' if done.pushed else 'nothing new to push'}.")
     show_refused(done.found)
     _show_ready(found)
     return Exit.OK
@@ -289,13 +287,13 @@ def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Foun
 def show_refused(found: Found) -> None:
     """Name whose records were refused."""
     for person, why in sorted(found.refused.items()):
-        console.line(f"  refused what {console.plain(person)} shares: {console.plain(why)}")
+        console.line(f"  rejected the records of {console.plain(person)}: {console.plain(why)}")
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:
     ready = sum(one.standing.value == "ready" for one in found)
     if ready:
-        console.line(f"{counted(ready, 'rule')} can go to the team's files: skilld team pr")
+        console.line(f"{counted(ready, 'rule')} ready for the team's files: skilld team pr")
 
 
 def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def bring_up_to_date(
     built = write(hub, at, picked, _loaded_by(repo), _author(repo))
     _show_built(built)
     if not built.commits and not at.rules:
-        console.line("Nothing to propose: the team's files already contain every rule that is ready.")
+        console.line("Nothing to propose: the team's files already contain all rules that are ready.")
         return Exit.OK
     if dry_run:
         return Exit.OK

@@ -50,7 +50,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--project", metavar="DIR", type=Path, default=Path(), help="the project to look at (default: the current one)"
     )
-    asks = "also ask the model which lines say what any model already knows, or repeat other lines"
+    asks = "also ask the model which lines are redundant: known to any model, or said elsewhere"
     parser.add_argument("--ask", action="store_true", help=asks)
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
 
@@ -263,8 +263,8 @@ def _tell(one: Planned, name: str, trouble: str) -> None:
     console.line(f"  {console.plain(cut.why.value + where)}")
     console.line(f"  lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
-        Fate.OPEN: f"proposed before: skilld show {name}",
-        Fate.REJECTED: "you already decided about this cut; it will not be proposed again",
+        Fate.OPEN: f"already proposed: skilld show {name}",
+        Fate.REJECTED: "you have already decided on this cut; it will not be proposed again",
         Fate.WAITS: "waiting for your decision on the others",
     }
     if trouble:

@@ -164,7 +164,7 @@ def _empty(folder: Path, kept: Collection[Path]) -> None:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "uninstall", run, "remove skilld's service, data, git branches and file blocks")
+    parser = common.verb(verbs, "uninstall", run, "remove skilld's service, data, git branches and blocks in files")
     parser.add_argument("--purge", action="store_true", help="remove your settings too")
     parser.add_argument("--dry-run", action="store_true", help="list what would be removed without removing it")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
@@ -201,7 +201,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = _remove(last)
     console.say(
         "To remove the program itself, use the tool that installed it: pipx uninstall skilld, uv "
-        "tool uninstall skilld, make clean in a checkout, ..."
+        "tool uninstall skilld, or make clean in a checkout"
     )
     return code
 
@@ -229,7 +229,7 @@ def _list(parts: list[Removal], troubles: list[str]) -> None:
     for trouble in troubles:
         console.say(console.paint(f"{'left':9} {console.plain(trouble)}", "yellow"))
     if not parts:
-        console.say("There is nothing to remove.")
+        console.say("Nothing to remove.")
 
 
 def _settings() -> list[str]:

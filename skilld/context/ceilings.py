@@ -88,5 +88,5 @@ def passed_by(before: str, after: str, limits: Sequence[Ceiling], count: Callabl
     """Return which ceiling a file passes by growing, in words; empty if it stays below all, or shrinks."""
     for one, found in passed(after, [one for one in limits if one.holds], count):
         if found > size(before, one.unit, count):
-            return f"it would have {found:,} {one.unit.value}, more than {one.most:,}: {one.what}"
+            return f"it would have {found:,} {one.unit.value} (limit {one.most:,}): {one.what}"
     return ""

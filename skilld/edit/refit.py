@@ -314,7 +314,7 @@ def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operat
             operation = insert_bullet(data, title, text)
             done = apply(data, [operation])
             if not _is_in(title, parse(data).body, parse(done).body):
-                raise _no_place("there is no place for it in its section")
+                raise _no_place("its section has no place for it")
             data = done
             operations.append(operation)
     return operations

@@ -152,7 +152,7 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
         skill=ref.name,
         path=ref.path,
         operations=composed.operations,
-        summary=cut(f"Say this to {to}, too: {fold(rule.text)}", _SUMMARY),
+        summary=cut(f"Tell {to} this too: {fold(rule.text)}", _SUMMARY),
         reason=f"You accepted this for {origin.skill} ({origin.id}), which {to} does not load in this project.",
         kind=composed.checked[0].update.kind,
         evidence=origin.evidence,

@@ -49,7 +49,7 @@ class Outcome:
         """It in words."""
         counts = self.tally
         if self.word is None:
-            return f"{counts.pairs} of {self.planned} pairs run; there is no result until all of them have run"
+            return f"{counts.pairs} of {self.planned} pairs run; no result until all have run"
         p = chance(counts.gained, counts.lost)
         shown = "p < 0.001" if p < _TINY else f"p = {p:.2g}"
         sides = f"{counts.with_it} of {counts.pairs} with, {counts.without} of {counts.pairs} without"

@@ -186,7 +186,7 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     Raises SkilldError if a value is not what its key says.
     """
     if not isinstance(value, dict):
-        raise SkilldError(_PARSED_TITLE, "the file is not a map of keys and values")
+        raise SkilldError(_PARSED_TITLE, "the file is not a mapping of keys to values")
     texts = {key: _as_text(value.get(key), key) for key in _TEXTS}
     learned = _map(value, "generated_from")
     kind = texts["type"].lower()

@@ -106,7 +106,7 @@ def _find(data: bytes, *, for_removal: bool = False) -> _Block | None:
         return None
     if len(starts) != 1 or len(ends) != 1 or ends[0][1] < starts[0][2]:
         raise BlockError(
-            "it does not have exactly one start marker and one end marker of a skilld block",
+            "it must have exactly one start marker and one end marker for the skilld block",
             "Remove the rest of the block by hand.",
         )
     (first, start, body), (last, body_end, end) = starts[0], ends[0]

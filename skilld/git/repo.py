@@ -329,7 +329,7 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
         raise RepoRefusedError(
             "Cannot use this repository",
             f"{toplevel} is not the work tree of {git_dir}",
-            f"If it should be: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
+            f"To make it one: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
         )
 
 

@@ -286,7 +286,7 @@ def _watches(facts: Machine) -> Check:
         return Check("watches", Verdict.WARN, f"polling {places}: network file systems do not report changes")
     if facts.watch_limit is None:
         return Check("watches", Verdict.OK, counted(facts.folders, "folder"))
-    shown = f"{counted(facts.folders, 'folder')} of the {facts.watch_limit} that the kernel allows"
+    shown = f"{counted(facts.folders, 'folder')}; the kernel allows {facts.watch_limit:,}"
     if facts.folders > facts.watch_limit:
         more = max(524288, 2 * facts.folders)
         return Check(
@@ -315,7 +315,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
         return [f"no messages since skilld first ran; {before}{_LOOK_BACK}"]
     reasons = [_account(counts)]
     if counts.judged and not (counts.learnings or counts.said or counts.refusals):
-        reasons.append("nothing in what was judged sounded like a lasting instruction")
+        reasons.append("nothing judged so far sounded like a lasting instruction")
     if counts.learnings:
         kept = counted(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet; to see what you said: skilld learnings")
@@ -338,7 +338,7 @@ def _account(counts: Counts) -> str:
         (counts.judged, "judged"),
         (counts.pending, "about to be judged"),
         (counts.waiting, "waiting for the rest of the session"),
-        (counts.chatter, "skipped with nothing lasting in them"),
+        (counts.chatter, "skipped, with nothing lasting in them"),
     )
     told = ", ".join(f"{number} {fate}" for number, fate in fates if number)
     return f"{counted(counts.turns, 'message')} read: {told}"
@@ -389,7 +389,7 @@ def loaded(found: Sequence[Context]) -> list[Check]:
             more = f"; and {len(told) - 1} more" if told[1:] else ""
             remedy = f"See everything it loads: skilld context --agent {one.agent}"
             checks.append(Check(f"context {one.agent}", Verdict.WARN, told[0] + more, remedy))
-    return checks or [Check("context", Verdict.OK, "agents load what you would expect in this folder")]
+    return checks or [Check("context", Verdict.OK, "no surprises in what agents load in this folder")]
 
 
 def opposed(found: Sequence[str]) -> list[Check]:

@@ -76,7 +76,11 @@ def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event]
     kinds = list(adapter.format.kinds_of(shaped))
     if not kinds:
         return Explained(
-            span, kind_of(shaped), ("an unknown kind",), "it matches no kind in its format", shape_of(shaped)
+            span,
+            kind_of(shaped),
+            ("an unknown kind",),
+            "it matches no kind of record that skilld knows",
+            shape_of(shaped),
         )
     kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _USE in taken]
     names = taken or tuple(dict.fromkeys(kind.take.value for kind in kinds))

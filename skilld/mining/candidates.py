@@ -283,7 +283,7 @@ def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionSta
         return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
     if not hooks.agree(expected, dollars):
-        return QuestionStats(stopped="you did not agree to the questions")
+        return QuestionStats(stopped="you declined to send the questions")
 
     def progress(done: int, waits: str) -> None:
         hooks.progress(waits or "questions", done, len(new))

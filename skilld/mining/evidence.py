@@ -166,7 +166,7 @@ def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now:
 # against what the person said after them in the same session.
 
 GONE = "the words are no longer in the transcript"
-TAKEN_BACK = "you took it back later in that session"
+TAKEN_BACK = "you withdrew it later in that session"
 
 
 @dataclass(frozen=True, slots=True)

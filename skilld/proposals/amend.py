@@ -131,7 +131,7 @@ def restore(store: Store, proposal: Proposal) -> Told:
         raise SkilldError(title, f"it is {proposal.state.value}", "" if proposal.state is State.ACCEPTED else remedy)
     made, staged = staged_on(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
     if not made.commit:
-        raise RefusedError(title, made.note, f"When that is done: skilld restore {proposal.id}")
+        raise RefusedError(title, made.note, f"After that: skilld restore {proposal.id}")
     with store.transaction():
         store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
         store.proposals.amend(made)

@@ -111,7 +111,7 @@ def _again(report: Report, home: str) -> Markup:
         about="How often you had to repeat rules, by week",
     )
     legend = _legend([(name, said, None) for name, said in names.items()])
-    plain = tag("figure", tag("figcaption", "Times per week"), weekly, plots.months(report.weeks))
+    plain = tag("figure", tag("figcaption", "Repeats per week"), weekly, plots.months(report.weeks))
     states = _legend([(f"is-{state}", say.RULES[state], count) for state, count in again.states.items() if count])
     table = _table(
         ("rule", "", "before", "since", "likely range"), [_rule(one, home) for one in again.rules[:_ROWS]], "narrow"
@@ -203,7 +203,7 @@ def _cost(report: Report) -> Markup:
 
 
 def _usd(usd: float) -> str:
-    return say.amount(usd, "usd") if usd else "no price"
+    return say.amount(usd, "usd") if usd else "price unknown"
 
 
 def _groups(one_of: str, groups: Sequence[Group], home: str) -> Markup:

@@ -107,11 +107,8 @@ def again(report: Report) -> str:
 
 def sessions(share: Share) -> str:
     """Return in which of the sessions something was said."""
-    if share.sessions == 1:
-        return "the one session" if share.repeats else "none of 1 session"
-    if share.repeats in {0, share.sessions}:
-        return f"{'all' if share.repeats else 'none of'} {number(share.sessions)} sessions"
-    return f"{number(share.repeats)} of {number(share.sessions)} sessions ({percent(share.percent)})"
+    told = f"{number(share.repeats)} of {number(share.sessions)} session{'' if share.sessions == 1 else 's'}"
+    return told if share.repeats in {0, share.sessions} else f"{told} ({percent(share.percent)})"
 
 
 def _unread(report: Report) -> str:

@@ -83,7 +83,7 @@ class ReasonDialog(Dialog[str]):
         """Put the question on the screen."""
         with Vertical():
             yield Label(f"Reject: {safe_text(self._summary)}", markup=False)
-            yield Field(placeholder="reason (Enter: none, Esc: do not reject)", id="why")
+            yield Field(placeholder="reason (optional; Esc: do not reject)", id="why")
         yield KeyLine()
 
     @on(Input.Submitted)
@@ -290,8 +290,8 @@ class Pane(Vertical):
     # First in the key line: a narrow screen has room for the first ones alone.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "app.keys", "Keys", key_display="?", tooltip="Show what each key does"),
-        Binding("space", "page(1)", "Scroll", show=False, tooltip="Scroll below the list"),
-        Binding("b", "page(-1)", "Scroll", show=False, tooltip="Scroll below the list"),
+        Binding("space", "page(1)", "Scroll", show=False, tooltip="Scroll the part below the list"),
+        Binding("b", "page(-1)", "Scroll", show=False, tooltip="Scroll the part below the list"),
         Binding("escape", "leave", "Exit the search", show=False),
     ]
 

@@ -357,7 +357,7 @@ class SessionsStep(Step):
         chosen = self.chosen
         number = len(self._generating.expected(chosen).candidates)
         if not self._busy:
-            self._back(self.say, f"{len(chosen)} selected; the rules alone may find {counted(number, 'pattern')}")
+            self._back(self.say, f"{len(chosen)} selected; rules alone may find {counted(number, 'pattern')}")
 
     def action_go_on(self) -> None:
         """Leave the filter; from the list, go on with what is chosen."""
@@ -389,7 +389,7 @@ class SessionsStep(Step):
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         """Ask the person, from a thread; a screen that is closed meanwhile is a no."""
         answers: SimpleQueue[bool | None] = SimpleQueue()
-        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: use only what the rules find."
+        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: use the built-in rules only."
         worker = get_current_worker()
         self.app.call_from_thread(self.app.push_screen, AgreeDialog(question), answers.put)
         while not worker.is_cancelled and self.app.is_running:
@@ -411,7 +411,7 @@ class SessionsStep(Step):
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
             self.say(
-                f"Nothing in these sessions is enough for a skill. Left out: {counted(missed, 'candidate')}; "
+                f"Nothing in these sessions is enough to make a skill. Left out: {counted(missed, 'candidate')}; "
                 "to see why: skilld mine --dry-run"
             )
             return

@@ -33,7 +33,7 @@ class Edit(Protocol):
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
 _AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
 _MORE = (
-    "a  accept it                     A  accept all open ones for this file",
+    "a  accept it                     A  accept all open for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
     "p  accept some parts of it       s  skip it",
     "u  undo your last decision       q  quit",

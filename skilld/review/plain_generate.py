@@ -66,7 +66,7 @@ class PlainGenerate:
                 self._say("That session is not on the list.")
                 continue
             number = len(self._generating.expected(chosen).candidates)
-            self._say(f"{len(chosen)} selected; the rules alone may find {counted(number, 'pattern')}")
+            self._say(f"{len(chosen)} selected; rules alone may find {counted(number, 'pattern')}")
             if self._ask("continue? [y/n/q] ").startswith("y"):
                 return chosen
 
@@ -83,14 +83,14 @@ class PlainGenerate:
         self._say(
             f"Step 2 of 3: {counted(found, 'candidate')} to keep or drop."
             if found
-            else "Nothing in these sessions is enough for a skill."
+            else "Nothing in these sessions is enough to make a skill."
         )
         kept = [self._kept(number, one) for number, one in enumerate(result.previews, 1)]
         return [one for one in kept if one is not None], result
 
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         self._say(f"Ask {self._generating.model} {about(expected, dollars())}?")
-        return self._ask("y yes, n use only what the rules find, q quit? ").startswith("y")
+        return self._ask("y yes, n use the built-in rules only, q quit? ").startswith("y")
 
     def _kept(self, number: int, one: CandidateResult) -> Keep | None:
         candidate, text = one.candidate, one.text

@@ -27,7 +27,7 @@ class WaitingPane(Pane):
     """What was said and waits for a place."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "propose", "Propose", tooltip="Propose it for the best file there is"),
+        Binding("p", "propose", "Propose", tooltip="Propose it for the most suitable file"),
         Binding("d", "forget", "Forget", tooltip="Delete it"),
     ]
     app: ReviewApp

@@ -278,7 +278,7 @@ class ProjectConfig:
         wanted = kind is None or kind in self.targets
         if self.enabled and wanted and name not in self.never and not ignored:
             return None
-        return f"{self.folder / PROJECT_CONFIG} asks skilld to leave it alone"
+        return f"{self.folder / PROJECT_CONFIG} opts out of skilld"
 
 
 def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:

@@ -145,7 +145,7 @@ def decode(data: bytes, kinds: frozenset[What] = TEAMS, *, again: bool = False) 
     if why := _wrong(record):
         raise _refused(why)
     if encode(record) != data:
-        raise _refused("it is not in the form skilld writes")
+        raise _refused("it is not in skilld's format")
     return record
 
 

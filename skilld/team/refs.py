@@ -152,7 +152,7 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
                     found.refused[name[:40]] = "its name is not valid in a team"
     if len(there) > MAX_PEOPLE:
         raise RefusedError(
-            "Could not read the team's rules", f"{len(there)} people have a ref; the limit is {MAX_PEOPLE}"
+            "Could not read the team's rules", f"{len(there)} people share rules; the limit is {MAX_PEOPLE}"
         )
     return there
 
@@ -197,7 +197,7 @@ def _commits(git: Git, tips: Mapping[str, str], found: Found) -> dict[str, _Clai
             head, _, message = payload.partition(b"\n\n")
             lines = head.split(b"\n")
             if message != _MESSAGE or len(lines) != 3 or not lines[0].startswith(b"tree "):  # noqa: PLR2004 - tree, author, committer
-                raise RefusedError("Not accepted", "it is not in the form skilld writes commits")
+                raise RefusedError("Not accepted", "it is not in skilld's commit format")
             claims[person] = _Claim(tips[person], lines[0][5:].decode(), payload, signature, sign.key_in(signature))
         except SkilldError as error:
             found.refused[person] = error.cause
@@ -275,7 +275,7 @@ def _serial(data: bytes, person: str) -> int:
         about = None
     serial = about.get("serial") if isinstance(about, dict) else None
     if type(serial) is not int or data != _about(person, serial):
-        raise RefusedError("Not accepted", "it was copied from someone else, or is not in the form skilld writes")
+        raise RefusedError("Not accepted", "it was copied from someone else, or is not in skilld's format")
     return serial
 
 

@@ -108,7 +108,7 @@ def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
     rows = {row["name"]: row["marks"] for row in program.json("skills", "list")}
     assert rows["tidy"] == ["pinned"]
     (project.root / ".skilld.toml").write_text('never = ["release-notes"]\n')
-    assert "leave it alone" in refused(program, "archive", str(project.skill_path.parent))
+    assert "opts out of skilld" in refused(program, "archive", str(project.skill_path.parent))
     (tidy / ".git").mkdir()
     assert program.run("skills", "unpin", "tidy").returncode == 0
     assert "a separate repository" in refused(program, "archive", "tidy")

@@ -28,7 +28,7 @@ def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_
     assert (rule["origin"], rule["state"]) == ("person", "unknown")
     assert (rule["before"]["sessions"], rule["after"]["sessions"], rule["after"]["repeats"]) == (0, 1, 1)
     assert [one["quote"] for one in rule["evidence"]] == [PNPM]
-    assert "repeated in the one session where it applied" in program.run("effect", str(project.root)).stdout
+    assert "repeated in 1 of 1 session where it applied" in program.run("effect", str(project.root)).stdout
     assert program.json("effect") == shown
 
 
@@ -116,7 +116,7 @@ def test_a_rule_that_is_broken_after_it_was_accepted_is_proposed_in_clearer_word
     said(home, project, program, broken)
     (rule,) = program.json("effect")["rules"]
     assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
-    assert "Say it more clearly: skilld run proposes it" in program.run("effect").stdout
+    assert "Say it more clearly: skilld run will propose it" in program.run("effect").stdout
 
     program.run("run", "--once")
     (one,) = program.json("proposals")

@@ -154,7 +154,7 @@ def test_a_proposal_that_does_worse_says_so_wherever_it_is_shown(person: Person)
 def test_offline_says_what_is_needed_and_keeps_the_cases(person: Person) -> None:
     done = person.program.run(*EVAL)
     assert done.returncode == 1
-    assert "a model has to write the answers" in done.stdout
+    assert "a model is needed to write the answers" in done.stdout
     assert "skilld setup" in done.stdout
     assert "1 new case proposed beside the skill" in done.stdout
     shown = person.program.json(*EVAL, "--dry-run")
@@ -168,7 +168,7 @@ def test_the_days_budget_ends_it_and_the_same_command_goes_on(person: Person) ->
         first = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
         assert "Today's budget covers 7 of these 18 calls" in first.stderr
         assert first.returncode == 1
-        assert re.search(r"\d of 6 pairs run; there is no result until all of them have run", first.stdout)
+        assert re.search(r"\d of 6 pairs run; no result until all have run", first.stdout)
         assert "today's budget is spent: 7 of 7 model calls" in first.stdout
         assert len(model.bodies) in {7, 8}, "the one that was on its way"
         refused = small.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")

@@ -390,7 +390,7 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     share = ("skills", "share", "port-finder", world.notes, "--to", str(hub))
     shown = world.program.run(*share, "--dry-run")
     assert shown.returncode == 0
-    assert "skilld/share/port-finder to" in shown.stdout
+    assert "Branch skilld/share/port-finder for" in shown.stdout
     assert "+Say which port {{service}} has." in shown.stdout
     assert "skilld-author" not in shown.stdout
     assert world.program.run(*share).returncode == 5
@@ -412,7 +412,7 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert branches == ["skilld/share/port-finder", "skilld/share/release-notes"]
     assert _git(hub, "ls-tree", "-r", "--name-only", branches[0]) == "port-finder/SKILL.md"
     assert "Pat Person" not in _git(hub, "show", f"{branches[0]}:port-finder/SKILL.md")
-    assert f"to import them: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
+    assert f"to import it elsewhere: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
     options = ("--branch", branches[0], "--name", "port-seeker")
     uninstalling = world.program.run("uninstall", "--dry-run").stdout
     assert f"{world.project.root}: refs/heads/skilld/share/release-notes" in uninstalling

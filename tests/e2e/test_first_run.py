@@ -95,7 +95,7 @@ def test_an_interrupt_says_that_it_was_understood(home: Path) -> None:
     terminal = Terminal(_fresh(home), SKILLD_MODEL="offline")
     terminal.read_until("Following your agents.")
     terminal.process.send_signal(signal.SIGINT)
-    terminal.read_until("Stopped. The next run continues from here: skilld run")
+    terminal.read_until("Stopped. To continue from here: skilld run")
     assert terminal.process.wait(LIMIT) == 130
 
 
@@ -188,7 +188,7 @@ def test_from_setup_to_the_first_proposal_in_one_sitting(home: Path, project: Pr
     shown = terminal.read_until("Judge them now? [Y/n]")
     assert "The last 7 days: 1 session file. Judging them now does not call a model or send anything." in shown
     terminal.type("")
-    shown = terminal.read_until("is idle for 10 minutes.")
+    shown = terminal.read_until("idle for 10 minutes.")
     assert terminal.process.wait(LIMIT) == 0
     assert "\rJudging batches: 0 of 1" in shown
     assert shown.count("Always put the ticket number first in each entry.") == 1, "it is listed once"
@@ -205,7 +205,7 @@ def test_whoever_says_no_to_everything_still_has_a_working_daemon(home: Path, pr
     for question in (ASKED, "logged in? [Y/n]", "now? [Y/n]"):
         terminal.read_until(question)
         terminal.type("n")
-    shown = terminal.read_until("is idle for 10 minutes.")
+    shown = terminal.read_until("idle for 10 minutes.")
     assert terminal.process.wait(LIMIT) == 0
     assert "Until you choose, skilld judges offline" in shown
     assert "No proposals yet: no sessions were read." in shown
@@ -224,11 +224,11 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     done = program.run("setup", "offline", "--service", "no", "--look-back", "7")
     assert done.returncode == 0
     assert "Judged " not in done.stdout, "the end says it"
-    assert "No proposals yet:\n  5 messages read: 5 skipped with nothing lasting in them\n" in done.stdout
+    assert "No proposals yet:\n  5 messages read: 5 skipped, with nothing lasting in them\n" in done.stdout
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
     assert "skilld cannot run as a service here: systemd failed: " in told.stdout
-    assert "\nNext, start skilld: skilld run\nIt judges what you type after every 5 messages" in told.stdout
+    assert "\nNext, start skilld: skilld run\nIt judges a session after every 5 messages" in told.stdout
     assert "[--service yes|no] [--look-back DAYS]" in program.run("setup").stderr
 
 
@@ -277,7 +277,7 @@ def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
     session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
     terminal = Terminal(_fresh(home), "--once", "--backfill", "1", SKILLD_MODEL="offline")
     shown = terminal.read_until("Judged 1 batch")
-    assert "Skills       0 of your own" in shown
+    assert "Skills       0 in your own folders" in shown
     assert "Following your agents." not in shown, "it ends by itself"
     assert "skilld learns from what you say" not in shown
     assert "Reading 1 transcript from the last day." in shown

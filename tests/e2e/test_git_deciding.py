@@ -345,7 +345,7 @@ def test_each_decision_names_the_one_that_undoes_it(world: World) -> None:
 
     take_in = f"  skilld accept {world.one}  accept it after all\n"
     take_out = f"  skilld revert {world.one}  undo it with a new commit\n"
-    put_back = f"  skilld restore {world.one}  put it back on the staging branch\n"
+    put_back = f"  skilld restore {world.one}  return it to the staging branch\n"
     assert after("reject", "--why", "not here") == put_back + take_in.replace("  accept it", "   accept it")
     for verb in (("show", world.one), ("proposals", "--state", "all")):
         assert "rejected because: not here" in world.program.run(*verb).stdout

@@ -110,7 +110,7 @@ def test_a_cherry_pick_and_lines_taken_out_by_hand_are_noticed(person: Person) -
 
 def test_skilld_git_keeps_to_what_it_is_for(person: Person, tmp_path: Path) -> None:
     done = person.program.run("git", "log")
-    assert (done.returncode, "No such repository" in done.stderr) == (1, True)
+    assert (done.returncode, "No repository yet" in done.stderr) == (1, True)
     person.teach(TICKETS)
     for arguments in (["clean", "-fdx"], ["push"], ["init"], ["-c", "core.pager=x", "log"], []):
         assert person.program.run("git", *arguments).returncode == 2
@@ -191,7 +191,7 @@ def test_two_learnings_and_the_folder_that_is_meant(person: Person, tmp_path: Pa
     other._count = 10
     assert len(other.teach(TICKETS)) == 3
     done = person.program.run("git", "log")
-    assert (done.returncode, "there are 2" in done.stderr) == (2, True)
+    assert (done.returncode, "skilld keeps 2" in done.stderr) == (2, True)
     done = person.program.run("git", "--root", str(other.skill.parents[1]), "log", "--format=%s", "main")
     assert done.stdout == f"As found: {RELATIVE}\n"
     assert person.program.run("accept", "--all").returncode == 0

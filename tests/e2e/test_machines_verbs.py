@@ -66,7 +66,7 @@ def test_join_shows_what_would_be_sent_and_leave_takes_it_back(desk: Desk) -> No
     assert (rule["rule"], rule["standing"], rule["sessions"]) == (PNPM, "open", 1)
     assert rule["file"].endswith("/CLAUDE.md")
     again = tower.program.run("machines", "join", str(desk.remote), "--yes")
-    assert "this machine is tower already" in again.stderr
+    assert "this machine already joined as tower" in again.stderr
     done(tower, "leave")
     assert desk.refs() == []
     assert tower.program.run("machines", "status").returncode == 1
@@ -197,5 +197,5 @@ def test_a_repository_that_anybody_can_read_is_refused(desk: Desk) -> None:
         server.shutdown()
         server.server_close()
     assert refused.returncode == 5
-    assert f"anybody can read {url}" in refused.stderr
+    assert f"anyone can read {url}" in refused.stderr
     assert tower.program.run("machines", "status").returncode == 1

@@ -121,7 +121,7 @@ def test_what_was_rejected_of_it_is_not_proposed_again(program: Inline, project:
 def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(program: Inline, project: Project) -> None:
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     (told,) = program.json("mine")["gathered"]
-    assert "asks skilld to leave it alone" in told["why_not"]
+    assert "opts out of skilld" in told["why_not"]
     program.environment["SKILLD_MINE__AUTO_DOMAIN_SKILL"] = ""
     assert program.json("mine")["gathered"] == []
     assert program.json("proposals") == []

@@ -56,7 +56,7 @@ def test_a_rating_is_of_the_skill_that_the_session_used(library: Taught) -> None
     notes = str(library.project.skill_path)
     session = library.shown(library.one)["session_id"]
     refused = library.program.run("feedback", "release-notes", "--helpful")
-    assert (refused.returncode, "Which one?" in refused.stderr) == (2, True)
+    assert (refused.returncode, "Which skill?" in refused.stderr) == (2, True)
     told = library.program.run("feedback", "release-notes", "--helpful", "--session", session)
     assert (told.returncode, notes in told.stdout) == (0, True)
     rates = {row["path"]: row["success_rate"] for row in library.program.json("skills", "list")}

@@ -68,8 +68,8 @@ def test_a_verb_without_an_id_says_what_there_is(program: Program, two_parts: st
         assert done.returncode == 2
         assert done.stderr.startswith(f"{two_parts}  release-notes  Always put the ticket number first")
         assert done.stderr.endswith(f"skilld: Which proposal? no ID was given\n  skilld {verb} {two_parts}\n")
-    assert program.run("revert").stderr == "skilld: Nothing to revert: no proposal is accepted\n"
-    assert program.run("restore").stderr == "skilld: Nothing to restore: no proposal is dropped or rejected\n"
+    assert program.run("revert").stderr == "skilld: Nothing to revert: no proposals are accepted\n"
+    assert program.run("restore").stderr == "skilld: Nothing to restore: no proposals are dropped or rejected\n"
     program.run("accept", two_parts)
     assert f"{two_parts}  release-notes [accepted]  " in program.run("revert").stderr
     assert "[accepted]" in program.run("show").stderr, "what was decided is all there is"

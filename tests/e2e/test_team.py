@@ -140,7 +140,7 @@ def test_what_is_taken_back_is_withdrawn(team: Team) -> None:
     (ref,) = team.refs()
     (name,) = [row.split("\t")[1] for row in team.hub.git("ls-tree", "-r", ref).splitlines() if "records/" in row]
     assert "pnpm" not in team.hub.git("show", f"{ref}:{name}")
-    assert "nothing of yours to push" in ada.done("sync")
+    assert "nothing new to push" in ada.done("sync")
 
 
 def test_a_host_that_takes_no_such_refs_gets_a_branch(team: Team) -> None:
@@ -179,7 +179,7 @@ def test_what_somebody_put_in_the_place_of_your_records_is_put_right(team: Team)
     ref = "refs/skilld/team/team-ada"
     before = team.hub.git("rev-parse", f"{ref}^{{tree}}:records")
     team.hub.git("update-ref", ref, "refs/skilld/team/team-ben")
-    assert "refused what team-ada shares" in ben.done("sync")
+    assert "rejected the records of team-ada" in ben.done("sync")
     assert "pushed what you share" in ada.done("sync")
     assert team.hub.git("rev-parse", f"{ref}^{{tree}}:records") == before
     ben.done("sync")
@@ -198,7 +198,7 @@ def test_a_second_machine_of_one_person_is_no_second_voice(team: Team) -> None:
     assert team.refs() == ["refs/skilld/team/team-ada"]
     assert ada.document()["rules"] == laptop.document()["rules"]
     assert ada.rules() == {PNPM: "waiting", DATES: "waiting"}
-    assert "nothing of yours to push" in laptop.done("sync")
+    assert "nothing new to push" in laptop.done("sync")
     # What one of them takes back stays away, though the other has not heard of it.
     ada.set_state(PNPM, State.REVERTED, "2026-03-05T09:00:00Z")
     ada.done("sync")

@@ -79,7 +79,7 @@ def test_the_terminal_says_of_each_cut_why_what_it_saves_and_what_is_lost(world:
     shown = world.program.run("show", names[0]).stdout
     assert "It saves" in shown
     assert "counted by o200k_base" in shown
-    assert "proposed before" in world.program.run("trim", "--project", str(world.root)).stdout
+    assert "already proposed" in world.program.run("trim", "--project", str(world.root)).stdout
 
 
 def test_the_same_words_in_two_files_that_are_loaded_together_go_from_one(world: World) -> None:

@@ -96,7 +96,7 @@ def test_everything_is_named_and_then_gone_but_the_settings_and_with_purge_those
 
     assert "config.toml" in installed.uninstall("--purge", "--yes")
     assert installed.homely() == installed.home_before
-    assert "There is nothing to remove." in installed.uninstall("--purge", "--yes")
+    assert "Nothing to remove." in installed.uninstall("--purge", "--yes")
     assert [path for path in installed.home.rglob("*skilld*") if "claude" not in str(path)] == []
 
 

@@ -94,8 +94,8 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     yield bench.commit(git.add("tree", b"")), "files that are not records"
     yield bench.commit(bench.tree("team-ada", FILES)), "it was copied from someone else"
     # A host takes no commit without its parent.
-    yield bench.commit(tree, head=f"parent {bench.commit(tree)}\n"), "not in the form skilld writes commits"
-    yield bench.commit(tree, message=b"Skilld-Proposal: forged\n"), "not in the form skilld writes commits"
+    yield bench.commit(tree, head=f"parent {bench.commit(tree)}\n"), "not in skilld's commit format"
+    yield bench.commit(tree, message=b"Skilld-Proposal: forged\n"), "not in skilld's commit format"
     plain = f"tree {tree}\nauthor x <x@x> 0 +0000\ncommitter x <x@x> 0 +0000\n\n".encode() + refs._MESSAGE
     yield git.add("commit", plain), "not signed"
     yield git.add("commit", bench.seal("eve")(plain).replace(b"author x", b"author y")), "signature is not valid"

@@ -96,7 +96,7 @@ def test_a_rule_is_offered_in_the_file_of_an_agent_that_does_not_see_it(bench: B
     (one,) = bench.share()
     assert (one.state, one.relpath, one.target) == (State.OPEN, "AGENTS.md", TargetKind.INSTRUCTIONS)
     assert bench.staged("AGENTS.md") == f"{AGENTS}- {PNPM}\n"
-    assert one.summary == f"Say this to Codex, too: {PNPM}"
+    assert one.summary == f"Tell Codex this too: {PNPM}"
     assert one.reason == "You accepted this for CLAUDE.md (00000001), which Codex does not load in this project."
     assert one.evidence == (Evidence("claude-code:t1", PNPM),)
     assert (bench.project.root / "AGENTS.md").read_text() == AGENTS

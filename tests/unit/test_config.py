@@ -225,7 +225,7 @@ def test_u3_the_editor_shows_every_setting_with_its_default_and_meaning(
     _editor(monkeypatch, tmp_path, r"sed -i 's/^# turns = 5 /turns = 3 /'")
     assert main(["config", "edit"]) == 0
     written = file.read_text()
-    assert "turns = 3  # number of your messages" in written
+    assert "turns = 3  # how many of your messages" in written
     for key, meaning in keys().items():
         assert f"{key.rpartition('.')[2]} = " in written
         assert meaning in written
@@ -321,9 +321,9 @@ def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(
     answers: list[Trouble | str] = [Trouble("the provider rejected the key", "Check the key."), " (12 tokens)"]
     monkeypatch.setattr(gather, "model", model)
     assert _set("model", "openai/gpt-5-mini") == 0
-    assert "It answered a test question (12 tokens)." in capsys.readouterr().out
+    assert "The model answered a test question (12 tokens)." in capsys.readouterr().out
     assert _set("model", "gpt-5") == 0
-    assert "It cannot answer yet: the provider rejected the key" in capsys.readouterr().out
+    assert "The model cannot answer yet: the provider rejected the key" in capsys.readouterr().out
     assert main(["config", "set", "model", "openai/gpt-5-mini", "--no-check"]) == 0
     for name in ("offline", "auto", "agent"):
         assert _set("model", name) == 0

@@ -64,8 +64,14 @@ def test_a_good_machine_gets_no_remedy() -> None:
 @pytest.mark.parametrize(
     ("facts", "name", "verdict", "detail", "remedy"),
     [
-        (replace(MACHINE, folders=9000), "watches", "warn", "9000 folders of the 8192", "max_user_watches=524288"),
-        (replace(MACHINE, folders=600000), "watches", "warn", "of the 8192", "max_user_watches=1200000"),
+        (
+            replace(MACHINE, folders=9000),
+            "watches",
+            "warn",
+            "9000 folders; the kernel allows 8,192",
+            "max_user_watches=524288",
+        ),
+        (replace(MACHINE, folders=600000), "watches", "warn", "the kernel allows 8,192", "max_user_watches=1200000"),
         (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "polling /nfs", ""),
         (replace(MACHINE, watch_limit=None), "watches", "ok", "12 folders", ""),
         (
@@ -178,7 +184,7 @@ def test_what_was_said_again_is_counted_by_line() -> None:
     assert repeats(()) == []
 
 
-SKIPPED = "3 skipped with nothing lasting in them"
+SKIPPED = "3 skipped, with nothing lasting in them"
 
 
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
@@ -195,8 +201,8 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
 
 def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
     assert why_nothing(Counts(turns=6, judged=5, chatter=1), "") == [
-        "6 messages read: 5 judged, 1 skipped with nothing lasting in them",
-        "nothing in what was judged sounded like a lasting instruction",
+        "6 messages read: 5 judged, 1 skipped, with nothing lasting in them",
+        "nothing judged so far sounded like a lasting instruction",
     ]
     kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "")
     assert kept[1:] == ["2 lasting instructions kept, but not in any file yet; to see what you said: skilld learnings"]

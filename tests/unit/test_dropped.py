@@ -227,7 +227,7 @@ def test_restoring_while_the_branch_is_in_use_changes_nothing(person: Person, st
     before = person.git("for-each-ref"), person.git("status", "--porcelain")
     with pytest.raises(RefusedError, match="is checked out") as caught:
         restore(store, get(store, "p2"))
-    assert caught.value.remedy == "When that is done: skilld restore p2"
+    assert caught.value.remedy == "After that: skilld restore p2"
     assert (person.git("for-each-ref"), person.git("status", "--porcelain")) == before
     assert states(store) == {"p1": "open", "p2": "dropped"}
 

@@ -71,7 +71,7 @@ def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None
     ("given", "said"),
     [
         (["staus"], "skilld: 'staus' is not a skilld command. Did you mean status? See: skilld --help\n"),
-        (["undo"], "skilld: 'undo' is not a skilld command. Did you mean revert, or restore? See: skilld --help\n"),
+        (["undo"], "skilld: 'undo' is not a skilld command. Did you mean revert or restore? See: skilld --help\n"),
         (
             ["config", "ste"],
             "skilld: 'ste' is not a skilld config command. Did you mean set? See: skilld config --help\n",

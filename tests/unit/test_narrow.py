@@ -27,7 +27,7 @@ def _alone(project: Path, text: str, path: Path, name: str = "") -> bool:
     file = project / ".skilld.toml"
     file.write_text(text)
     why = opt_out(path, name)
-    assert why in {None, f"{file} asks skilld to leave it alone"}
+    assert why in {None, f"{file} opts out of skilld"}
     return bool(why)
 
 
@@ -67,7 +67,7 @@ def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> No
     (project / ".skilld.toml").write_text("enabled = false")
     (project / "packages").mkdir()
     (project / "packages/.skilld.toml").write_text("enabled = true")
-    assert opt_out(project / "packages") == f"{project}/.skilld.toml asks skilld to leave it alone"
+    assert opt_out(project / "packages") == f"{project}/.skilld.toml opts out of skilld"
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal)
         ({"relpath": ".claude/skills/other/SKILL.md"}, "its name does not match its folder's name"),
         ({"relpath": ".claude/skills/deploy/README.md"}, "called SKILL.md"),
         ({"text": "# No front matter\n"}, "does not start with front matter"),
-        ({"skill": "never"}, "asks skilld to leave it alone"),
+        ({"skill": "never"}, "opts out of skilld"),
     ],
 )
 def test_what_may_not_be_made_is_refused(person: Person, change: dict[str, Any], words: str) -> None:

@@ -21,12 +21,10 @@ from support.program import Program
 RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a")
 
 
-ONCE = "the one session where it applied"
-NONE = "no session since it was added where it applied"
-FEW = "since it was added; 30 are needed to tell whether it is followed"
-MANY = (
-    "repeated in 4 of the 40 sessions where it applied since it was added; the true share is 4% to 37% (95% confidence)"
-)
+ONCE = "1 of 1 session where it applied"
+NONE = "has not applied in any session since it was added"
+FEW = "since it was added; at least 30 are needed to tell whether it is followed"
+MANY = "repeated in 4 of 40 sessions where it applied since it was added; the true share is 4% to 37% (95% confidence)"
 
 
 @pytest.mark.parametrize(
@@ -34,8 +32,8 @@ MANY = (
     [
         ((1, 1), (0, 0), f"{NONE}. Before that, you said it in {ONCE}"),
         ((0, 0), (1, 1), f"repeated in {ONCE} {FEW}"),
-        ((0, 0), (3, 0), f"repeated in none of the 3 sessions where it applied {FEW}"),
-        ((4, 2), (40, 4), f"{MANY}. Before that, you said it in 2 of the 4 sessions where it applied"),
+        ((0, 0), (3, 0), f"repeated in 0 of 3 sessions where it applied {FEW}"),
+        ((4, 2), (40, 4), f"{MANY}. Before that, you said it in 2 of 4 sessions where it applied"),
     ],
 )
 def test_effect_says_in_words_how_often(before: tuple[int, int], after: tuple[int, int], told: str) -> None:
@@ -45,10 +43,10 @@ def test_effect_says_in_words_how_often(before: tuple[int, int], after: tuple[in
 def test_the_report_says_one_of_one_in_words() -> None:
     shares = [Share(1, 1, 100), Share(1, 0, 0), Share(4, 4, 100), Share(4, 0, 0), Share(1200, 3, 0)]
     assert [sessions(one) for one in shares] == [
-        "the one session",
-        "none of 1 session",
-        "all 4 sessions",
-        "none of 4 sessions",
+        "1 of 1 session",
+        "0 of 1 session",
+        "4 of 4 sessions",
+        "0 of 4 sessions",
         "3 of 1,200 sessions (0%)",
     ]
 

@@ -78,11 +78,11 @@ def _setup(monkeypatch: pytest.MonkeyPatch, *answers: str | type[BaseException] 
 STOP = KeyboardInterrupt
 Left = tuple[tuple[str | type[BaseException], ...], str, str, list[str]]
 EVERY: list[Left] = [
-    ((STOP,), "Stopped at who judges. Kept: nothing was changed.", "who judges, the service, looking back", []),
-    (("offline", STOP), "Stopped at the service. Kept: offline judges.", "the service, looking back", []),
+    ((STOP,), "Stopped at who judges. So far: nothing was changed.", "who judges, the service, looking back", []),
+    (("offline", STOP), "Stopped at the service. Done so far: offline judges.", "the service, looking back", []),
     (
         ("offline", "y", STOP),
-        "Stopped at looking back. Kept: offline judges; the service is installed.",
+        "Stopped at looking back. Done so far: offline judges; the service is installed.",
         "looking back",
         ["install"],
     ),
@@ -97,7 +97,7 @@ def test_an_interrupt_at_a_question_keeps_what_was_decided_and_says_so(
     assert _setup(monkeypatch, *answers) == Exit.INTERRUPTED
     said = capsys.readouterr().out
     assert kept in said
-    assert f"Not decided: {undecided}. To continue: skilld setup" in said
+    assert f"Still to decide: {undecided}. To continue: skilld setup" in said
     assert manager.asked == asked
     assert Path.home().joinpath(".config/skilld/config.toml").exists() is (len(answers) > 1)
 
@@ -106,7 +106,7 @@ def test_the_end_of_the_input_leaves_too_and_is_a_no_later(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _setup(monkeypatch, None) == Exit.FAILURE
-    assert "Nothing was chosen. To choose later: skilld setup" in capsys.readouterr().out
+    assert "No choice made. To choose later: skilld setup" in capsys.readouterr().out
     assert _setup(monkeypatch, "", None, None) == Exit.OK
     assert "To do it later: skilld run --once --backfill 7" in capsys.readouterr().out
     assert manager.asked == []

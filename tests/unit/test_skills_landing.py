@@ -114,6 +114,6 @@ def test_what_is_no_folder_is_refused(home: Path, project: Path, tmp_path: Path)
 
 def test_a_project_that_asks_to_be_left_alone_is(home: Path, project: Path) -> None:
     (project / ".skilld.toml").write_text('never = ["notes"]\n')
-    with pytest.raises(RefusedError, match="asks skilld to leave it alone"):
+    with pytest.raises(RefusedError, match="opts out of skilld"):
         _land(home, [project])
     assert _land(home, [project], name="other") == project / ".claude/skills/other/SKILL.md"

@@ -298,7 +298,7 @@ def test_only_a_batchs_own_part_of_a_session_tells_what_was_touched(tmp_path: Pa
 def test_a_project_narrows_the_kinds(root: Path) -> None:
     _put(root / ".skilld.toml", 'targets = ["skill"]\n')
     path = root / "CLAUDE.md"
-    assert (opt_out(path, "CLAUDE.md", TargetKind.INSTRUCTIONS) or "").endswith("asks skilld to leave it alone")
+    assert (opt_out(path, "CLAUDE.md", TargetKind.INSTRUCTIONS) or "").endswith("opts out of skilld")
     assert opt_out(path, "a", TargetKind.SKILL) is None
     assert opt_out(root) is None
 

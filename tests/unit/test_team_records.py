@@ -58,7 +58,7 @@ def _with(**values: Any) -> bytes:
         (_with(first="2026-04-01"), "dates"),
         (_with(agents=["<b>"]), "agents"),
         (_with(kind="order"), "kind"),
-        (encode(a_rule()) + b" ", "the form skilld writes"),
+        (encode(a_rule()) + b" ", "skilld's format"),
         (encode(replace(gone("2026-03-04"), note="x")), "a withdrawal cannot have"),
         (_with(at="2026-03-04T09:00:00Z"), "your own machines"),
         (_with(heard=["2026-03-04T09:00:00Z/codex/0123456789ab"]), "your own machines"),

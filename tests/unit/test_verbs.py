@@ -119,7 +119,7 @@ def test_bad_input_is_told_with_its_exit_code(
     ("given", "said"),
     [
         (["statsu"], "skilld: 'statsu' is not a skilld command. Did you mean status? See: skilld --help"),
-        (["undo"], "skilld: 'undo' is not a skilld command. Did you mean revert, or restore? See: skilld --help"),
+        (["undo"], "skilld: 'undo' is not a skilld command. Did you mean revert or restore? See: skilld --help"),
         (["frobnicate"], "skilld: 'frobnicate' is not a skilld command. See: skilld --help"),
         (
             ["skills", "lst"],

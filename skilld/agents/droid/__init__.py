@@ -105,6 +105,6 @@ INFO = AgentInfo(
     unattended="prompts without a `userMessageSource`; `callingSessionId` of a sub-agent's session",
     skill_use="the `Skill` tool's result or the block of a typed skill, which name the file",
     tool_calls="`tool_use` and `tool_result` parts; `is_error`, and the first words of a refusal",
-    own_runs="nothing is started; `FACTORY_HOME_OVERRIDE` would keep it apart",
+    own_runs="skilld starts nothing; `FACTORY_HOME_OVERRIDE` could isolate it",
 )
 ADAPTER = Declared(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

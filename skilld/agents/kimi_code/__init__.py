@@ -93,11 +93,11 @@ INFO = AgentInfo(
     wrappers=("skill-loaded", "injected message", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="2.1.0 on 2026-11-22",
-    typed_by="`turn.prompt` of origin `user` that stand in the folder's `user-history`, too; `turn.steer`",
-    unattended="prompts missing from that list; sub-agents have files of their own",
+    typed_by="`turn.prompt` of origin `user` that are also in the folder's `user-history`; `turn.steer`",
+    unattended="prompts missing from that list; sub-agents have their own files",
     skill_use="origin `skill_activation`, which names the file, or a call that reads a SKILL.md",
     tool_calls="`tool.call` and `tool.result` events",
-    own_runs="nothing is started; `KIMI_CODE_HOME` would keep it apart",
+    own_runs="skilld starts nothing; `KIMI_CODE_HOME` could isolate it",
 )
 ADAPTER = Declared(
     INFO,

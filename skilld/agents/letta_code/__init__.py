@@ -54,8 +54,8 @@ INFO = AgentInfo(
     verified="0.32.18 on 2026-11-22, 0.34.12 on 2026-11-24",
     typed_by="`user` lines of `transcripts/`",
     unattended="`-p` writes no transcript",
-    skill_use="a `Skill` call that went well, by name, or a call that reads a SKILL.md",
+    skill_use="a successful `Skill` call, by name, or a call that reads a SKILL.md",
     tool_calls="`tool_call` lines with their `resultOk`",
-    own_runs="nothing is started: no way is known to keep a run apart",
+    own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
 ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "transcript.jsonl")

@@ -117,6 +117,6 @@ INFO = AgentInfo(
     unattended="ids that begin with `user-turn-`; sub-agents have a `parent_session_id`",
     skill_use="a `skill.read` effect or the body behind a typed skill, which name the folder",
     tool_calls="`effect` entries with their `state`",
-    own_runs="nothing is started; `VIBE_HOME` would keep it apart",
+    own_runs="skilld starts nothing; `VIBE_HOME` could isolate it",
 )
 ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "CURRENT")

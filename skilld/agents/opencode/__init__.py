@@ -368,7 +368,7 @@ INFO = AgentInfo(
     ),
     wrappers=("synthetic part", "skill body", "command file", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
-    verified="1.18.33 on 2026-11-20; of 2.x public captures",
+    verified="1.18.33 on 2026-11-20; 2.x: public captures only",
     kept_as="rows of SQLite",
     typed_by="`prompt-history.jsonl`; without it the parts that are not `synthetic`",
     unattended="the session's `permission` rules, or prompts missing from the history; sub-agents by `parent_id`",

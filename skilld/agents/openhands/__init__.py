@@ -110,9 +110,9 @@ INFO = AgentInfo(
     verified="1.16.0 on 2026-11-22",
     kept_as="a file for each event",
     typed_by="`MessageEvent` of source `user` in conversations that show a person",
-    unattended="not told: only followed if `roots.openhands` is set, and only where a person shows",
+    unattended="not recorded: only followed if `roots.openhands` is set, and only where a person shows",
     skill_use="`invoke_skill`, with the file named in base_state.json, or a call that shows a SKILL.md",
     tool_calls="`ActionEvent` and `ObservationEvent` with its `is_error`",
-    own_runs="nothing is started; `OPENHANDS_PERSISTENCE_DIR` would keep it apart",
+    own_runs="skilld starts nothing; `OPENHANDS_PERSISTENCE_DIR` could isolate it",
 )
 ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == _STATE)

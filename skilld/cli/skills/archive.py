@@ -50,7 +50,7 @@ _TITLE = "The skill was not archived"
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "archive", archive, "set a skill aside, keeping its folder; undo with restore")
+    parser = common.verb(verbs, "archive", archive, "move a skill out of your agents' sight; undo with restore")
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
     parser = common.verb(
         verbs, "restore", restore, "bring back an archived skill, or list what is archived", listing=True
@@ -72,11 +72,11 @@ def archive(arguments: argparse.Namespace) -> int:
     where = _archive()
     sweep(where, time.time())
     put_aside(row.path.parent, where, time.time())
-    console.line(f"{console.plain(row.name)} is archived; {console.plain(str(row.path.parent))} is gone.")
+    console.line(f"Archived {console.plain(row.name)}. Its folder was moved: {console.plain(str(row.path.parent))}")
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
     waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
     if waiting:
-        console.line(f"Open proposals for it, which no longer apply: {', '.join(one.id for one in waiting)}")
+        console.line(f"These open proposals no longer apply: {', '.join(one.id for one in waiting)}")
     return 0
 
 
@@ -93,7 +93,7 @@ def restore(arguments: argparse.Namespace) -> int:
     folder = put_back(one)
     if arguments.json:
         return common.write_json(_row(one) | {"folder": str(folder)})
-    console.line(f"{console.plain(one.name)} is back: {console.plain(str(folder))}")
+    console.line(f"Restored {console.plain(one.name)}: {console.plain(str(folder))}")
     return 0
 
 
@@ -122,7 +122,7 @@ def _chosen(there: list[Archived], given: str) -> Archived:
         raise SkilldError("No such archived skill", given, "List them: skilld skills restore")
     if len(found) > 1:
         choices = "; ".join(f"{one.entry.name} ({one.origin})" for one in found)
-        raise UsageError("Which one?", choices, f"skilld skills restore {found[0].entry.name}")
+        raise UsageError("Which skill?", choices, f"skilld skills restore {found[0].entry.name}")
     return found[0]
 
 
@@ -164,6 +164,6 @@ def run_delete(arguments: argparse.Namespace) -> int:
         console.line("Nothing was deleted.")
         return Exit.FAILURE
     place = put_aside(row.skill, trash_of(common.home(), common.places().data.parent, sys.platform))
-    console.line(f"It is now in {console.plain(str(place))}.")
+    console.line(f"Moved to {console.plain(str(place))}.")
     console.line(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
     return Exit.OK

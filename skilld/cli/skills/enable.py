@@ -20,10 +20,10 @@ def add(verbs: common.Verbs) -> None:
         ("disable", False, f"stop offering skills to agents ({about}); agents may still load them themselves"),
     ):
         parser = common.verb(verbs, name, partial(run, on=on), text)
-        parser.add_argument("names", metavar="NAME", nargs="*", help="a skill, by its name or folder")
-        parser.add_argument("--all", action="store_true", help="every skill you have now")
+        parser.add_argument("names", metavar="NAME", nargs="*", help="a skill's name or folder")
+        parser.add_argument("--all", action="store_true", help="all the skills you have now")
         parser.add_argument(
-            "--custom", action="store_true", help="all your own and project skills, but no plugin skills"
+            "--custom", action="store_true", help="all your own skills and project skills, but not plugin skills"
         )
 
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
     from skilld.library.rows import switch
 
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
-        raise UsageError("Which skills?", "give their names, or --all, or --custom", "List them: skilld skills list")
+        raise UsageError("Which skills?", "give their names, --all or --custom", "List them: skilld skills list")
     store = common.store()
     if arguments.names:
         paths = [inventory.the_skill(store, name).path for name in arguments.names]
@@ -56,7 +56,7 @@ def _all(*, custom: bool) -> list[Path]:
 
 def add_pin(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    about = "protect a skill: it is never archived, never goes stale, and is kept in merges"
+    about = "protect a skill from being archived, marked stale or merged away"
     for name, on, text in (("pin", True, about), ("unpin", False, "remove that protection")):
         parser = common.verb(verbs, name, partial(run_pin, on=on), text)
         parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")

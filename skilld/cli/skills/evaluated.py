@@ -130,7 +130,7 @@ def outcome(found: Outcome, stopped: str) -> None:
         )
     if word is Word.WORSE and found.proposal:
         undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
-        console.line(f"To drop the edit: {undo}")
+        console.line(f"To remove the edit: {undo}")
 
 
 def _models(found: Outcome) -> str:

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 _TITLE = "The skill was not evaluated"
 _MOST_RUNS = 200
-_NEEDED = "a model has to write the answers; to choose one: skilld setup"
+_NEEDED = "a model is needed to write the answers; to choose one: skilld setup"
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "test a skill with and without an edit, on cases built from your corrections"
     parser = common.verb(verbs, "eval", run, text, listing=True)
-    parser.epilog = "exit 1: worse, or the run was not completed."
+    parser.epilog = "exit code 1: the edit did worse, or the run was not completed"
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
     edit = parser.add_mutually_exclusive_group()
     edit.add_argument("--with", dest="put_in", metavar="ID", help="compare with and without this open proposal")
@@ -101,7 +101,7 @@ class _Verb:
             evaluated.cases(self._found, self._cases, dry=self._given.dry_run)
         spec, judge = self._specs()
         if not self._cases or OFFLINE in {spec.model, judge.model}:
-            return self._not_run(_NEEDED if self._cases else "none of the cases can be run")
+            return self._not_run(_NEEDED if self._cases else "there is no case to run")
         plan = self._plan(sides, spec, judge)
         expected = estimate(plan, left(plan, self._store.evals.runs(plan.id)))
         self._planned = plan, expected
@@ -232,7 +232,7 @@ class _Verb:
         usd = None if self._given.yes else evaluated.price(expected, plan, self._terms(spec))
         money = ", price unknown" if usd is None else f", about ${usd:.2f}"
         money = "" if self._given.yes else money
-        sys.stderr.write(f"Questions to ask: {expected.told(console.plain(plan.model))}{money}.\n")
+        sys.stderr.write(f"Questions for the model: {expected.told(console.plain(plan.model))}{money}.\n")
         sys.stderr.write(f"{evaluated.shows(plan.pairs)}\n")
         if beyond := evaluated.beyond_today(expected, usd, today, self._settings):
             sys.stderr.write(f"{beyond} To continue tomorrow, run the same command again.\n")
@@ -240,7 +240,7 @@ class _Verb:
             return True
         if not sys.stdin.isatty():
             raise RefusedError(_TITLE, "there is no terminal to confirm in", "To go ahead: --yes")
-        return terminal.says_yes("Ask? [y/N] ", sys.stderr)
+        return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
     def _terms(self, spec: Spec) -> Terms:
         from skilld.mining.questions import Terms

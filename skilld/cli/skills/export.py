@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "export", run, "write skills to files to share, without secrets or sessions")
-    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
+    parser = common.verb(verbs, "export", run, "write skills to files that you can share, without secrets or sessions")
+    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
     parser.add_argument(
         "-o", "--out", metavar="FILE", type=Path, help="the file to write, or a folder for several skills"
     )
@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path | None = arguments.out
     if len(rows) > 1 and (out is None or not out.is_dir()):
         raise UsageError(
-            "Where to?",
-            f"{len(rows)} skills need a folder with one file per skill",
+            "Where should they go?",
+            f"to write {len(rows)} skills, skilld needs a folder",
             "Name an existing folder: -o FOLDER",
         )
     redact = common.redactor()
@@ -113,7 +113,7 @@ def _write(path: Path | None, text: str, *, below: Path | None) -> None:
         write_whole(path.resolve(), text.encode(), 0o644)
     except OSError as error:
         raise SkilldError("Could not write the file", f"{path}: {error.strerror or error}") from error
-    console.line(f"{console.plain(str(path))} written.")
+    console.line(f"Wrote {console.plain(str(path))}")
 
 
 # `skilld skills share`: a skill on a branch of its own, pushed with the person's git when they said yes.
@@ -137,7 +137,7 @@ def add_share(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "preview skills, then push them to a branch that others can use, without personal data"
     parser = common.verb(verbs, "share", run_share, text)
-    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
+    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill's name or folder")
     parser.add_argument("--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or a URL")
     parser.add_argument("--branch", metavar="NAME", default="", help="the branch (default: skilld/share/NAME)")
     parser.add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
@@ -176,7 +176,7 @@ def run_share(arguments: argparse.Namespace) -> int:
             raise
         console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
         others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
-        console.line(f"  to import them: {console.plain(others)}")
+        console.line(f"  to import it elsewhere: {console.plain(others)}")
         for line in _undo(plan, remote):
             console.line(f"  undo: {console.plain(line)}")
     return Exit.OK
@@ -234,7 +234,7 @@ def _provenance(row: LibraryRow) -> str:
 
 def _show(plan: _Plan, addresses: list[str]) -> None:
     where = " and ".join(map(console.plain, addresses))
-    console.line(f"{console.paint(plan.branch, 'bold')} to {where}, containing only:")
+    console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():
         console.line(console.paint(f"+++ {console.plain(path)}", "bold"))
         for line in text.splitlines():

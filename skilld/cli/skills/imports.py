@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not found:
         raise UsageError("No such skill in the source", ", ".join(arguments.only))
     if arguments.name and len(found) > 1:
-        raise UsageError("One name for several skills?", f"{len(found)} were found", "Choose one: --only NAME")
+        raise UsageError("--name needs a single skill", f"{len(found)} were found", "Choose one: --only NAME")
     store = common.store()
     outcomes = [_outcome(store, one, arguments) for one in found]
     if len(outcomes) == 1 and outcomes[0].error is not None:

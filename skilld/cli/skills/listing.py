@@ -114,7 +114,7 @@ def add_profile(verbs: common.Verbs) -> None:
         verbs,
         "profile",
         run_profile,
-        "show how much you have taught, what kinds of things, and the five learnings with the highest confidence",
+        "show how much you have taught your agents, and the five learnings with the highest confidence",
         listing=True,
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in this project")
@@ -129,11 +129,11 @@ def run_profile(arguments: argparse.Namespace) -> int:
     newest = rfc3339(found.newest) if found.newest else None
     if arguments.json:
         return common.write_json(asdict(found) | {"newest": newest})
-    facts = [("standing instructions you gave", found.total), ("of them in a skill", found.in_skills)]
+    facts = [("standing instructions you gave", found.total), ("now in a skill", found.in_skills)]
     facts += [("sessions", found.sessions), ("projects", found.projects)]
     console.table([(name, str(number)) for name, number in facts])
     if newest:
-        console.line(f"The latest on {newest[:10]}. Highest confidence:")
+        console.line(f"Most recent: {newest[:10]}. Highest confidence:")
     for source in found.top:
         said = f"{console.plain(source.text)}  {source.kind} {source.id}"
         console.line(f"{in_words(source.confidence):6}  {said}")

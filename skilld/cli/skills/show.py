@@ -109,10 +109,10 @@ def _proposal_json(proposal: Proposal) -> dict[str, Any]:
 def add_history(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     parser = common.verb(verbs, "history", history, "list the commits that changed a skill", listing=True)
-    parser.add_argument("name", metavar="NAME", help="a skill, by its name or folder")
+    parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
     parser.add_argument("--limit", metavar="N", type=int, default=50, help="show at most N commits (default: 50)")
     parser = common.verb(verbs, "diff", diff, "show what changed in a skill, or what a proposal changes")
-    parser.add_argument("name", metavar="NAME", help="a skill, by its name or folder")
+    parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
     parser.add_argument(
         "since",
         metavar="REV|PROPOSAL",
@@ -166,7 +166,7 @@ def _history(row: LibraryRow) -> History:
     try:
         return History(row.path, private_repositories())
     except NotTrackedError as error:
-        remedy = "skilld starts one with its first proposal."
+        remedy = "skilld will create one with its first proposal for this skill."
         raise SkilldError(f"{row.name} has no history", error.cause, remedy) from error
 
 

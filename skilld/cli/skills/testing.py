@@ -26,10 +26,10 @@ _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red"}
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "check whether a skill covers what you said in a session (exit 0: it covers everything skilld noticed)"
+    text = "check whether a skill covers what you said in a session (exit code 0: it covers all that skilld noticed)"
     parser = common.verb(verbs, "test", run, text, listing=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
-    parser.add_argument("--session", metavar="ID", required=True, help="the ID of a past session, as the agent gave it")
+    parser.add_argument("--session", metavar="ID", required=True, help="the agent's ID for a past session")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -137,8 +137,8 @@ def _session(settings: Settings, wanted: str) -> Session:
             return session
     raise SkilldError(
         "No such session",
-        f"no transcript here has a session {wanted}",
-        "A proposal's sessions are listed by: skilld show PROPOSAL",
+        f"no transcript here contains session {wanted}",
+        "To see which session a proposal came from: skilld show ID",
     )
 
 

@@ -45,9 +45,9 @@ def check_form(change: Change) -> Iterator[Finding]:
     for match in change.matches(_ONE_OFF, change.prose):
         yield flag("one-off", "It asks for a one-off task, not for something that always applies", match[0])
     for match in change.matches(_QUOTATION):
-        yield flag("quotation", "It contains a long text in quotation marks", match[0])
+        yield flag("quotation", "It contains a long passage in quotation marks", match[0])
     if change.spans and not re.search(r"\w", said) and not change.code:
-        yield flag("bare-command", "It is a command that does not say when to run it", " ".join(change.spans))
+        yield flag("bare-command", "It gives a command without saying when to run it", " ".join(change.spans))
 
 
 def _is_question(said: str) -> bool:

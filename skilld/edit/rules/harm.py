@@ -56,7 +56,7 @@ _PHRASES = (
     phrase(
         "sends-data",
         _FLAG,
-        "It sends something to someone or somewhere else",
+        "It sends something to another person or place",
         near(_SEND, f"(?:{_FAR})", 140),
         near(f"(?:{_FAR})", _SEND_THERE, 60),
         r"\bexfiltrat\w+",
@@ -154,7 +154,7 @@ _PHRASES = (
     phrase(
         "broad-trigger",
         _FLAG,
-        "It attaches an action to every task of a certain kind",
+        "It triggers an action on every task of a certain kind",
         # Not "in each entry" or "in all files": that is how the artefact looks. Of 45 attack lines that this rule
         # shows, 2 need "in each" and none "in all", which made 3 of the 14 flags on 136 things that people said.
         r"\b(?:after|before|when(?:ever)?|while|during|for)\b[^.\n]{0,40}\b(?:any|every|each|all)\b",

@@ -298,7 +298,7 @@ def check_disguise(change: Change) -> Iterator[Finding]:
             "disguised-words", "It disguises words by spelling them out, splitting them or repeating them", match[0]
         )
     for match in change.matches(_PUT_TOGETHER):
-        yield flag("disguised-words", "It builds words from pieces", match[0])
+        yield flag("disguised-words", "It assembles words from pieces", match[0])
 
 
 def _played(line: str) -> Iterator[Finding]:

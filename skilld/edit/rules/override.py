@@ -73,7 +73,7 @@ _PHRASES = (
     phrase(
         "asks-context",
         _FLAG,
-        "It asks for the text that precedes it: instructions, a conversation, hidden text",
+        "It asks for the text before it: instructions, a conversation or hidden text",
         near(
             verbs("output repeat print summarize summarise translate reveal describe show recite copy"),
             r"\b(?:text|conversation|words?|messages?|everything|lines?|sentences?)\s+(?:\w+\s+)?(?:above|so far"

@@ -78,7 +78,7 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
     if what in {401, 403}:
         return _error(client, "it is not logged in, or its key was rejected", f"{client.login}, then: skilld retry")
     if what == 402:  # noqa: PLR2004 - HTTP: payment required
-        return _error(client, "its provider requires payment", "Pay the provider, then: skilld retry")
+        return _error(client, "its provider requires payment", "Settle the bill with the provider, then: skilld retry")
     if what == 404:  # noqa: PLR2004 - HTTP: not found
         remedy = f"Choose another: skilld config set model cli:{client.program}:MODEL"
         return _error(client, "it has no such model, or you have no access to it", remedy)
