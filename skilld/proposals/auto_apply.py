@@ -20,7 +20,8 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply
-from skilld.proposals.staging import applier, private_repositories, restage
+from skilld.proposals.refit import Edit
+from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.worktree import own_commit, tracked_by
 from skilld.protocol import AutoRules
@@ -123,7 +124,7 @@ def apply_allowed(
         if not (_allowed(proposal, rules) and _is_own(proposal, typed)):
             continue
         try:
-            commit = apply_unasked(proposal, applier(proposal), private_repositories())
+            commit = apply_unasked(proposal, Edit(proposal), private_repositories())
         except SkilldError as error:
             staged.change(replace(proposal, note=f"not applied: {error.cause or error.title}"))
             continue
@@ -145,7 +146,7 @@ def _allowed(proposal: Proposal, rules: AutoRules) -> bool:
         return False
     try:
         before = Path(proposal.path).read_bytes()
-        return is_low_risk(before, applier(proposal)(before))
+        return is_low_risk(before, Edit(proposal)(before))
     except (OSError, SkilldError):
         return False
 

@@ -21,7 +21,7 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit
-from skilld.proposals.staging import applier, private_repositories
+from skilld.proposals.staging import private_repositories
 from skilld.text import counted
 from skilld.types import Operation, Proposal, SideEdit
 
@@ -97,7 +97,7 @@ def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
             return before, after
     try:
         current = b"" if proposal.creates else Path(proposal.path).read_bytes()
-        return current, applier(proposal)(current)
+        return current, Edit(proposal)(current)
     except (OSError, SkilldError):
         return None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skilld.clock import seconds
 from skilld.text import counted, cut, one_line, sentence_starts
-from skilld.types import Kind, Proposal, State
+from skilld.types import Proposal, State
 
 REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
 ACROSS = "across-"  # ... that offers a rule accepted for one agent in the file of another one
@@ -26,71 +26,53 @@ Refit = Callable[[bytes, bytes, bytes], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """An open proposal of the repository, as the store has it: what a rebuild applies again.
+class ProposalEdit:
+    """A proposal and its edit.
 
-    `base` is the commit its branch rested on when it was made, `commit` its own as far as the store knows: where it is
-    another one by now, the word of that was lost and is given again. `creates` says that it makes the skill. `refit`
-    makes the same edit in another version than the one it was made in; without it, `apply` does. `also` are the edits
-    of further files, by their paths in the repository: one that does not fit is left out.
+    `refit` makes the same edit in another version than the one it was made in; without it, `apply` does. `also` are the
+    edits of further files, by their paths in the repository: one that does not fit is left out.
     """
 
-    id: str
-    relpath: str
-    base: str
+    proposal: Proposal
     apply: Apply
-    commit: str = ""
-    creates: bool = False
     refit: Refit | None = None
     also: Mapping[str, Apply] = field(default_factory=dict)
 
     def news(self, commit: str) -> dict[str, str]:
         """Return where it stands now, by its id; nothing if that is known."""
-        return {self.id: commit} if self.commit and self.commit != commit else {}
+        known = self.proposal.commit
+        return {self.proposal.id: commit} if known and known != commit else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One edit to propose.
+    """A proposal to be made: its time pins the commit's dates.
 
-    `path` is the real path of the SKILL.md, `at` the batch's time (RFC 3339), which pins the commit's dates. `quote`
-    is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
-    that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
-    has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
-    such a skill is refused. `creates` says that the edit makes the skill, of b"". `restored` says that the person took
-    it off the branch, or out of theirs, and wants it back: that its ref or their history still holds it is no reason to
-    leave it where it is. `refit` and `also` are as in `Standing`. `remark` is a sentence for the message.
+    `standing` are the open proposals of the same repository, each with the commit it has as far as the store knows;
+    `dropped` the ids of decided ones that may still be on the branch. `private` is the folder of skilld's own
+    repositories, for a skill that git does not track; without it such a skill is refused. `restored` says that the
+    person took it off the branch, or out of theirs, and wants it back: that its ref or their history still holds it is
+    no reason to leave it where it is. `remark` is a sentence for the message.
     """
 
-    id: str
-    batch_id: str
-    path: Path
-    skill: str
-    apply: Apply
-    summary: str
-    reason: str
-    quote: str
-    kind: Kind
-    confidence: float
-    session_id: str
-    model: str
-    at: str
-    standing: tuple[Standing, ...] = ()
+    edit: ProposalEdit
+    standing: tuple[ProposalEdit, ...] = ()
     dropped: frozenset[str] = frozenset()
-    share_quote: bool = False
     private: Path | None = None
-    creates: bool = False
     restored: bool = False
-    refit: Refit | None = None
-    also: Mapping[str, Apply] = field(default_factory=dict)
     remark: str = ""
 
     @property
+    def proposal(self) -> Proposal:
+        """What is to be made."""
+        return self.edit.proposal
+
+    @property
     def epoch(self) -> int:
-        """The batch's time in seconds since 1970."""
-        moment = seconds(self.at)
+        """Its time in seconds since 1970."""
+        moment = seconds(self.proposal.created_at)
         if moment is None:
-            raise ValueError(f"{self.at!r} is not a time")
+            raise ValueError(f"{self.proposal.created_at!r} is not a time")
         return int(moment)
 
 
@@ -116,22 +98,39 @@ class Rest:
         return f"is based on {self.branch or 'a detached HEAD'} ({counted(self.ahead, 'commit')} not on {self.default})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Line:
     """The staging branch after a call.
 
     `tip` is None if the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
-    that was made again, `stale` the reason for each that could not be, `present` those that the skill says already,
-    `doubled` those that another open proposal says. `held` says why the branch was left as it was, or is empty.
+    that was made again, `at` that of every open one on it, `stale` the reason for each that could not be made again,
+    `present` those that the skill says already, `doubled` those that another open proposal says. `held` says why the
+    branch was left as it was, or is empty.
     """
 
     tip: str | None
     rest: Rest | None
-    moved: Mapping[str, str] = field(default_factory=dict)
-    stale: Mapping[str, str] = field(default_factory=dict)
-    present: tuple[str, ...] = ()
-    doubled: tuple[str, ...] = ()
+    moved: dict[str, str] = field(default_factory=dict)
+    at: dict[str, str] = field(default_factory=dict)
+    stale: dict[str, str] = field(default_factory=dict)
+    present: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
     held: str = ""
+
+    @property
+    def base(self) -> str:
+        """The commit it rests on; empty if it rests on none."""
+        return self.rest.commit if self.rest else ""
+
+    @property
+    def top(self) -> str:
+        """The commit that the next one goes on."""
+        return self.tip or self.base
+
+    @property
+    def ended(self) -> set[str]:
+        """The proposals that are not on it any more."""
+        return {*self.stale, *self.present, *self.doubled}
 
 
 @dataclass(frozen=True, slots=True)

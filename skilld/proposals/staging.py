@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.paths import places
 from skilld.proposals.contradictions import sentence
-from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
+from skilld.proposals.model import ProposalEdit, Proposed, ProposeOutcome, Request, Unchanged, Waiting
 from skilld.proposals.propose import propose, rebuild
 from skilld.proposals.refit import ANEW, REMADE, Edit, side_edits
 from skilld.proposals.staging_result import Staged
@@ -142,8 +142,11 @@ def _stage(
         waits = Waiting(f"on hold: {why}; to find what can be removed: skilld trim")
         return _take(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
-        request = replace(_request(proposal, dropped, private), restored=restored, remark=sentence(proposal, tracked))
-        outcome = propose(replace(request, standing=tuple(standing_of(other, edits[other.id]) for other in open_here)))
+        mine = Edit(proposal)
+        whole = ProposalEdit(proposal, mine, partial(mine.certain, newest=True), side_edits(proposal))
+        standing_here = tuple(standing_of(other, edits[other.id]) for other in open_here)
+        remark = sentence(proposal, tracked)
+        outcome = propose(Request(whole, standing_here, frozenset(dropped), private, restored, remark))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
@@ -177,30 +180,6 @@ def _count(text: str) -> int:
     from skilld.context.tokenizer import tokenizer  # half a second, and only near a limit
 
     return tokenizer().count(text)
-
-
-def _request(proposal: Proposal, dropped: Collection[str], private: Path) -> Request:
-    edit = Edit(proposal)
-    return Request(
-        id=proposal.id,
-        batch_id=proposal.batch_id,
-        path=Path(proposal.path),
-        skill=proposal.skill,
-        apply=edit,
-        refit=partial(edit.certain, newest=True),
-        summary=proposal.summary,
-        reason=proposal.reason,
-        quote=proposal.evidence[0].quote if proposal.evidence else "",  # a merge quotes nobody
-        kind=proposal.kind,
-        confidence=proposal.confidence,
-        session_id=proposal.session_id,
-        model=proposal.model,
-        at=proposal.created_at,
-        dropped=frozenset(dropped),
-        private=private,
-        creates=proposal.creates,
-        also=side_edits(proposal),
-    )
 
 
 def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged, edits: Mapping[str, Edit]) -> bool:
@@ -310,12 +289,6 @@ def unlock(repo: str) -> None:
     refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
 
 
-def applier(proposal: Proposal) -> Callable[[bytes], bytes]:
-    """Return the proposal's edit as a function of the file's bytes."""
-    return Edit(proposal)
-
-
-def standing_of(proposal: Proposal, edit: Edit) -> Standing:
+def standing_of(proposal: Proposal, edit: Edit) -> ProposalEdit:
     """Return an open proposal as a rebuild of the branch needs it."""
-    creates, also = proposal.creates, side_edits(proposal)
-    return Standing(proposal.id, proposal.relpath, proposal.base, edit, proposal.commit, creates, edit.anew, also)
+    return ProposalEdit(proposal, edit, edit.anew, side_edits(proposal))

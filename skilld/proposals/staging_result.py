@@ -34,8 +34,7 @@ class Staged:
 
     def follow(self, repo: str, line: Line, edits: Mapping[str, Edit]) -> None:
         """Take in what became of the open proposals, and their edits, when the staging branch was written."""
-        base = line.rest.commit if line.rest else ""
-        self.rests[repo] = line.rest.warning if line.rest else ""
+        base, self.rests[repo] = line.base, line.rest.warning if line.rest else ""
         moved = dict(line.moved)
         own = [made.id for made in self.made if made.id in moved]
         for name, edit in edits.items():

@@ -168,8 +168,12 @@ class ProposalsPane(Pane):
         those = [one.id for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
         file = draw.place(Path(path), self._sitting.home)
         question = f"Accept {counted(len(those), 'proposal')} for {file}?"
-        accept = partial(self._sitting.accept_all, those)
-        self.app.push_screen(AgreeDialog(question), partial(self._given, lambda sure: accept() if sure else Told()))
+
+        def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+            if sure:
+                self._decide(partial(self._sitting.accept_all, those))
+
+        self.app.push_screen(AgreeDialog(question), answered)
 
     def action_search(self) -> None:
         field = self.query_one("#find", Input)

@@ -27,7 +27,7 @@ def desk(desk: Desk) -> Desk:
 
 
 def apply(desk: Desk) -> str:
-    return apply_unasked(desk.proposals["p1"], desk.standing["p1"].apply)
+    return apply_unasked(desk.proposals["p1"], desk.standing["p1"])
 
 
 def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, desk: Desk) -> None:

@@ -74,7 +74,7 @@ def test_edits_and_new_skills_stand_on_one_line(person: Person, desk: Desk) -> N
     desk.drop("n1")
     assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [REVIEW, SKILL]
     person.commit("skill work", {SKILL: person.skill.read_text() + "More.\n"})
-    line = rebuild(person.root, list(desk.standing.values()), desk.decided)
+    line = rebuild(person.root, desk.known(), desk.decided)
     assert (line.stale, line.rest and line.rest.commit) == ({}, person.tip())
     assert person.git("show", f"{STAGING}:{REVIEW}")
 
@@ -99,8 +99,8 @@ def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -
     with pytest.raises(RefusedError, match="a skill with that name now exists"):
         desk.accept("n1")
     assert snapshot(person.root) == before
-    line = rebuild(person.root, list(desk.standing.values()))
-    assert (line.tip, list(line.stale), line.present) == (None, ["n1"], ("n2",))
+    line = rebuild(person.root, desk.known())
+    assert (line.tip, list(line.stale), line.present) == (None, ["n1"], ["n2"])
 
 
 def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) -> None:
