@@ -220,8 +220,7 @@ class SessionsPane(ListPane[LiveSession]):
         super().__init__(sitting)
         self._turns = turns
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def on_mount(self) -> None:  # Textual calls that of the class above as well
         self.set_interval(_AGAIN, self.read)
 
     def found(self) -> list[LiveSession]:
