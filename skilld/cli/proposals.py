@@ -122,7 +122,7 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     return shown | {
         "skill": proposal.skill if proposal.target is TargetKind.SKILL else "",
         "target": {"kind": proposal.target.value, "agents": agents},
-        "sessions": len({proposal.session_id, *store.transcripts.sessions_of(turns)}),
+        "sessions": len({proposal.session_id, *store.overview.sessions_of(turns)}),
         "conflicts": [asdict(one) for one in conflicts(proposal)],
         "branch": branch,
         "rests_on": rests_on(store, proposal),

@@ -31,7 +31,6 @@ from skilld.git.staging_branch import STAGING
 # By plumbing alone: no hook, no signing, no prompt, since this runs in the background. Only files that the
 # repository holds, or that are named, are looked at; reading them is all that is done to the root.
 
-_EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # the tree without entries, which git knows without having it
 _LIMIT = 1 << 20
 
 
@@ -70,7 +69,7 @@ def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False)
     if not changes and (head is not None or not start):
         return
     who = person_at(place.git, _when(place.git, head, times or [time.time()]))
-    root = tree.rewrite(place.git, head or _EMPTY, changes) if changes else place.git.add("tree", b"")
+    root = tree.rewrite(place.git, head or tree.EMPTY[40], changes) if changes else place.git.add("tree", b"")
     commit = objects.write_commit(
         place.git,
         tree=root,

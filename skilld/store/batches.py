@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from skilld import codec
 from skilld.types import Cause, ClosedBy
@@ -241,19 +242,13 @@ class Batches:
 
     def judged_at(self) -> str | None:
         """Return when a worker last came to a verdict."""
-        row = self._db.execute(
-            "SELECT max(done_at) AS at FROM batches WHERE state = 'done' AND attempts > 0"
-        ).fetchone()
-        return None if row is None else row["at"]
+        (at,) = self._db.execute("SELECT max(done_at) FROM batches WHERE state = 'done' AND attempts > 0").fetchone()
+        return cast("str | None", at)
 
     def counts(self) -> dict[str, int]:
         """Return how many batches wait (running ones included), are done, are parked."""
-        found = dict(self._db.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall())
-        return {
-            "pending": found.get("pending", 0) + found.get("running", 0),
-            "done": found.get("done", 0),
-            "parked": found.get("parked", 0),
-        }
+        found = Counter(dict(self._db.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall()))
+        return {"pending": found["pending"] + found["running"], "done": found["done"], "parked": found["parked"]}
 
     def outcomes(self) -> dict[str, int]:
         """Return how many done batches ended how."""

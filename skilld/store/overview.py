@@ -65,14 +65,7 @@ class Overview:
         )
         return [
             LiveSession(
-                row["agent"],
-                row["session_id"],
-                row["cwd"],
-                row["last_activity"],
-                bool(row["ended"]),
-                row["turns"],
-                row["waiting"],
-                self._skills(row["agent"], row["session_id"]),
+                **{**dict(row), "ended": bool(row["ended"])}, skills=self._skills(row["agent"], row["session_id"])
             )
             for row in rows
         ]

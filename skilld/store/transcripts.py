@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,17 +148,9 @@ def _fields(record: DataclassInstance) -> dict[str, Any]:
 
 
 def _file(row: sqlite3.Row) -> StoredFile:
-    return StoredFile(
-        id=row["id"],
-        agent=row["agent"],
-        path=row["path"],
-        cursor=json.loads(row["cursor"]) if row["cursor"] else None,
-        parser=json.loads(row["parser"]) if row["parser"] else None,
-        baseline=row["baseline"],
-        since=row["since"],
-        size=row["size"],
-        mtime=row["mtime"],
-    )
+    cursor, parser = (json.loads(row[name]) if row[name] else None for name in ("cursor", "parser"))
+    known = row["baseline"], row["since"], row["size"], row["mtime"]
+    return StoredFile(row["id"], row["agent"], row["path"], cursor, parser, *known)
 
 
 # In place of a batch: said before skilld was there, so it counts for nothing but recognising copies.
@@ -316,18 +308,7 @@ class Transcripts(Files):
                WHERE agent = ? AND session_id = ? AND batch_id IS NULL ORDER BY seq""",
             (agent, session_id),
         )
-        return [
-            WaitingTurn(
-                key=row["key"],
-                seq=row["seq"],
-                file_id=row["file_id"],
-                start=row["start"],
-                stop=row["stop"],
-                at=row["at"],
-                lasting=bool(row["lasting"]),
-            )
-            for row in rows
-        ]
+        return [WaitingTurn(**{**dict(row), "lasting": bool(row["lasting"])}) for row in rows]
 
     def previous_end(self, agent: str, session_id: str, file_id: int, start: int) -> int:
         """Return where the session's turn before byte `start` of a file ends; 0 if there is none."""
@@ -355,8 +336,6 @@ class Transcripts(Files):
         ).fetchone()
         return None if row is None else row["cwd"]
 
-    # summaries ------------------------------------------------------------------------------------------------------
-
     def agents_in(self, folder: str) -> list[str]:
         """Return the agents that worked in a folder or below it."""
         rows = self._db.execute(
@@ -364,12 +343,6 @@ class Transcripts(Files):
             (folder, len(folder) + 1, f"{folder}/"),
         )
         return [row["agent"] for row in rows]
-
-    def sessions_of(self, keys: Sequence[str]) -> set[str]:
-        """Return the sessions in which turns were said, as far as they are known."""
-        marks = ", ".join("?" * len(keys))
-        rows = self._db.execute(f"SELECT DISTINCT session_id FROM turns WHERE key IN ({marks})", keys)  # noqa: S608 - marks
-        return {row["session_id"] for row in rows}
 
     def path_of(self, key: str) -> tuple[str, str] | None:
         """Return agent and path of the transcript that has a turn, None if none is known to."""
