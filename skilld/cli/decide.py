@@ -138,7 +138,7 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
 
 def _store(*, rebuild: bool = True) -> Store:
     """Open the store, with what was decided with plain git since the last look."""
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
 
     store = common.stored()  # without a database there is nothing to decide on
     refresh(store, rebuild=rebuild)

@@ -22,7 +22,7 @@ from skilld.proposals.decide import Told, accepting, decide, rebuild_branch
 from skilld.proposals.explain import only, parts, versions
 from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED
-from skilld.proposals.results import by_code, follow, most_tokens
+from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import Staged
 from skilld.store import Store
@@ -55,7 +55,7 @@ def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tu
     """
     others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
-    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
+    staged = staging_for(store)
     if not stage(proposal, others, staged, closed, restored=restored):
         raise SkilldError("Not proposed", "the file or an open proposal already says this")
     (made,) = staged.made
@@ -91,9 +91,8 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
         return decide(store, proposal, accepting(removed))
     before, _ = _versions(proposal)
     taken = _part(proposal, before, chosen)
-    rest = replace(
-        _part(proposal, before, numbers - set(chosen)), id=_rest_id(proposal, chosen), commit="", note="", also=()
-    )
+    name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
+    rest = replace(_part(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
     told = _accept_instead(store, proposal, taken, removed)
     try:
         rebuild_branch(store, put(store, rest).repo)
@@ -178,14 +177,10 @@ def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposa
     return replace(_as_edited(narrowed, before, text), note="")
 
 
-def _rest_id(proposal: Proposal, chosen: Collection[int]) -> str:
-    return hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
-
-
 def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
     """Take an open proposal off the staging branch and put it there with other operations."""
     others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
-    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
+    staged = staging_for(store)
     held = restage(proposal.repo, others, staged, [*store.proposals.closed_ids(), proposal.id])
     with store.transaction():
         follow(store, staged.changes(), time.time())

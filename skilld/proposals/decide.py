@@ -24,9 +24,8 @@ from skilld.proposals.explain import versions
 from skilld.proposals.model import WRITTEN, Landed, Way, without_remark
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import being_made_anew, waiting_with
-from skilld.proposals.results import by_code, follow, most_tokens
+from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import private_repositories, restage
-from skilld.proposals.staging_result import Staged
 from skilld.store import Store
 from skilld.store.proposals import ELSEWHERE
 from skilld.types import Proposal, State
@@ -199,7 +198,7 @@ def is_gone(proposal: Proposal) -> bool:
 
 def rebuild_branch(store: Store, repo: str) -> Told:
     """Make the staging branch of a repository again from what is still open."""
-    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
+    staged = staging_for(store)
     try:
         held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
     except SkilldError as error:

@@ -162,8 +162,8 @@ class Looking:
         if repo is None:
             return Here()
         commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING
-        read = objects.read(repo.git, [f"{commit}:{proposal.relpath}" for commit in commits])
-        before, current, after, base, tip = (item.data if item is not None else None for item in read)
+        names = [f"{commit}:{proposal.relpath}" for commit in commits]
+        before, current, after, base, tip = objects.texts(repo.git, names)
         if current == base:
             whole = True
             picks = before == current or merges(repo.git, before, current, after)
@@ -171,13 +171,9 @@ class Looking:
             whole, picks = merges(repo.git, base, current, tip), merges(repo.git, before, current, after)
         for one in proposal.also:
             names = [f"{commit}:{one.relpath}" for commit in commits]
-            then, here, there, rested, top = (
-                item.data if item is not None else None for item in objects.read(repo.git, names)
-            )
-            picks, whole = (
-                picks and merges(repo.git, then, here, there),
-                whole and merges(repo.git, rested, here, top),
-            )
+            then, here, there, rested, top = objects.texts(repo.git, names)
+            picks = picks and merges(repo.git, then, here, there)
+            whole = whole and merges(repo.git, rested, here, top)
         if picks or proposal.creates or before is None or after is None or current is None:
             return Here(picks, whole)
         try:

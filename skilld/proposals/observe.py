@@ -190,8 +190,7 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
     oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
-    read = objects.read(repo.git, names)
-    texts = {name: item.data if item is not None else None for name, item in zip(names, read, strict=True)}
+    texts = dict(zip(names, objects.texts(repo.git, names), strict=True))
     return tuple(_sighting(repo, commit, relpath, texts) for commit in commits)
 
 

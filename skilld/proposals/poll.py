@@ -1,12 +1,14 @@
 """When to look at what people did with proposals in git, and what a look changes in the store.
 
-Nothing is read where no proposal is open or was accepted lately; else a few files are looked at by stat, and only when
-one changed is a worker sent.
+Nothing is read where no proposal is open or was accepted lately. For the daemon a few files are looked at by stat, and
+only when one changed is a worker sent; the command line looks itself (`refresh`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339, seconds
@@ -60,12 +62,10 @@ def lately(store: Store, now: float) -> list[Proposal]:
     decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_away(proposal)]
     recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
     # Until git brings the revert here, its lines stand: that is no new acceptance.
-    recent = [one for one in recent if one.state is not State.REVERTED or not _reverted_elsewhere(store, one)]
+    recent = [
+        one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != ELSEWHERE
+    ]
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
-
-
-def _reverted_elsewhere(store: Store, proposal: Proposal) -> bool:
-    return store.proposals.decided_by(proposal.id) == ELSEWHERE
 
 
 def observation(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:
@@ -96,6 +96,32 @@ def record(store: Store, found: GitResult, now: float) -> None:
         for proposal_id, since in found.missing.items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
         store.meta.set(LOOKED_AT, now)
+
+
+def refresh(store: Store, *, rebuild: bool = True) -> None:
+    """Look, and write down what was found. Trouble with a repository is not ours to raise.
+
+    `rebuild` says whether the staging branch is made again, too: a decision does that itself.
+    """
+    if (read := look(store, rebuild=rebuild)) is not None:
+        record(store, read(), time.time())
+
+
+def look(store: Store, *, rebuild: bool = True) -> Callable[[], GitResult] | None:
+    """Return the look itself, which reads git and no store, so that it may be taken on another thread.
+
+    None if there is nothing to look at: GitPython is not even imported then.
+    """
+    now = time.time()
+    proposals = lately(store, now)
+    if not proposals:
+        return None
+    from skilld.git.environment import scrub_environment
+    from skilld.proposals.reconcile import observe
+
+    job = replace(observation(store, proposals, now), rebuild=rebuild)
+    scrub_environment()
+    return lambda: observe(job)
 
 
 def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:

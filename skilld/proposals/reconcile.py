@@ -58,16 +58,6 @@ class _Findings:
         """Note a decision, with the state it was made from: it holds only where that is still so."""
         self.staged.decisions.append(StateChange(proposal.id, proposal.state, state, commit, note))
 
-    def take_in(self, staged: Staged) -> None:
-        """Take in what came of staging, but for what it made."""
-        mine = self.staged
-        mine.moved += staged.moved
-        mine.refitted += staged.refitted
-        mine.decisions += staged.decisions
-        mine.remade += staged.remade
-        mine.rests |= staged.rests
-        mine.homes |= staged.homes
-
 
 @one_command()
 def observe(job: Observe) -> GitResult:
@@ -132,7 +122,7 @@ def _rebuild(
         return still_open
     staged = Staged(by_code=job.by_code, most_tokens=job.most_tokens)
     restage(repo, still_open, staged, dropped)
-    found.take_in(staged)
+    found.staged.take_in(staged)
     ended = {one.proposal for one in staged.decisions}
     remade = {proposal.id: proposal for proposal in staged.remade}
     now = {proposal.id: remade.get(proposal.id, proposal) for proposal in still_open if proposal.id not in ended}
@@ -167,5 +157,5 @@ def _try_again(
         found.decide(waiting, State.ACCEPTED, note="you made this change yourself")
     committed = [proposal for proposal in staged.made if proposal.commit]
     found.committed += committed
-    found.take_in(staged)
+    found.staged.take_in(staged)
     return committed

@@ -48,7 +48,7 @@ def placed_anew(proposal: Proposal, tracked: Tracked) -> Proposal | None:
     if not origin:
         return proposal
     names = [f"{commit}:{relpath}" for commit in (origin, tracked.repo.head)]
-    seen, current = (item.data if item else None for item in objects.read(git, names))
+    seen, current = objects.texts(git, names)
     if seen is None or current is None or _fits(edit, current):
         return proposal
     try:

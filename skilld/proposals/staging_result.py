@@ -57,16 +57,19 @@ class Staged:
 
     def take_over(self, other: Staged) -> None:
         """Take in what came of staging proposals again that were open already."""
-        new = {made.id for made in self.made}
+        new = {made.id: made for made in self.made}
         for moved in (one for one in other.moved if one.proposal in new):
-            made = next(one for one in self.made if one.id == moved.proposal)
-            self.change(replace(made, commit=moved.commit, base=moved.base))
-        self.moved += [one for one in other.moved if one.proposal not in new]
+            self.change(replace(new[moved.proposal], commit=moved.commit, base=moved.base))
+        self.take_in(replace(other, moved=[one for one in other.moved if one.proposal not in new], remade=other.made))
+
+    def take_in(self, other: Staged) -> None:
+        """Take in what became of open proposals by another staging, but nothing that it made."""
+        self.moved += other.moved
         self.refitted += other.refitted
         self.decisions += other.decisions
+        self.remade += other.remade
         self.rests |= other.rests
         self.homes |= other.homes
-        self.remade += other.made
 
     def _end(self, name: str, after: State, note: str) -> None:
         self.decisions.append(StateChange(name, State.OPEN, after, note=note))

@@ -188,7 +188,7 @@ def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
         return f"skilld show {proposal.id}"
     base, other = (f"{oid}^", oid) if verb == "cherry-pick" else (oid, f"{oid}^")
     names = [f"{commit}:{proposal.relpath}" for commit in (base, repo.head, other)]
-    old, current, new = (item.data if item is not None else None for item in objects.read(repo.git, names))
+    old, current, new = objects.texts(repo.git, names)
     texts = [current]
     with suppress(OSError):
         texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []

@@ -23,10 +23,10 @@ from skilld.jobs import waiting
 from skilld.library.archive import put_aside
 from skilld.library.rows import LibraryRow, collect, disabled, switch
 from skilld.pipeline import messages
-from skilld.proposals import amend, refresh, worktree
+from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting
 from skilld.proposals.explain import Looking, Part, parts, versions
-from skilld.proposals.poll import record
+from skilld.proposals.poll import look, record
 from skilld.proposals.remarks import doubts, otherwise, standing
 from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
@@ -226,7 +226,7 @@ class ReviewSession:
     def take_in(self) -> None:
         """Take in what was decided with plain git since the last look; slow where many are open."""
         with self._store() as store:
-            read = refresh.look(store)
+            read = look(store)
         if read is not None:
             result = read()
             with self._one_at_a_time, self._store() as store:

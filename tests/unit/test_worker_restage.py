@@ -17,8 +17,8 @@ from skilld.git.run import Git
 from skilld.proposals.amend import put
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import decide, rejecting
+from skilld.proposals.poll import refresh
 from skilld.proposals.reconcile import observe
-from skilld.proposals.refresh import refresh
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import Staged
 from skilld.protocol import AutoRules, GitResult, Observe
