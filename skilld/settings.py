@@ -40,8 +40,6 @@ from skilld.errors import UsageError
 from skilld.files import in_shell, open_to_others, read_plain
 from skilld.types import TargetKind
 
-# All settings: their types, defaults and ranges, and what each must be beyond its type.
-
 VARIABLES = "SKILLD_"  # what their names begin with
 OWN_MODELS = ("auto", "offline", "agent")
 _MODEL = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
@@ -294,8 +292,6 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     return f" (did you mean {found[0]}?)" if found else ""
 
 
-# Settings out of the file and the variables over it; what is not understood is told with what is nearest to it.
-
 _NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
 
 
@@ -433,9 +429,6 @@ def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any])
         if highest is not None
         else f"must be {number}, at least {lowest}"
     )
-
-
-# The back-end that the settings come to on this machine.
 
 
 def choice_of(settings: Settings, environment: Mapping[str, str], agent: str = "", *, in_job: bool = True) -> Choice:

@@ -173,8 +173,6 @@ def merges(git: Git, base: bytes | None, current: bytes | None, other: bytes | N
         return git.call("merge-file", "-p", "-q", *map(str, paths)).status == 0
 
 
-# Who the person is for git: as configured, with a stand-in for a person who never set it up.
-
 _NAME, _EMAIL = "Skill author", "author@localhost"
 
 

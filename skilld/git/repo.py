@@ -349,11 +349,6 @@ def _is_work_tree(git_dir: Path, toplevel: Path) -> bool:
     return bool(value) and Path(os.path.realpath(git_dir / value)) == toplevel
 
 
-# Where a SKILL.md that is to be made belongs: the repository around its place, if that would hold it.
-#
-# A path that nothing stands at enters, a `Tracked` without an entry leaves, or a typed refusal. Reads only.
-
-
 def find_absent(path: Path) -> Tracked:
     """Return the repository that would track a new skill at `path`, and where in it.
 

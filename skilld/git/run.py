@@ -37,7 +37,7 @@ del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
 
 T = TypeVar("T")
 
-# Objects as git names and carries them: the id of one, and a pack of several. Pure.
+# Objects as git names and carries them: the id of one, and a pack of several.
 #
 # A pack is the only form in which git takes blobs, trees and commits from one process together (`git unpack-
 # objects`). Its format: gitformat-pack(5).

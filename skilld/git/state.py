@@ -19,8 +19,7 @@ from skilld.git.staging_branch import STAGING
 # Whether a repository is really absent, or only cannot be read at the moment.
 #
 # Git says "not a git repository" of one whose `.git` may not be entered or fails to be read, as it does where there
-# is none, and takes a branch whose ref it cannot read for one without a commit (measured, 2.39). Paths enter;
-# nothing leaves where it is absent, else a typed refusal. Runs nothing.
+# is none, and takes a branch whose ref it cannot read for one without a commit (measured, 2.39).
 
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _FILES = ("HEAD", "config")
@@ -106,7 +105,7 @@ def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
 
 # Objects that a git which was killed, or found no room, began to write: `tmp_obj_*` files that nothing ever reads.
 #
-# Git itself leaves them for two weeks. A folder of objects enters, the files that were removed leave.
+# Git itself leaves them for two weeks.
 
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 _BEGUN = "tmp_obj_"

@@ -460,8 +460,6 @@ def _unedited(update: Update) -> Composed:
     return Composed((), b"", (), (Checked(update),))
 
 
-# A batch whose agent cannot be asked is judged offline at once; at its limit, it waits.
-
 Judged = TypeVar("Judged", Analyse, Remake)
 
 

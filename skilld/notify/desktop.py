@@ -166,9 +166,7 @@ def _library() -> DesktopNotifier:
 
 
 # What the buttons of a notice do: run skilld's own verb as the person would, or open the review in a terminal.
-#
-# Takes an action, ids and an environment; gives why it did not work, or nothing. Blocks: call it on a thread of its
-# own.
+# They block: call them on a thread of their own.
 
 _BUTTON_SECONDS = 120.0  # a commit may run hooks, and ask for the key's passphrase
 _AT_ONCE = 3.0  # a terminal that cannot start has ended by then

@@ -10,8 +10,6 @@ from skilld.clock import day, minute_of_day
 from skilld.text import counted, cut, fold, safe_text
 from skilld.types import Proposal
 
-# When a notice is due and what it says: counts and names of skills. Pure.
-
 _DAY = 86400.0
 _EARLY = 120.0  # a reminder comes so many seconds early, so that none is missed where quiet hours begin
 

@@ -78,8 +78,7 @@ def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
 
 # Where the staging branch rests: on the newest commit that last changed the skills it edits.
 #
-# So merging it into any branch that has that version brings in the proposals and nothing else. Takes a repository
-# and paths, gives a commit with the data for a warning; writes nothing.
+# So merging it into any branch that has that version brings in the proposals and nothing else.
 
 # Walking 20,000 commits takes 0.06 to 0.16 s of CPU, by the size of their top folder and whether git has a
 # commit-graph. Reading no more than the list of commits takes 0.06 s of it, so a binary search along the list would

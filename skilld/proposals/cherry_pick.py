@@ -35,8 +35,6 @@ from skilld.proposals.worktree import (
 )
 from skilld.types import Proposal
 
-# The person's own cherry-pick or revert, run for a decision: a commit comes of it, or everything is as it was.
-
 
 def run_command(desk: Desk, *args: str) -> Landed | None:
     """Run a cherry-pick or revert; return None, and leave no trace, where it did not make a commit.
@@ -99,8 +97,6 @@ def _put_back(desk: Desk, relpath: str, path: Path, before: bytes | None) -> Non
 
 
 # A whole skill that comes or goes where git's own command would not do it, as when other work is staged.
-#
-# All or nothing, as in `person`: the file and its entry in the index, the commit in the person's name, or as it was.
 
 
 def commit_made(desk: Desk, data: bytes, message: bytes, author: Ident | None) -> Landed:
@@ -137,9 +133,7 @@ def commit_removed(desk: Desk, message: bytes) -> Landed:
 # Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors where that
 # conflicts.
 #
-# Takes a proposal and its edit as a function of bytes (of b"" where it makes the skill); gives the commit that
-# brought it in. Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing
-# apply.
+# Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing apply.
 
 _TITLE = "The proposal was not accepted"
 

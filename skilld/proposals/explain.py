@@ -76,9 +76,6 @@ def _steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
     return texts
 
 
-# A proposal's skill before and after, as git has it, or as its file stands while it waits for a commit.
-
-
 @one_command()
 def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
     """Return the skill before (b"" if it makes it) and after; None if neither git nor the file tells any more."""
@@ -138,9 +135,6 @@ def _side_versions(proposal: Proposal, one: SideEdit) -> tuple[bytes, bytes] | N
     return (before, after) if before is not None and after is not None else None
 
 
-# What would come of an open proposal on the branch that is checked out: by plain git, and by accepting it.
-
-
 @dataclass(frozen=True, slots=True)
 class Here:
     """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so."""
@@ -192,8 +186,6 @@ class Looking:
                 self._repos[address] = None
         return self._repos[address]
 
-
-# Which proposals brought a line of a skill: blame, and the trailers of the commit it names. Data only.
 
 SECONDS = 30.0  # for a blame: a long history takes longer than git's other answers
 

@@ -180,7 +180,7 @@ class Unchanged:
 ProposeOutcome = Proposed | Waiting | Misfit | EditConflict | Unchanged
 
 
-# The message of a proposal's commit. Pure: redacted text in, bytes out; knows neither git nor the repository.
+# The message of a proposal's commit, of redacted text.
 #
 # Shape: subject, reason, quote, then our trailers as the last paragraph. Text of a model or a person stands only in
 # the first three, and a line of it that a program could read as a trailer, a patch or a commit's name is marked with
@@ -244,9 +244,6 @@ def _paragraph(text: str) -> str:
     return "\n".join(f"| {line}" if _MARKED.match(line) else line for line in lines)
 
 
-# What deciding and looking give back, and what an observation means for a proposal's state. Pure.
-
-
 class Way(StrEnum):
     """How a decision was carried out."""
 
@@ -291,8 +288,6 @@ class Observation:
     branch: str = field(default="", compare=False)
     at: float = field(default=0.0, compare=False)
 
-
-# What an observation means for a proposal's state. Pure.
 
 # Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
 PATIENCE = 86400.0

@@ -26,7 +26,7 @@ from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
 
-# The rules by which the history of a branch says what became of a proposal. Pure: values in, a verdict out.
+# The rules by which the history of a branch says what became of a proposal.
 #
 # One branch is judged by its commits in order: the last landing or taking back counts. The text at its tip overrules
 # them, since lines can come and go in commits that name nothing.
@@ -174,8 +174,6 @@ def _remover(subject: Subject, view: View) -> str:
 def _holds(subject: Subject, text: bytes | None) -> bool:
     return text is not None and line_diff.holds(text, subject.before or b"", subject.after or b"")
 
-
-# The commits of a branch that touch a skill, as the rules of `judge` need them. Reads git, decides nothing.
 
 # A short one with `revert.reference`.
 _REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)

@@ -337,8 +337,6 @@ def _message(request: Request, *, private: bool) -> bytes:
     )
 
 
-# Taking everything of skilld's out of a repository: its staging branch, the refs of proposals, what it shared.
-
 _OURS = PROPOSALS.removesuffix("proposals/").rstrip("/")
 _SHARES = SHARES.rstrip("/")
 

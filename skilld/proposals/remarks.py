@@ -127,9 +127,6 @@ def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
     return [other for other in others if other is not None and other.state is State.OPEN]
 
 
-# Decisions that plain git made while an agent was at work in the repository: told as such, with the step back.
-
-
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
@@ -159,8 +156,6 @@ def doubts(store: Store, now: float) -> list[str]:
     ]
     return [text for _, text in sorted(found, reverse=True)]
 
-
-# Whether an agent was at work in a repository when plain git decided there.
 
 _BEFORE = 60.0  # seconds: commits have whole ones, and clocks differ
 _AFTER = 300.0  # seconds in which an agent at work may write nothing

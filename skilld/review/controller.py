@@ -40,8 +40,6 @@ from skilld.store.overview import LiveSession
 from skilld.text import cut, fold, safe_text
 from skilld.types import Evidence, Message, Proposal, State, TargetKind
 
-# A change of a skill as rows to show: lines in context, and in changed lines the words that differ. Pure.
-
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _AROUND = 3  # unchanged lines shown above and below a change
 _ALIKE = 0.4  # two lines less alike than this are two lines, not one that was reworded
@@ -116,8 +114,6 @@ def _words(line: str, other: str) -> tuple[Segment, ...]:
             pieces.append(("".join(mine[i:j]), tag != "equal"))
     return tuple(pieces)
 
-
-# A quote in its context: the messages around it. Pure: redacted messages in, what is shown out; nothing is kept.
 
 _MAX_WORDS = 20  # of a search
 _MAX_CONTEXT = 400  # characters of a message around the quote

@@ -228,9 +228,6 @@ class KeysDialog(Dialog[None]):
         self.query_one(VerticalScroll).scroll_up(animate=False)
 
 
-# What the tabs of the review share: a list of rows, and the focus on it.
-
-
 class Rows(DataTable[Content]):
     """A list whose cursor is a row. It moves up and down only; what is wider than the screen is cut."""
 

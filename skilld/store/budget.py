@@ -36,8 +36,6 @@ def spent_limit(today: Usage, limits: Limits) -> str | None:
     return None
 
 
-# What model calls cost, per day, model and skill.
-
 _MAX_JOB_COST = 10**9  # tokens, or dollars, that one job is believed to cost
 
 

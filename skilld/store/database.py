@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from skilld.store.search import Search
 
 
-# What the store keeps while it is put together again after damage, and the questions only that asks.
-
 _KEY = "rebuilding"
 _MAX_IDS = 1000
 

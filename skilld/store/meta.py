@@ -91,8 +91,6 @@ class Mining:
         return None if row is None else list(json.loads(row["updates"]))
 
 
-# Notices that were shown: when, and of what they told. What the digest policy goes by, also after a restart.
-
 _KEPT = 30 * 86400.0
 
 

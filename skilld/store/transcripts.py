@@ -14,8 +14,6 @@ from skilld.clock import seconds
 from skilld.files import FileFacts
 from skilld.types import SkillUse, Turn
 
-# Transcripts as files: where each is, and how far it was read.
-
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
