@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from skilld import codec
+from skilld.store.connection import Table
 from skilld.types import Cause, ClosedBy
 
 if TYPE_CHECKING:  # a command that reads no job goes without what workers are told: it takes a tenth of a second
@@ -62,11 +63,8 @@ _LIVE_SECONDS = 7200.0  # since its session last grew: twice over the time after
 _ANEW = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
 
 
-class Batches:
+class Batches(Table):
     """The table of batches."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add(
         self,

@@ -97,6 +97,13 @@ class Connection(sqlite3.Connection):
         return self.journal is not None and not self.in_transaction and sql.lstrip()[:6].upper() in _WRITES
 
 
+class Table:
+    """One table, or some that belong together."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+
+
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Make everything inside happen together or not at all. Not for one inside another."""

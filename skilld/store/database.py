@@ -16,7 +16,7 @@ from skilld.files import in_shell
 from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
-from skilld.store.connection import Connection, StoreError, damaged, transaction
+from skilld.store.connection import Connection, StoreError, Table, damaged, transaction
 from skilld.store.elsewhere import Elsewhere
 from skilld.store.evals import Evals
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
@@ -56,11 +56,8 @@ class RebuildState:
     consistent: bool = False
 
 
-class Rebuild:
+class Rebuild(Table):
     """The one row that says so, absent where all is well."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     @property
     def state(self) -> RebuildState | None:

@@ -11,6 +11,8 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from skilld.store.connection import Table
+
 KEPT = 400  # characters of an answer that failed
 
 
@@ -49,11 +51,8 @@ class StoredRun:
     passed: bool | None
 
 
-class Evals:
+class Evals(Table):
     """The tables of evaluations and of their runs."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def begin(self, one: StoredEval) -> None:
         """Keep an evaluation that is about to be run; one that was begun before stays as it is."""

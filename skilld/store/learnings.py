@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
+
+from skilld.store.connection import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,8 @@ class Learning:
     place: str = ""
 
 
-class Learnings:
+class Learnings(Table):
     """The table of learnings."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add(self, learning: Learning) -> None:
         """Keep a learning; the same id a second time changes nothing."""

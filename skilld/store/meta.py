@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from skilld.clock import rfc3339, seconds
+from skilld.store.connection import Table
 
 INSTALLED_AT = "installed_at"  # Unix time of the first start
 PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
@@ -43,11 +43,8 @@ SYNCED_AT = "synced_at"  # Unix time at which the daemon last synced with others
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 
-class Meta:
+class Meta(Table):
     """The table of single facts."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON is Any
         """Return the value of `key`, or `default`."""
@@ -73,11 +70,8 @@ class Meta:
 # Only what the answers came to is kept, in redacted quotes; the sessions' own words stay where they are.
 
 
-class Mining:
+class Mining(Table):
     """The table of windows."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def keep(self, window: str, session_id: str, updates: Sequence[Mapping[str, Any]], at: str) -> None:
         """Keep what was found in a window, be it nothing."""
@@ -94,11 +88,8 @@ class Mining:
 _KEPT = 30 * 86400.0
 
 
-class Notices:
+class Notices(Table):
     """The table of notices."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add(self, at: float, proposals: Collection[str], causes: Collection[str]) -> int:
         """Keep that a notice is shown at a Unix time, forget those of more than a month ago, and return its number."""

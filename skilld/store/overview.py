@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skilld.clock import seconds
+from skilld.store.connection import Table
 from skilld.store.transcripts import BEFORE
 
 
@@ -46,11 +46,8 @@ class UnratedUse:
     session_id: str
 
 
-class Overview:
+class Overview(Table):
     """What many tables say together."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def sessions_since(self, since: float) -> list[LiveSession]:
         """Return the sessions that were active at a Unix time or later, newest first."""

@@ -5,18 +5,15 @@ No words but redacted quotes. Each transcript that was read has a row without a 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from skilld import codec
 from skilld.past import PastSession
+from skilld.store.connection import Table
 
 
-class Past:
+class Past(Table):
     """The table of past sessions."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def keep(self, path: str, size: int, mtime: float, sessions: Sequence[PastSession]) -> None:
         """Keep what a transcript of that size and time shows; what it showed before goes, but of sessions not in it."""

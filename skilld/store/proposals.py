@@ -9,7 +9,7 @@ from dataclasses import astuple, fields, replace
 from typing import Any, cast
 
 from skilld.store.batches import REMAKE
-from skilld.store.connection import Connection
+from skilld.store.connection import Table
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
@@ -20,11 +20,8 @@ _NEWEST = "FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1"
 ELSEWHERE = "another machine"  # and nothing was done to files here
 
 
-class Proposals:
+class Proposals(Table):
     """The tables of proposals and decisions."""
-
-    def __init__(self, db: Connection) -> None:
-        self._db = db
 
     def _will_change(self) -> None:
         if self._db.waiting is not None:

@@ -6,6 +6,8 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from skilld.store.connection import Table
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -23,11 +25,8 @@ class Task:
     at: str
 
 
-class Records:
+class Records(Table):
     """The tables of tasks and feedback."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add_task(self, task: Task) -> bool:
         """Keep a task; False if its id is known already."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld.clock import seconds
 from skilld.files import FileFacts
+from skilld.store.connection import Table
 from skilld.types import SkillUse, Turn
 
 if TYPE_CHECKING:
@@ -33,11 +34,8 @@ class StoredFile:
     mtime: float
 
 
-class Files:
+class Files(Table):
     """The table of files."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add_file(self, agent: str, path: str, facts: FileFacts | os.stat_result, *, baseline: int) -> StoredFile:
         """Start to follow a file; bytes before `baseline` were there before skilld."""
