@@ -13,7 +13,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.proposals.decide import Decision, Told
+    from skilld.proposals.decide import Decision, DecisionReport
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -149,7 +149,9 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
     return [common.the_proposal(store, given) for given in ids]
 
 
-def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], Told], *, as_json: bool) -> int:
+def _each(
+    store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], DecisionReport], *, as_json: bool
+) -> int:
     """Carry a decision out for each proposal, one by one; one that fails keeps none of the others from it.
 
     Returns 0, or the exit code of the first failure; a single failure is raised.
@@ -176,7 +178,7 @@ def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], 
     return code
 
 
-def _row(now: Proposal, told: Told | None, error: SkilldError | None) -> dict[str, Any]:
+def _row(now: Proposal, told: DecisionReport | None, error: SkilldError | None) -> dict[str, Any]:
     return {
         "id": now.id,
         "state": now.state.value,
@@ -187,7 +189,7 @@ def _row(now: Proposal, told: Told | None, error: SkilldError | None) -> dict[st
     }
 
 
-def _tell(proposal: Proposal, told: Told | None, error: SkilldError | None) -> None:
+def _tell(proposal: Proposal, told: DecisionReport | None, error: SkilldError | None) -> None:
     if error is not None:
         console.warn(f"skilld: {proposal.id}: {console.plain(str(error))}")
         if error.remedy:

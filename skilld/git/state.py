@@ -260,7 +260,7 @@ _STEP = 0.01
 
 
 @contextmanager
-def in_turn(common_dir: Path) -> Iterator[None]:
+def repo_lock(common_dir: Path) -> Iterator[None]:
     """Wait until no other process is in a block like this for the same repository, but not for ever."""
     descriptor = os.open(common_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -23,7 +23,7 @@ from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_o
 from skilld.pipeline.edits import Composed
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.proposals import lessons
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import Analyse, Away, BatchResult, Blame, NewLearning, Remake, Support
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE
@@ -91,7 +91,7 @@ class Analysis:
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
         self._standing = list(job.open)
         self._messages: list[Message] = []
-        self._staged = Staged(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
+        self._staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[NewLearning] = []
         self._notes: list[Proposal] = []

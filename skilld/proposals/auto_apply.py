@@ -22,7 +22,7 @@ from skilld.proposals import worktree
 from skilld.proposals.model import Apply
 from skilld.proposals.refit import Edit
 from skilld.proposals.staging import private_repositories, restage
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.worktree import own_commit, tracked_by
 from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal
@@ -113,7 +113,7 @@ _BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MUL
 
 @one_command()
 def apply_allowed(
-    staged: Staged, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
+    staged: StagingResult, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
 ) -> None:
     """Apply those of the proposals just made that `rules` allow; the others stay on the staging branch.
 

@@ -34,13 +34,13 @@ _ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERT
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DecisionReport:
     """What came of a decision: sentences, and warnings about what was left as it was."""
 
     lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def undone_by(self, key: str) -> Told:
+    def undone_by(self, key: str) -> DecisionReport:
         """Return the same for a place where a key undoes the decision, and no command has to be typed."""
         told = f"To undo it: {key}"
         return replace(self, lines=tuple(_WAY_BACK.sub(lambda _: told, line) for line in self.lines))
@@ -91,7 +91,7 @@ def reverting(removed: Mapping[str, str]) -> Decision:
 
 
 @one_command()
-def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
+def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionReport:
     """Carry a decision out, write it down and make the staging branch again.
 
     Raises SkilldError, with the proposal and the person's work as they were, where that cannot be.
@@ -129,7 +129,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in waiting_with(store, proposal)
     )
-    return Told((*told.lines, *waits), told.warnings)
+    return DecisionReport((*told.lines, *waits), told.warnings)
 
 
 def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
@@ -167,11 +167,11 @@ _BACK = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTED: "re
 _WAY_BACK = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 
 
-def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> Told:
+def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> DecisionReport:
     if not proposal.repo:
-        return Told(said)
+        return DecisionReport(said)
     then = rebuild_branch(store, proposal.repo)
-    return Told((*said, *then.lines), then.warnings)
+    return DecisionReport((*said, *then.lines), then.warnings)
 
 
 def _is_to_do(store: Store, proposal: Proposal) -> bool:
@@ -196,14 +196,14 @@ def is_gone(proposal: Proposal) -> bool:
     return found is not None and gone(current, *found)
 
 
-def rebuild_branch(store: Store, repo: str) -> Told:
+def rebuild_branch(store: Store, repo: str) -> DecisionReport:
     """Make the staging branch of a repository again from what is still open."""
     staged = staging_for(store)
     try:
         held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
     except SkilldError as error:
-        return Told(warnings=(f"the staging branch was not updated: {error}",))
+        return DecisionReport(warnings=(f"the staging branch was not updated: {error}",))
     with store.transaction():
         follow(store, staged.changes(), time.time())
     lines = [f"{one.proposal} is now {one.after}: {one.note}" for one in staged.decisions]
-    return Told((*lines, *([f"The staging branch was not updated: {held}"] if held else [])))
+    return DecisionReport((*lines, *([f"The staging branch was not updated: {held}"] if held else [])))

@@ -158,7 +158,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class AnchorNotFound:
     """The edit's anchors stand neither in HEAD's SKILL.md nor in an uncommitted one."""
 
     reason: str
@@ -177,7 +177,7 @@ class Unchanged:
     """The skill, or an open proposal for it, says this already."""
 
 
-ProposeOutcome = Proposed | Waiting | Misfit | EditConflict | Unchanged
+ProposeOutcome = Proposed | Waiting | AnchorNotFound | EditConflict | Unchanged
 
 
 # The message of a proposal's commit, of redacted text.
@@ -260,7 +260,7 @@ class Landed:
     way: Way
 
 
-class Seen(StrEnum):
+class GitStatus(StrEnum):
     """What git shows of a proposal."""
 
     NOTHING = "nothing"
@@ -281,7 +281,7 @@ class Observation:
     """
 
     id: str
-    seen: Seen
+    seen: GitStatus
     commit: str = ""
     how: str = ""
     note: str = ""
@@ -298,7 +298,7 @@ AWAY = "its repository is gone"  # the note of what comes back with it: it may b
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ObservedState:
     """A proposal's state after a look at git. `missing_since` is the Unix time at which it was dropped, or None."""
 
     state: State
@@ -307,27 +307,31 @@ class Settled:
     missing_since: float | None = None
 
 
-def settle(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> Settled:
+def settle(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> ObservedState:
     """Return the state that follows; the same state where nothing does."""
     note = seen.note or proposal.note
     match seen.seen:
-        case Seen.LANDED if proposal.state is not State.ACCEPTED or is_written(proposal):
-            return Settled(State.ACCEPTED, seen.commit, seen.note or (_COMMITTED if is_written(proposal) else ""))
-        case Seen.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
-            return Settled(State.REVERTED, "", seen.note)
-        case Seen.GONE | Seen.ENDED if proposal.state is State.OPEN and proposal.commit:
-            return Settled(State.STALE, "", seen.note or AWAY)
-        case Seen.NOTHING | Seen.DROPPED if is_away(proposal):
-            found = State.OPEN if seen.seen is Seen.NOTHING else State.DROPPED
-            return Settled(found, note="its repository is back", missing_since=now if found is State.DROPPED else None)
-        case Seen.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal):
+        case GitStatus.LANDED if proposal.state is not State.ACCEPTED or is_written(proposal):
+            return ObservedState(State.ACCEPTED, seen.commit, seen.note or (_COMMITTED if is_written(proposal) else ""))
+        case GitStatus.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
+            return ObservedState(State.REVERTED, "", seen.note)
+        case GitStatus.GONE | GitStatus.ENDED if proposal.state is State.OPEN and proposal.commit:
+            return ObservedState(State.STALE, "", seen.note or AWAY)
+        case GitStatus.NOTHING | GitStatus.DROPPED if is_away(proposal):
+            found = State.OPEN if seen.seen is GitStatus.NOTHING else State.DROPPED
+            return ObservedState(
+                found, note="its repository is back", missing_since=now if found is State.DROPPED else None
+            )
+        case GitStatus.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal):
             return _dropped(replace(proposal, note=note), missing_since, now)
-        case Seen.GONE if proposal.state is State.DROPPED and seen.note:  # the repository is there, its commit is not
+        case GitStatus.GONE if (
+            proposal.state is State.DROPPED and seen.note
+        ):  # the repository is there, its commit is not
             return _dropped(proposal, missing_since, now)
-        case Seen.NOTHING if proposal.state is State.DROPPED:
-            return Settled(State.OPEN, note=note)
-    waits = seen.seen is Seen.BUSY or proposal.state is State.DROPPED
-    return Settled(proposal.state, note=note, missing_since=missing_since if waits else None)
+        case GitStatus.NOTHING if proposal.state is State.DROPPED:
+            return ObservedState(State.OPEN, note=note)
+    waits = seen.seen is GitStatus.BUSY or proposal.state is State.DROPPED
+    return ObservedState(proposal.state, note=note, missing_since=missing_since if waits else None)
 
 
 def is_written(proposal: Proposal) -> bool:
@@ -345,8 +349,8 @@ def is_away(proposal: Proposal) -> bool:
     return proposal.state is State.STALE and proposal.note == AWAY
 
 
-def _dropped(proposal: Proposal, missing_since: float | None, now: float) -> Settled:
+def _dropped(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:
     since = now if missing_since is None else missing_since
     if now - since >= PATIENCE:
-        return Settled(State.REJECTED, note="dropped from the staging branch")
-    return Settled(State.DROPPED, note=proposal.note, missing_since=since)
+        return ObservedState(State.REJECTED, note="dropped from the staging branch")
+    return ObservedState(State.DROPPED, note=proposal.note, missing_since=since)

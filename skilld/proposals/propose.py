@@ -19,7 +19,7 @@ from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo, Tracked, open_repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, SHARES, STAGING, STAGING_BRANCH
-from skilld.git.state import in_turn
+from skilld.git.state import repo_lock
 from skilld.proposals import model
 from skilld.proposals.branch import (
     Branch,
@@ -34,9 +34,9 @@ from skilld.proposals.branch import (
     with_files,
 )
 from skilld.proposals.model import (
+    AnchorNotFound,
     EditConflict,
     Line,
-    Misfit,
     ProposalEdit,
     Proposed,
     ProposeOutcome,
@@ -124,7 +124,7 @@ def rebuild(
     for _ in range(_TRIES):
         try:
             repo = open_any(address, private)
-            with in_turn(repo.common_dir):
+            with repo_lock(repo.common_dir):
                 return _rebuild(repo, standing, dropped)
         except LostRaceError:
             continue
@@ -133,7 +133,7 @@ def rebuild(
 
 def _propose(request: Request) -> ProposeOutcome:
     tracked = track(Path(request.proposal.path), request.private, new=request.proposal.creates)
-    with in_turn(tracked.repo.common_dir):
+    with repo_lock(tracked.repo.common_dir):
         return _propose_in_turn(request, tracked)
 
 
@@ -289,7 +289,7 @@ def _in_head(repo: Repo, relpath: str) -> bool:
     return objects.read_blob(repo.git, repo.head, relpath) is not None
 
 
-def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged | None:
+def _misfit(request: Request, tracked: Tracked) -> Waiting | AnchorNotFound | Unchanged | None:
     """Return why the edit cannot be made on HEAD's version, or None if it can."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
@@ -299,7 +299,7 @@ def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged 
     try:
         request.edit.apply(Path(request.proposal.path).read_bytes())
     except (SkilldError, OSError):
-        return Misfit(reason)
+        return AnchorNotFound(reason)
     return Waiting(f"on hold until you commit your changes to {tracked.relpath}")
 
 
@@ -365,7 +365,7 @@ def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
     Raises as `plan`, and for locks and lost races.
     """
     repo = open_repo(address)
-    with in_turn(repo.common_dir):
+    with repo_lock(repo.common_dir):
         tips = _tips(repo)
         planned = _plan(repo, tips, shared)
         refs.move(repo.git, repo.common_dir, [refs.Change(name, None, tips[name]) for name in planned.refs])

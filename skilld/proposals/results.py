@@ -9,7 +9,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.proposals.model import AWAY
 from skilld.proposals.remarks import who_decided
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE, StoredBatch
@@ -125,9 +125,9 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
         store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})
 
 
-def staging_for(store: Store) -> Staged:
+def staging_for(store: Store) -> StagingResult:
     """Return a staging of which nothing came yet, by the settings that the daemon follows."""
-    return Staged(by_code=by_code(store), most_tokens=most_tokens(store))
+    return StagingResult(by_code=by_code(store), most_tokens=most_tokens(store))
 
 
 def by_code(store: Store) -> bool:

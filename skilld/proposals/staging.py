@@ -23,7 +23,7 @@ from skilld.proposals.contradictions import sentence
 from skilld.proposals.model import ProposalEdit, Proposed, ProposeOutcome, Request, Unchanged, Waiting
 from skilld.proposals.propose import propose, rebuild
 from skilld.proposals.refit import ANEW, REMADE, Edit, side_edits
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
@@ -95,7 +95,7 @@ def private_repositories() -> Path:
 def stage(
     proposal: Proposal,
     standing: Sequence[Proposal],
-    staged: Staged,
+    staged: StagingResult,
     dropped: Collection[str] = (),
     *,
     alone: bool = False,
@@ -118,7 +118,7 @@ def stage(
 def _stage(
     proposal: Proposal,
     standing: Sequence[Proposal],
-    staged: Staged,
+    staged: StagingResult,
     dropped: Collection[str] = (),
     *,
     alone: bool = False,
@@ -182,7 +182,9 @@ def _count(text: str) -> int:
     return tokenizer().count(text)
 
 
-def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged, edits: Mapping[str, Edit]) -> bool:
+def _take(
+    outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: StagingResult, edits: Mapping[str, Edit]
+) -> bool:
     """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
     match outcome:
         case Proposed():
@@ -231,7 +233,7 @@ def _what(proposal: Proposal) -> str:
 
 
 @one_command()
-def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> str:
+def restage(repo: str, standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str] = ()) -> str:
     """Make the staging branch of a repository again from the `standing` proposals, without the `dropped` ones.
 
     Returns why it was left as it is, or nothing. Raises SkilldError if the repository cannot be used.
@@ -245,20 +247,22 @@ def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Co
     return line.held
 
 
-def _latest(proposals: Sequence[Proposal], staged: Staged) -> list[Proposal]:
+def _latest(proposals: Sequence[Proposal], staged: StagingResult) -> list[Proposal]:
     """Return proposals as they are since they were staged again, without those that came to an end."""
     remade = {one.id: one for one in staged.remade}
     ended = {one.proposal for one in staged.decisions}
     return [remade.get(one.id, one) for one in proposals if one.id not in ended]
 
 
-def _revive(here: Sequence[Proposal], standing: Sequence[Proposal], staged: Staged, dropped: Collection[str]) -> None:
+def _revive(
+    here: Sequence[Proposal], standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str]
+) -> None:
     """Make those again from what was said whose edit lost its place when the branch of a repository was made again."""
     stale = {one.proposal: one for one in staged.decisions if one.after is State.STALE and staged.by_code}
     for proposal in (one for one in here if one.id in stale):
         from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
 
-        mine = Staged()
+        mine = StagingResult()
         try:
             fresh = made_anew(proposal, *texts(proposal))
             others = [*_latest(standing, staged), *staged.made]

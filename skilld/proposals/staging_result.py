@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Staged:
+class StagingResult:
     """What came of staging so far: `made` are the proposals that are new, most of the rest is as in `Changes`.
 
     With `by_code` an edit that lost its place is made again by code at once where that can be; without, it is left to a
@@ -55,14 +55,14 @@ class Staged:
         """Put a proposal in the place of the one made with its id."""
         self.made = [proposal if made.id == proposal.id else made for made in self.made]
 
-    def take_over(self, other: Staged) -> None:
+    def take_over(self, other: StagingResult) -> None:
         """Take in what came of staging proposals again that were open already."""
         new = {made.id: made for made in self.made}
         for moved in (one for one in other.moved if one.proposal in new):
             self.change(replace(new[moved.proposal], commit=moved.commit, base=moved.base))
         self.take_in(replace(other, moved=[one for one in other.moved if one.proposal not in new], remade=other.made))
 
-    def take_in(self, other: Staged) -> None:
+    def take_in(self, other: StagingResult) -> None:
         """Take in what became of open proposals by another staging, but nothing that it made."""
         self.moved += other.moved
         self.refitted += other.refitted

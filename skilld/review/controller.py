@@ -24,7 +24,7 @@ from skilld.library.archive import put_aside
 from skilld.library.rows import LibraryRow, collect, disabled, switch
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
-from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting
+from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Looking, Part, parts, versions
 from skilld.proposals.poll import look, record
 from skilld.proposals.remarks import doubts, otherwise, standing
@@ -268,11 +268,11 @@ class ReviewSession:
                 gone = str(error)
         return tuple(said), gone
 
-    def accept(self, proposal_id: str) -> Told:
+    def accept(self, proposal_id: str) -> DecisionReport:
         """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow."""
         return self._decide(proposal_id, accepting(self._around.removed))
 
-    def accept_all(self, ids: Sequence[str]) -> Told:
+    def accept_all(self, ids: Sequence[str]) -> DecisionReport:
         """Accept these in order. Where one is refused the others before it stay accepted, and it is said why."""
         lines: list[str] = []
         for one in ids:
@@ -280,33 +280,33 @@ class ReviewSession:
                 told = self.accept(one)
             except SkilldError as error:
                 why = ". ".join(part for part in (str(error), error.remedy) if part)
-                return Told(tuple(lines), (f"{one} was not accepted, so the rest were not tried. {why}",))
+                return DecisionReport(tuple(lines), (f"{one} was not accepted, so the rest were not tried. {why}",))
             lines += (*told.lines, *told.warnings)
-        return Told(tuple(lines))
+        return DecisionReport(tuple(lines))
 
-    def reject(self, proposal_id: str, why: str) -> Told:
+    def reject(self, proposal_id: str, why: str) -> DecisionReport:
         """Reject, with a reason or none; what is kept of it holds no secret."""
         return self._decide(proposal_id, rejecting(self._redact(why)))
 
-    def accept_edited(self, proposal_id: str, text: str) -> Told:
+    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
         """Accept the person's own text of the whole skill in place of what was proposed."""
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_edited(store, proposal, text, self._around.removed)
         self._done.append((State.ACCEPTED, proposal_id))
         return told.undone_by("u")
 
-    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> Told:
+    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_parts(store, proposal, chosen, self._around.removed)
         self._done.append((State.ACCEPTED, proposal_id))
         return told.undone_by("u")
 
-    def undo(self) -> Told:
+    def undo(self) -> DecisionReport:
         """Undo the last decision of this sitting; the commit of one that was accepted is taken back or reverted."""
         with self._undoing:  # of two quick presses the second means the decision before
             if not self._done:
-                return Told(("There is nothing to undo.",))
+                return DecisionReport(("There is nothing to undo.",))
             after, proposal_id = self._done[-1]
             with self._deciding(proposal_id) as (store, proposal):
                 if after is State.REJECTED:
@@ -371,7 +371,7 @@ class ReviewSession:
         with self._store() as store:
             return gather(store, time.time())
 
-    def _decide(self, proposal_id: str, decision: Decision) -> Told:
+    def _decide(self, proposal_id: str, decision: Decision) -> DecisionReport:
         with self._deciding(proposal_id) as (store, proposal):
             told = decide(store, proposal, decision)
         self._done.append((decision.after, proposal_id))

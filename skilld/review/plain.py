@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
-from skilld.proposals.decide import Told
+from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.review.controller import Look, ReviewSession, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
@@ -194,5 +194,5 @@ class Plain:
         self._say(*(f"  check: {remark}" for remark in look.remarks))
         self._say(*(f"  {_KINDS[row.kind]}{row.text}".rstrip() for row in look.rows))
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: DecisionReport) -> None:
         self._say(*told.lines, *told.warnings)

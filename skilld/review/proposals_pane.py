@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
-from skilld.proposals.decide import Told
+from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import Look, ReviewSession, has_words
 from skilld.review.dialogs import AgreeDialog, EditDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
@@ -237,13 +237,13 @@ class ProposalsPane(Pane):
         decided = partial(self._given, lambda answer: self._sitting.accept_edited(proposal.id, answer))
         self.app.push_screen(EditDialog(text, look.rows), decided)
 
-    def _given(self, decide: Callable[[T], Told], answer: T | None) -> None:
+    def _given(self, decide: Callable[[T], DecisionReport], answer: T | None) -> None:
         """Decide with what a dialog gave; None: the person thought better of it."""
         if answer is not None:
             self._decide(partial(decide, answer))
 
     @work(thread=True, group="decide")
-    def _decide(self, decide: Callable[[], Told]) -> None:
+    def _decide(self, decide: Callable[[], DecisionReport]) -> None:
         try:
             told = decide()
         except SkilldError as error:

@@ -14,7 +14,7 @@ from skilld.effect.everything import share
 from skilld.errands import Mend
 from skilld.ingest.discover import Host
 from skilld.proposals.auto_apply import apply_allowed
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules
 from skilld.settings import Settings
 from skilld.store import Store
@@ -215,7 +215,7 @@ def test_it_never_applies_itself(bench: Bench) -> None:
     bench.taught()
     (one,) = bench.share()
     assert one.flags == ("you said it to Claude Code, not to Codex",)
-    staged = Staged(made=[one])
+    staged = StagingResult(made=[one])
     apply_allowed(staged, [], AutoRules(None, 0.0, tuple(TargetKind)), lambda _: PNPM)
     assert staged.applied == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.git.errors import GitFailedError
 from skilld.git.run import Git, Result
-from skilld.proposals.model import EditConflict, Misfit, Proposed, Unchanged, Waiting
+from skilld.proposals.model import AnchorNotFound, EditConflict, Proposed, Unchanged, Waiting
 from skilld.proposals.propose import rebuild
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
 
@@ -226,7 +226,7 @@ def test_an_uncommitted_skill_is_waited_for(person: Person, desk: Desk) -> None:
 
 def test_anchors_that_stand_nowhere(desk: Desk) -> None:
     outcome = desk.propose("p1", below("- No such step.", "- Do a dry run."))
-    assert outcome == Misfit("The edit does not fit: anchor not found once: - No such step.")
+    assert outcome == AnchorNotFound("The edit does not fit: anchor not found once: - No such step.")
 
 
 def test_a_contradiction_with_an_open_proposal_is_named(person: Person, desk: Desk) -> None:

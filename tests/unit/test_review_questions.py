@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilld.proposals.decide import Told
+from skilld.proposals.decide import DecisionReport
 from skilld.review.controller import Look
 from skilld.review.plain import Plain
 from skilld.review.plain_tabs import PlainTabs, Talk
@@ -34,10 +34,10 @@ class Sitting:
     def doubts(self) -> list[str]:
         return []
 
-    def accept_edited(self, proposal_id: str, text: str) -> Told:
+    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
         self.done.append(text)
         self._open = []
-        return Told((f"{proposal_id} accepted",))
+        return DecisionReport((f"{proposal_id} accepted",))
 
     def waiting(self) -> list[list[Any]]:
         return [[LEARNING]]
