@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from skilld import codec
 from skilld.store.connection import Table
@@ -229,19 +229,14 @@ class Batches(Table):
 
     def unjudged(self) -> tuple[str | None, str]:
         """Return when the oldest batch that is not done was closed (None: there is none), and why the last waits."""
-        row = self._db.execute(
-            "SELECT min(created_at) AS at FROM batches WHERE state IN ('pending', 'running', 'parked')"
-        ).fetchone()
-        last = self._db.execute(
-            """SELECT detail FROM batches WHERE state IN ('pending', 'running', 'parked') AND detail > ''
-               ORDER BY created_at DESC LIMIT 1"""
-        ).fetchone()
-        return row["at"], "" if last is None else last["detail"]
+        undone = "FROM batches WHERE state IN ('pending', 'running', 'parked')"
+        last = self._first(f"SELECT detail {undone} AND detail > '' ORDER BY created_at DESC LIMIT 1")
+        return self._first(f"SELECT min(created_at) {undone}"), last or ""
 
     def judged_at(self) -> str | None:
         """Return when a worker last came to a verdict."""
-        (at,) = self._db.execute("SELECT max(done_at) FROM batches WHERE state = 'done' AND attempts > 0").fetchone()
-        return cast("str | None", at)
+        at: str | None = self._first("SELECT max(done_at) FROM batches WHERE state = 'done' AND attempts > 0")
+        return at
 
     def counts(self) -> dict[str, int]:
         """Return how many batches wait (running ones included), are done, are parked."""
@@ -262,10 +257,8 @@ class Batches(Table):
 
     def spared(self) -> int:
         """Return how many batches were nothing but chatter, so that no model was asked."""
-        row = self._db.execute(
-            "SELECT count(*) FROM batches WHERE outcome = 'nothing' AND done_at = created_at AND attempts = 0"
-        ).fetchone()
-        return int(row[0])
+        chatter = "SELECT count(*) FROM batches WHERE outcome = 'nothing' AND done_at = created_at AND attempts = 0"
+        return int(self._first(chatter))
 
     def parked(self) -> list[dict[str, Any]]:
         """Return the parked ones, with why."""

@@ -103,6 +103,11 @@ class Table:
     def __init__(self, db: Connection) -> None:
         self._db = db
 
+    def _first(self, sql: str, *values: object) -> Any:  # noqa: ANN401 - what a column holds
+        """Return the first column of the first row; None if there is no row."""
+        row = self._db.execute(sql, values).fetchone()
+        return None if row is None else row[0]
+
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:

@@ -62,8 +62,8 @@ class Rebuild(Table):
     @property
     def state(self) -> RebuildState | None:
         """How far it has come; None if nothing is being rebuilt."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
-        return None if row is None else RebuildState(**json.loads(row["value"]))
+        value = self._first("SELECT value FROM meta WHERE key = ?", _KEY)
+        return None if value is None else RebuildState(**json.loads(value))
 
     def note(self, state: RebuildState) -> None:
         """Keep how far it has come."""
@@ -83,8 +83,7 @@ class Rebuild(Table):
 
     def agent_of(self, session_id: str) -> str:
         """Return the agent of a session; empty if it is not known."""
-        row = self._db.execute("SELECT agent FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
-        return "" if row is None else str(row["agent"])
+        return self._first("SELECT agent FROM sessions WHERE session_id = ?", session_id) or ""
 
 
 _LOCK_SECONDS = 60.0  # seconds that another process's lock is waited for: on a slow disk a commit takes seconds

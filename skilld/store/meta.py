@@ -48,8 +48,8 @@ class Meta(Table):
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON is Any
         """Return the value of `key`, or `default`."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return default if row is None else json.loads(row["value"])
+        value = self._first("SELECT value FROM meta WHERE key = ?", key)
+        return default if value is None else json.loads(value)
 
     def set(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON is Any
         """Store a JSON-able value under `key`."""
@@ -81,8 +81,8 @@ class Mining(Table):
 
     def found(self, window: str) -> list[dict[str, Any]] | None:
         """Return what was found in a window, None if it was never asked about."""
-        row = self._db.execute("SELECT updates FROM mined WHERE id = ?", (window,)).fetchone()
-        return None if row is None else list(json.loads(row["updates"]))
+        updates = self._first("SELECT updates FROM mined WHERE id = ?", window)
+        return None if updates is None else list(json.loads(updates))
 
 
 _KEPT = 30 * 86400.0

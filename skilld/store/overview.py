@@ -107,8 +107,7 @@ class Overview(Table):
 
     def sessions_of(self, turns: Iterable[str]) -> set[str]:
         """Return the ids of the sessions in which turns with these keys were said, as far as they are known."""
-        rows = (self._db.execute("SELECT session_id FROM turns WHERE key = ?", (key,)).fetchone() for key in set(turns))
-        return {row["session_id"] for row in rows if row is not None}
+        return {self._first("SELECT session_id FROM turns WHERE key = ?", key) for key in set(turns)} - {None}
 
     def projects(self) -> list[str]:
         """Return the folders that sessions said they work in: absolute ones, which a system takes for a path."""
@@ -121,5 +120,5 @@ class Overview(Table):
 
     def first_activity(self) -> float | None:
         """Return the Unix time of the oldest session there is a record of; None if there is none."""
-        (first,) = self._db.execute("SELECT min(last_activity) FROM sessions").fetchone()
-        return None if first is None else float(first)
+        first: float | None = self._first("SELECT min(last_activity) FROM sessions")
+        return first

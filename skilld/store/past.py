@@ -43,11 +43,11 @@ class Past(Table):
     def is_as_it_was(self, path: str, size: int, mtime: float) -> bool:
         """Whether a transcript is still of this size and time."""
         same = "SELECT 1 FROM files WHERE path = ? AND size = ? AND mtime = ?"
-        return self._db.execute(same, (path, size, mtime)).fetchone() is not None
+        return self._first(same, path, size, mtime) is not None
 
     def has_sessions(self) -> bool:
         """Whether any session is known."""
-        return self._db.execute("SELECT 1 FROM past_sessions WHERE session_id != '' LIMIT 1").fetchone() is not None
+        return self._first("SELECT 1 FROM past_sessions WHERE session_id != '' LIMIT 1") is not None
 
     def sessions(self) -> list[PastSession]:
         """Return all that is known, each session once: as the transcript that was changed last tells of it."""

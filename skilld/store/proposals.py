@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import astuple, fields, replace
-from typing import Any, cast
+from typing import Any
 
 from skilld.store.batches import REMAKE
 from skilld.store.connection import Table
@@ -77,7 +77,7 @@ class Proposals(Table):
 
     def count(self, state: State) -> int:
         """Return how many are in `state`."""
-        return cast("int", self._first("SELECT count(*) FROM proposals WHERE state = ?", state.value))
+        return int(self._first("SELECT count(*) FROM proposals WHERE state = ?", state.value))
 
     def decide(
         self,
@@ -158,11 +158,6 @@ class Proposals(Table):
         """Return since when a proposal has been dropped from the staging branch; empty: it is not."""
         return str(self._first("SELECT missing_since FROM proposals WHERE id = ?", proposal_id) or "")
 
-    def _first(self, sql: str, *values: str) -> object:
-        """Return the first column of the first row; None if there is no row."""
-        row = self._db.execute(sql, values).fetchone()
-        return None if row is None else row[0]
-
     def set_missing(self, proposal_id: str, since: str) -> None:
         """Record since when it has been gone; empty: it is there."""
         self._db.execute("UPDATE proposals SET missing_since = ? WHERE id = ?", (since, proposal_id))
@@ -178,7 +173,7 @@ class Proposals(Table):
 
     def newest_accepted(self) -> int:
         """Return the number of the newest decision to accept; 0 where there is none."""
-        return cast("int", self._first("SELECT coalesce(max(id), 0) FROM decisions WHERE after = 'accepted'"))
+        return int(self._first("SELECT coalesce(max(id), 0) FROM decisions WHERE after = 'accepted'"))
 
     def decided_by(self, proposal_id: str) -> str:
         """Return who made the newest decision; empty if there is none."""
@@ -186,7 +181,7 @@ class Proposals(Table):
 
     def decisions(self, proposal_id: str) -> int:
         """Return the number of the newest decision, which grows with each that is made; 0 where there is none."""
-        return cast("int", self._first(f"SELECT id {_NEWEST}", proposal_id) or 0)
+        return int(self._first(f"SELECT id {_NEWEST}", proposal_id) or 0)
 
     def why(self, proposal_id: str) -> str:
         """Return the reason the person gave with the newest decision, if any."""
@@ -223,10 +218,8 @@ def _from_row(row: sqlite3.Row) -> Proposal:
     values["operations"] = _operations(json.loads(row["operations"]))
     values["conflicts"] = tuple(ContradictingLine(*item) for item in json.loads(row["conflicts"]))
     values["also"] = tuple(SideEdit(path, _operations(edit), at) for path, edit, at in json.loads(row["also"]))
-    values["linked"] = tuple(json.loads(row["linked"]))
     values["evidence"] = tuple(Evidence(turn, quote) for turn, quote in json.loads(row["evidence"]))
-    values["flags"] = tuple(json.loads(row["flags"]))
-    values["agents"] = tuple(json.loads(row["agents"]))
+    values |= {name: tuple(json.loads(row[name])) for name in ("flags", "agents", "linked")}
     values["target"] = TargetKind(row["target"])
     values["updates"] = tuple(_update(item) for item in json.loads(row["updates"]))
     values["state"] = State(row["state"])

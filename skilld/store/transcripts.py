@@ -56,8 +56,7 @@ class Files(Table):
 
     def is_live(self, path: str) -> bool:
         """Whether a transcript is known, and has come since skilld is there: all of it was said meanwhile."""
-        row = self._db.execute("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", (path,)).fetchone()
-        return bool(row and row[0])
+        return bool(self._first("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", path))
 
     def same_file(self, facts: FileFacts | os.stat_result) -> list[StoredFile]:
         """Return the files known with this device and inode: perhaps this one under an older name."""
@@ -126,8 +125,7 @@ class Files(Table):
 
     def to_read_again(self) -> int:
         """Return how many files are still to be read from their start."""
-        (number,) = self._db.execute("SELECT count(*) FROM files WHERE size < 0").fetchone()
-        return int(number)
+        return int(self._first("SELECT count(*) FROM files WHERE size < 0"))
 
     def drop_baseline(self, file_id: int, *, since: str | None) -> None:
         """Record that a file is not what it was when skilld came: what is said in it at `since` or later counts."""
@@ -294,8 +292,7 @@ class Transcripts(Files):
 
     def newest_activity(self) -> float:
         """Return when any transcript last grew (Unix time), 0 if none is known."""
-        (at,) = self._db.execute("SELECT max(last_activity) FROM sessions").fetchone()
-        return float(at or 0.0)
+        return float(self._first("SELECT max(last_activity) FROM sessions") or 0.0)
 
     def waiting(self, agent: str, session_id: str) -> list[WaitingTurn]:
         """Return the session's turns that no batch has taken, in order."""
@@ -327,10 +324,8 @@ class Transcripts(Files):
 
     def cwd(self, agent: str, session_id: str) -> str | None:
         """Return the folder a session last said it works in: a claim."""
-        row = self._db.execute(
-            "SELECT cwd FROM sessions WHERE agent = ? AND session_id = ?", (agent, session_id)
-        ).fetchone()
-        return None if row is None else row["cwd"]
+        cwd: str | None = self._first("SELECT cwd FROM sessions WHERE agent = ? AND session_id = ?", agent, session_id)
+        return cwd
 
     def agents_in(self, folder: str) -> list[str]:
         """Return the agents that worked in a folder or below it."""
