@@ -108,23 +108,7 @@ def stage(
     proposal that fits only the person's uncommitted SKILL.md is made without a commit and waits for theirs, and so is
     one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
     """
-    was_open = _latest(standing, staged)
-    if not _stage(proposal, was_open, staged, dropped, alone=alone, restored=restored):
-        return False
-    _revive([one for one in was_open if one.repo == staged.made[-1].repo], was_open, staged, dropped)
-    return True
-
-
-def _stage(
-    proposal: Proposal,
-    standing: Sequence[Proposal],
-    staged: StagingResult,
-    dropped: Collection[str] = (),
-    *,
-    alone: bool = False,
-    restored: bool = False,
-) -> bool:
-    private = private_repositories()
+    standing, private = _latest(standing, staged), private_repositories()
     proposal = _checked(proposal, (*standing, *staged.made))
     tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:
@@ -151,7 +135,10 @@ def _stage(
         if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = Waiting(f"on hold: {busy.cause}")
-    return _take(outcome, proposal, repo, staged, edits)
+    if not _take(outcome, proposal, repo, staged, edits):
+        return False
+    _revive([one for one in standing if one.repo == staged.made[-1].repo], standing, staged, dropped)
+    return True
 
 
 def _too_large(proposal: Proposal, tracked: Tracked, others: Sequence[Proposal], most_tokens: int) -> str:
@@ -262,11 +249,11 @@ def _revive(
     for proposal in (one for one in here if one.id in stale):
         from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
 
-        mine = StagingResult()
+        mine = StagingResult(by_code=False)  # what loses its place by this is not made again as well
         try:
             fresh = made_anew(proposal, *texts(proposal))
             others = [*_latest(standing, staged), *staged.made]
-            if not _stage(fresh, others, mine, dropped) or not mine.made[0].commit:
+            if not stage(fresh, others, mine, dropped) or not mine.made[0].commit:
                 continue
         except (SkilldError, OSError):
             continue
