@@ -33,9 +33,8 @@ _KNOWN_EXTENSIONS = frozenset(
         "worktreeconfig",
     }
 )
-_NO_REF = frozenset(
-    " ~^:?*[\\\n\0"
-)  # what the name of a ref has not; git takes a file with such a name for something else
+# What the name of a ref has not; git takes a file with such a name for something else.
+_NO_REF = frozenset(" ~^:?*[\\\n\0")
 _REMOTE = re.compile(r"refs/remotes/[^/]+/.")
 _SETTINGS = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile)$"
 

@@ -119,36 +119,19 @@ def service(facts: Service) -> Check:
     told = facts.told
     state = told.state or "stopped"
     unknown = state == "unknown"
+    install, logs = "skilld service install", "Find out why: skilld logs"
+    in_terminal = "Run it in a terminal instead: skilld run"
+    missing = f"runs without {', '.join(facts.misses)}, which your shell sets"
     rules = (
-        (
-            unknown and not told.installed,
-            Verdict.SKIP,
-            f"not available here: {told.says}",
-            "Run it in a terminal instead: skilld run",
-        ),
+        (unknown and not told.installed, Verdict.SKIP, f"not available here: {told.says}", in_terminal),
         (not told.installed, Verdict.SKIP, "not installed; to run skilld at every login: skilld service install", ""),
-        (
-            not facts.program_there,
-            Verdict.FAIL,
-            f"starts {told.program}, which no longer exists",
-            "skilld service install",
-        ),
+        (not facts.program_there, Verdict.FAIL, f"starts {told.program}, which no longer exists", install),
         (unknown, Verdict.WARN, f"{told.manager} is not responding: {told.says}", "In a terminal: skilld run"),
-        (not told.running and state.startswith("failed"), Verdict.FAIL, state, "Find out why: skilld logs"),
-        (
-            told.restarts > _MAX_RESTARTS,
-            Verdict.WARN,
-            f"restarted {told.restarts} times",
-            "Find out why: skilld logs",
-        ),
+        (not told.running and state.startswith("failed"), Verdict.FAIL, state, logs),
+        (told.restarts > _MAX_RESTARTS, Verdict.WARN, f"restarted {told.restarts} times", logs),
         (not told.running, Verdict.WARN, state, "skilld service start"),
-        (
-            bool(facts.misses),
-            Verdict.WARN,
-            f"runs without {', '.join(facts.misses)}, which your shell sets",
-            "skilld service install --environment keep",
-        ),
-        (not told.enabled, Verdict.WARN, "does not start when you log in", "skilld service install"),
+        (bool(facts.misses), Verdict.WARN, missing, f"{install} --environment keep"),
+        (not told.enabled, Verdict.WARN, "does not start when you log in", install),
         (True, Verdict.OK, f"running under {told.manager}", ""),
     )
     return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)

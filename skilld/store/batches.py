@@ -67,12 +67,7 @@ class Batches(Table):
     """The table of batches."""
 
     def add(
-        self,
-        batch: StoredBatch,
-        turn_keys: Sequence[str],
-        *,
-        outcome: str | None = None,
-        detail: str = "",
+        self, batch: StoredBatch, turn_keys: Sequence[str], *, outcome: str | None = None, detail: str = ""
     ) -> None:
         """Keep a closed batch and mark its turns. With an `outcome` it is done already (nothing but chatter)."""
         self._db.execute(
@@ -80,16 +75,9 @@ class Batches(Table):
                (id, agent, session_id, closed_by, state, job, outcome, detail, created_at, done_at)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
-                batch.id,
-                batch.agent,
-                batch.session_id,
-                batch.closed_by.value,
-                "done" if outcome else "pending",
-                codec.encode(batch.job),
-                outcome,
-                detail,
-                batch.created_at,
-                batch.created_at if outcome else None,
+                *(batch.id, batch.agent, batch.session_id, batch.closed_by.value),
+                *("done" if outcome else "pending", codec.encode(batch.job), outcome, detail),
+                *(batch.created_at, batch.created_at if outcome else None),
             ),
         )
         self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])

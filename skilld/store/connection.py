@@ -143,10 +143,7 @@ def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
     return DamagedError(
         title,
         cause,
-        (
-            "Restart skilld (its service, or skilld run). It moves the file aside and keeps everything "
-            "it can still read."
-        ),
+        "Restart skilld (its service, or skilld run). It moves the file aside and keeps everything it can still read.",
     )
 
 
