@@ -111,7 +111,7 @@ def _message(changes: Mapping[str, tree.Entry | None]) -> bytes:
 
 BRANCH = "main"
 _WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between tries while another process is at work in it
-_ABANDONED = 3600.0  # seconds: a lock on the index that is so old was left by a process that was killed
+_ABANDONED_SECONDS = 3600.0  # seconds: a lock on the index that is so old was left by a process that was killed
 _SETTINGS = """\
 [core]
 	autocrlf = false
@@ -254,7 +254,7 @@ def _as_found(place: Place, relpath: str | None, *, start: bool = False) -> Repo
 
 def _remove_stale_lock(lock: Path) -> None:
     try:
-        if time.time() - lock.stat().st_mtime > _ABANDONED:
+        if time.time() - lock.stat().st_mtime > _ABANDONED_SECONDS:
             lock.unlink()
     except FileNotFoundError:
         pass

@@ -19,7 +19,7 @@ from skilld.types import Cause
 
 # Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up. Pure.
 
-_SILENT = 120.0  # seconds: the daemon says something every 20
+_SILENT_SECONDS = 120.0  # seconds: the daemon says something every 20
 _MAX_RESTARTS = 3  # restarts that are no accident any more
 ABSENT = "not installed"
 _STRANGE = 0.2  # of lines: so many that cannot be read are another format, not damage
@@ -72,7 +72,7 @@ def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
         return Check("daemon", Verdict.FAIL, "not running", _start(service))
     again = "skilld service stop && skilld service start" if service.running else "Stop it, then: skilld run"
-    if facts.seen_at is not None and now - facts.seen_at > _SILENT:
+    if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
         return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
     said = facts.said or {}
     if said and said.get("version") != facts.version:
@@ -191,7 +191,7 @@ OLDEST_GIT = (2, 36)
 _VERSION = re.compile(r"(?<!\d)(\d++)\.(\d+)")
 _MIN_FREE = 100 << 20  # bytes
 _WRITTEN = seconds("2026-11-01T00:00:00Z") or 0.0  # no clock that is right shows an earlier time than this line
-_SKEW = 120.0
+_SKEW_SECONDS = 120.0
 
 
 def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
@@ -243,7 +243,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
         )
     later = {"the daemon's status": seen_at, "a transcript": newest}
     for what, at in later.items():
-        if at is not None and at > now + _SKEW:
+        if at is not None and at > now + _SKEW_SECONDS:
             minutes = round((at - now) / 60)
             return Check(
                 "clock",

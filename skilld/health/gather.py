@@ -214,7 +214,7 @@ def _asked(
     return Trouble(result.detail, result.remedy or _RETRY)
 
 
-_TOLD = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
+_TOLD_SECONDS = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
 
 
 def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked]:
@@ -240,7 +240,7 @@ def _is_told(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
     if obstacle.cause is Cause.SKILL:  # one of which nothing was kept is nobody's loss
         return bool(obstacle.kept)
     if obstacle.cause in {Cause.TRANSCRIPT, Cause.ANSWER}:
-        return now - (seconds(batch.created_at) or now) < _TOLD
+        return now - (seconds(batch.created_at) or now) < _TOLD_SECONDS
     return obstacle.cause is Cause.REPOSITORY
 
 

@@ -181,14 +181,14 @@ class Analysis:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
                 self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
-                self._keep(update, self._why_no_place(update) or why, self._file(update))
+                self._keep(update, self._no_place_reason(update) or why, self._file(update))
         # A model that was not asked might have heard more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
                 self.blame(Cause.SKILL, path)
                 self._dropped.append(f"{name} cannot be edited: {reason}")
 
-    def _why_no_place(self, update: Update) -> str:
+    def _no_place_reason(self, update: Update) -> str:
         """Return what is wrong with the file that the project has for words without one; empty if nothing is."""
         return self._places.places.why_not if self._places is not None and self._file(update) is None else ""
 
@@ -216,7 +216,7 @@ class Analysis:
         new = []
         path, session = loaded.ref.path, self._batch.session_id
         for item in checked:
-            why = lessons.why_known(item.update, path, session, self._standing, self._job.decided)
+            why = lessons.known_reason(item.update, path, session, self._standing, self._job.decided)
             least = self._job.thresholds.get(path, {}).get(item.update.kind.value, 0.0)
             standing, rest = lessons.said_of(item.update, path, self._standing)
             if standing is not None:
@@ -279,7 +279,7 @@ class Analysis:
         """Whether what a proposal says was not proposed for its file, or decided, before."""
         session, job = self._batch.session_id, self._job
         return not any(
-            lessons.why_known(update, proposal.path, session, self._standing, job.decided)
+            lessons.known_reason(update, proposal.path, session, self._standing, job.decided)
             for update in proposal.updates
         )
 
@@ -400,10 +400,10 @@ class Analysis:
             if self._before([item.update]) or ordered_file(texts[item.update.turn]):
                 ripe.append(item)
             else:
-                self._keep(item.update, self._why_unripe(loaded.ref), loaded.ref)
+                self._keep(item.update, self._unripe_reason(loaded.ref), loaded.ref)
         return ripe
 
-    def _why_unripe(self, ref: SkillRef) -> str:
+    def _unripe_reason(self, ref: SkillRef) -> str:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
         return "; ".join([*unusable[:1], f"you have said it only once, and there is no {ref.name} yet"])

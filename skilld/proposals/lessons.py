@@ -27,7 +27,7 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
     )
 
 
-def why_known(
+def known_reason(
     update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[PastDecision]
 ) -> str:
     """Return why an update for the skill at `path` must not be proposed again; empty if it may.

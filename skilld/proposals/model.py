@@ -290,7 +290,7 @@ class Observation:
 
 
 # Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
-PATIENCE = 86400.0
+RESTORABLE_SECONDS = 86400.0
 WRITTEN = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
 DISCARDED = "accepted with --worktree, and taken out of the file before it was committed"
 _COMMITTED = "you committed it"
@@ -351,6 +351,6 @@ def is_away(proposal: Proposal) -> bool:
 
 def _dropped(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:
     since = now if missing_since is None else missing_since
-    if now - since >= PATIENCE:
+    if now - since >= RESTORABLE_SECONDS:
         return ObservedState(State.REJECTED, note="dropped from the staging branch")
     return ObservedState(State.DROPPED, note=proposal.note, missing_since=since)

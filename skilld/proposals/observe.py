@@ -217,7 +217,7 @@ def _brought(repo: Repo, oid: str) -> set[str]:
     return {commit.oid, *out.split()}
 
 
-_MARGIN = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a batch
+_MARGIN_SECONDS = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
         return [Observation(proposal.id, GitStatus.GONE) for proposal in proposals]
     dates = [seconds(proposal.created_at) for proposal in proposals]
     known = [date for date in dates if date is not None]
-    since = int(min(known)) - _MARGIN if known and len(known) == len(dates) else None
+    since = int(min(known)) - _MARGIN_SECONDS if known and len(known) == len(dates) else None
     branches = _branches(repo)
     changes = {proposal.id: _change(repo, proposal) for proposal in proposals}
     own = {change.own.oid for change in changes.values() if change.own}

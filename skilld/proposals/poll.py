@@ -21,8 +21,8 @@ from skilld.store.meta import HOMES, LOOKED_AT
 from skilld.store.proposals import ELSEWHERE
 from skilld.types import Proposal, State
 
-_REMEMBERED = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
-_AT_LEAST = 3600.0  # a look that often even where no file seems to have changed
+_REMEMBERED_SECONDS = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
+_MAX_GAP_SECONDS = 3600.0  # a look that often even where no file seems to have changed
 _STAGING = str(PurePosixPath(STAGING).parent), STAGING
 _FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING)
 
@@ -49,7 +49,7 @@ class Observing:
             if is_written(proposal):  # git moves nothing when it is discarded
                 written[proposal.repo] = (*written.get(proposal.repo, ()), _mtime(Path(proposal.path)))
         stamps = {repo: _stamp(Path(repo), sorted(paths)) + written.get(repo, ()) for repo, paths in skills.items()}
-        if not stamps or (stamps == self._stamps and now - self._looked_at < _AT_LEAST):
+        if not stamps or (stamps == self._stamps and now - self._looked_at < _MAX_GAP_SECONDS):
             return None
         self._stamps, self._looked_at = stamps, now
         # Under the daemon's lock no other worker runs.
@@ -60,7 +60,7 @@ def lately(store: Store, now: float) -> list[Proposal]:
     """Return the proposals worth a look: undecided ones, and those decided, or gone with their repository, lately."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
     decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_away(proposal)]
-    recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
+    recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
     # Until git brings the revert here, its lines stand: that is no new acceptance.
     recent = [
         one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != ELSEWHERE

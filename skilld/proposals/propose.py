@@ -50,7 +50,7 @@ from skilld.proposals.model import (
 #
 # Looked for on its own ref, on the staging branch by its trailers, and in what was merged since.
 
-_MARGIN = 86400  # seconds: clocks of two machines
+_MARGIN_SECONDS = 86400  # seconds: clocks of two machines
 
 
 def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed | None:
@@ -84,7 +84,7 @@ def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool
 
 def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None:
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {request.proposal.id}"
-    limits = f"--since={request.epoch - _MARGIN}", "--max-count=1"
+    limits = f"--since={request.epoch - _MARGIN_SECONDS}", "--max-count=1"
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
     oid = repo.git.run("rev-list", *named, *limits, *tips, "--", relpath).decode().strip()
     found = objects.read_commit(repo.git, oid) if oid else None

@@ -83,7 +83,7 @@ def _fits(edit: Edit, text: bytes) -> bool:
 NEW = "new skill: "  # what the summary of a proposal that makes one begins with
 _TITLE = "The edit was not proposed"
 # A lock that a running git holds is gone in milliseconds.
-_ABANDONED = 10.0
+_ABANDONED_SECONDS = 10.0
 
 
 def private_repositories() -> Path:
@@ -112,7 +112,7 @@ def stage(
     proposal = _checked(proposal, (*standing, *staged.made))
     tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:
-        refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
+        refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED_SECONDS)
     repo = str(tracked.repo.address)
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
@@ -277,7 +277,7 @@ def texts(proposal: Proposal) -> tuple[bytes | None, bytes]:
 
 def unlock(repo: str) -> None:
     """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
-    refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
+    refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED_SECONDS)
 
 
 def standing_of(proposal: Proposal, edit: Edit) -> ProposalEdit:

@@ -66,11 +66,11 @@ def take_back(proposal: Proposal, removed: Mapping[str, str]) -> str:
     """
     with prepared_worktree(proposal, removed, private_repositories(), _TITLE, ("revert", proposal.landed)) as work_tree:
         commit = objects.read_commit(work_tree.repo.git, proposal.landed) if proposal.landed else None
-        why = _why_not(work_tree, proposal, commit)
+        why = _obstacle(work_tree, proposal, commit)
         return why or _moved(work_tree, proposal, commit) if commit else why
 
 
-def _why_not(work_tree: Worktree, proposal: Proposal, commit: Commit | None) -> str:
+def _obstacle(work_tree: Worktree, proposal: Proposal, commit: Commit | None) -> str:
     repo = work_tree.repo
     if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
         return "no commit contains only this proposal"

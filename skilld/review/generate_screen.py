@@ -35,7 +35,7 @@ _KEYS = [
     Binding("question_mark", "app.keys", "Keys", key_display="?"),
 ]
 _BACK = Binding("b", "back", "Back")
-_PAUSE = 0.3  # seconds that the choice rests before rules go over it
+_PAUSE_SECONDS = 0.3  # seconds that the choice rests before rules go over it
 _PROGRESS_SECONDS = 0.1  # seconds between two words on how far it has come
 
 P = ParamSpec("P")
@@ -345,7 +345,7 @@ class SessionsStep(Step):
             self._soon.stop()
         if self._chosen:
             self.say(f"{len(self._chosen)} selected; looking through them ...")
-            self._soon = self.set_timer(_PAUSE, self._expect)
+            self._soon = self.set_timer(_PAUSE_SECONDS, self._expect)
         else:
             self.say(f"{counted(len(self._all), 'session')}, none selected")
 

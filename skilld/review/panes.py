@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_AGAIN = 5.0  # seconds after which the live sessions are read again
+_REFRESH_SECONDS = 5.0  # seconds after which the live sessions are read again
 _NARROWEST = 30  # columns of the report
 _MARGIN = 3  # columns: the bar beside what is longer than the screen, and a blank
 
@@ -221,7 +221,7 @@ class SessionsPane(ListPane[LiveSession]):
         self._turns = turns
 
     def on_mount(self) -> None:  # Textual calls that of the class above as well
-        self.set_interval(_AGAIN, self.read)
+        self.set_interval(_REFRESH_SECONDS, self.read)
 
     def found(self) -> list[LiveSession]:
         return self._sitting.sessions()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MIN_LINES = 3  # lines of the list
-_PAUSE = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
+_PAUSE_SECONDS = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
 
 
 class ProposalsPane(Pane):
@@ -122,7 +122,7 @@ class ProposalsPane(Pane):
         if self._soon is not None:
             self._soon.stop()
         if look is None and proposal != self._being_read:
-            self._soon = self.set_timer(_PAUSE, partial(self._begin, proposal))
+            self._soon = self.set_timer(_PAUSE_SECONDS, partial(self._begin, proposal))
 
     def _begin(self, proposal: Proposal) -> None:
         self._being_read = proposal

@@ -85,7 +85,7 @@ class Mining(Table):
         return None if updates is None else list(json.loads(updates))
 
 
-_KEPT = 30 * 86400.0
+_KEPT_SECONDS = 30 * 86400.0
 
 
 class Notices(Table):
@@ -98,7 +98,7 @@ class Notices(Table):
             (json.dumps(sorted(proposals)), json.dumps(sorted(causes)), rfc3339(at), rfc3339(at)),
         )
         number = written.lastrowid or 0
-        self._db.execute("DELETE FROM notices WHERE created_at < ?", (rfc3339(at - _KEPT),))
+        self._db.execute("DELETE FROM notices WHERE created_at < ?", (rfc3339(at - _KEPT_SECONDS),))
         return number
 
     def take_back(self, number: int) -> None:

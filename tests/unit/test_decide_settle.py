@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.proposals.model import PATIENCE, GitStatus, Observation, ObservedState, settle
+from skilld.proposals.model import RESTORABLE_SECONDS, GitStatus, Observation, ObservedState, settle
 from skilld.types import Proposal, State
 from support.proposals import a_proposal
 
 NOW = 1_800_000_000.0
-LONG_AGO = NOW - PATIENCE
+LONG_AGO = NOW - RESTORABLE_SECONDS
 
 
 def proposal(state: State, commit: str = "c1") -> Proposal:
