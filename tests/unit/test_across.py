@@ -36,12 +36,7 @@ class Bench(NamedTuple):
     host: Host
 
     def write(self, **files: str) -> None:
-        for name, text in files.items():
-            path = self.project.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        self.project.git("add", "--all")
-        self.project.git("commit", "--quiet", "--message", "Write down how we work")
+        self.project.commit("Write down how we work", files)
 
     def work(self, *agents: str, below: str = "") -> None:
         for agent in agents:
