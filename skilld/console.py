@@ -113,9 +113,8 @@ _SHOWS_LINKS = (
     ("TERMINAL_EMULATOR", re.compile(r"JetBrains-JediTerm")),
 )
 _TMUX = re.compile(r"3\.[4-9].*|3\.\d\d.*|[4-9].*")
-_VS_CODE = re.compile(
-    r"Visual Studio Code|/(?:vs)?code(?:-oss|-insiders)?/|\.vscode-server"
-)  # its forks take no vscode://
+# Its forks take no vscode://.
+_VS_CODE = re.compile(r"Visual Studio Code|/(?:vs)?code(?:-oss|-insiders)?/|\.vscode-server")
 
 
 def link_to(path: str, line: int, environment: Mapping[str, str]) -> str:

@@ -106,14 +106,7 @@ def private_dir(path: Path) -> Path:
         facts = path.stat()
     except OSError as error:
         raise SkilldError(f"Cannot use {path}", error.strerror or str(error), "Check who owns that folder.") from error
-    if facts.st_uid != os.geteuid():
-        raise SkilldError(
-            f"{path} belongs to another user", "skilld keeps its state there", f'sudo chown "$USER" {in_shell(path)}'
-        )
-    if stat.S_IMODE(facts.st_mode) & 0o077:
-        raise SkilldError(
-            f"{path} is open to other users", "skilld keeps its state there", f"chmod 700 {in_shell(path)}"
-        )
+    _check_private(path, facts, "700")
     return path
 
 
@@ -125,18 +118,16 @@ def check_private(places: Places) -> None:
     for path in sorted(set(private_dir(places.state).iterdir()) - {places.settings_file}):
         with suppress(FileNotFoundError):  # a write-ahead log goes with its last reader
             facts = path.lstat()
-            if stat.S_ISLNK(facts.st_mode):
-                continue
-            if facts.st_uid != os.geteuid():
-                raise SkilldError(
-                    f"{path} belongs to another user",
-                    "skilld keeps its state there",
-                    f'sudo chown "$USER" {in_shell(path)}',
-                )
-            if stat.S_IMODE(facts.st_mode) & 0o077:
-                raise SkilldError(
-                    f"{path} is open to other users", "skilld keeps its state there", f"chmod go= {in_shell(path)}"
-                )
+            if not stat.S_ISLNK(facts.st_mode):
+                _check_private(path, facts, "go=")
+
+
+def _check_private(path: Path, facts: os.stat_result, closed: str) -> None:
+    kept = "skilld keeps its state there"
+    if facts.st_uid != os.geteuid():
+        raise SkilldError(f"{path} belongs to another user", kept, f'sudo chown "$USER" {in_shell(path)}')
+    if stat.S_IMODE(facts.st_mode) & 0o077:
+        raise SkilldError(f"{path} is open to other users", kept, f"chmod {closed} {in_shell(path)}")
 
 
 def possible_folder(named: str | None) -> str | None:

@@ -12,9 +12,18 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -30,8 +39,6 @@ from skilld.clock import day_minutes
 from skilld.errors import UsageError
 from skilld.files import in_shell, open_to_others, read_plain
 from skilld.types import TargetKind
-
-# All settings: their types, defaults and ranges, and what each must be beyond its type.
 
 VARIABLES = "SKILLD_"  # what their names begin with
 OWN_MODELS = ("auto", "offline", "agent")
@@ -104,6 +111,25 @@ def _names(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def _absolute(folder: Path) -> Path:
+    """Return a folder with `~` resolved. A relative one would mean another folder wherever skilld is started."""
+    try:
+        found = folder.expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{folder}: no such user") from error
+    if "\0" in str(found):
+        raise ValueError("a path cannot contain a NUL character")
+    if not found.is_absolute():
+        raise ValueError(f"{folder} is not an absolute path")
+    return found
+
+
+def _all_absolute(folders: list[Path]) -> list[Path]:
+    return [_absolute(folder) for folder in folders]
+
+
+Names = Annotated[list[str], NoDecode, BeforeValidator(_names)]
+Folders = Annotated[list[Path], NoDecode, BeforeValidator(_names), AfterValidator(_all_absolute)]
 Targets = Annotated[list[TargetKind], NoDecode, BeforeValidator(_names)]
 
 
@@ -118,7 +144,7 @@ class Limits(_Section):
 class Auto(_Section):
     """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
 
-    skills: Annotated[list[str], NoDecode, BeforeValidator(_names)] = Field(
+    skills: Names = Field(
         default_factory=list, description="skills to edit without asking even if apply is set to stage"
     )
     confidence: float = Field(
@@ -134,30 +160,20 @@ class Mine(_Section):
     """Looking for skills in past sessions without being asked to."""
 
     nightly: bool = Field(default=False, description="look for skills in past sessions once a night")
-    auto_domain_skill: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
+    auto_domain_skill: Folders = Field(
         default_factory=list, description="projects whose facts are collected in one skill per project"
     )
-
-    @field_validator("auto_domain_skill")
-    @classmethod
-    def _absolute_folders(cls, folders: list[Path]) -> list[Path]:
-        return [_absolute(folder) for folder in folders]
 
 
 class Team(_Section):
     """Sharing what was taught with the others at a repository."""
 
-    repositories: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
+    repositories: Folders = Field(
         default_factory=list, description="repositories whose teams you joined; set by `skilld team join`"
     )
     auto_pr: Literal["never", "weekly"] = Field(
         "never", description="weekly: open or update the team's pull request once a week without asking"
     )
-
-    @field_validator("repositories")
-    @classmethod
-    def _absolute_folders(cls, folders: list[Path]) -> list[Path]:
-        return [_absolute(folder) for folder in folders]
 
 
 class Machines(_Section):
@@ -184,6 +200,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         extra="forbid", frozen=True, env_prefix=VARIABLES, env_nested_delimiter="__", protected_namespaces=()
     )
+    _reads_variables: ClassVar[bool] = True
 
     model: str = Field(
         "auto",
@@ -243,7 +260,7 @@ class Settings(BaseSettings):
     @field_validator("roots")
     @classmethod
     def _known_agents(cls, roots: dict[str, list[Path]]) -> dict[str, list[Path]]:
-        named = {name.replace("_", "-"): [_absolute(folder) for folder in folders] for name, folders in roots.items()}
+        named = {name.replace("_", "-"): _all_absolute(folders) for name, folders in roots.items()}
         for name in named:
             if name not in ADAPTERS:
                 raise ValueError(f"unknown agent {name!r}{nearest(name, ADAPTERS)}")
@@ -260,7 +277,7 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Leave out .env files and secret folders: a project folder must not configure us."""
         del env_settings, dotenv_settings, file_secret_settings
-        return (_WithoutAccept(settings_cls), init_settings)
+        return (_WithoutAccept(settings_cls), init_settings) if cls._reads_variables else (init_settings,)
 
 
 class _WithoutAccept(EnvSettingsSource):
@@ -271,26 +288,11 @@ class _WithoutAccept(EnvSettingsSource):
         return {name: value for name, value in super().__call__().items() if name != "accept"}
 
 
-def _absolute(folder: Path) -> Path:
-    """Return a folder with `~` resolved. A relative one would mean another folder wherever skilld is started."""
-    try:
-        found = folder.expanduser()
-    except RuntimeError as error:
-        raise ValueError(f"{folder}: no such user") from error
-    if "\0" in str(found):
-        raise ValueError("a path cannot contain a NUL character")
-    if not found.is_absolute():
-        raise ValueError(f"{folder} is not an absolute path")
-    return found
-
-
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return a clause that names the known word most like a mistyped one; empty if none is near."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""
 
-
-# Settings out of the file and the variables over it; what is not understood is told with what is nearest to it.
 
 _NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
 
@@ -307,17 +309,7 @@ def load(path: Path) -> Settings:
 class _OfFile(Settings):
     """What a file says, whatever the variables say over it."""
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        del settings_cls, env_settings, dotenv_settings, file_secret_settings
-        return (init_settings,)
+    _reads_variables: ClassVar[bool] = False
 
 
 def checked(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -> Settings:
@@ -439,9 +431,6 @@ def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any])
         if highest is not None
         else f"must be {number}, at least {lowest}"
     )
-
-
-# The back-end that the settings come to on this machine.
 
 
 def choice_of(settings: Settings, environment: Mapping[str, str], agent: str = "", *, in_job: bool = True) -> Choice:

@@ -19,13 +19,16 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
 
 from support import git_clock, warm
 from support.person import a_persons_tree
+
+if TYPE_CHECKING:
+    from support.one_process import OneProcess
 
 ROOT = Path(__file__).resolve().parents[1]
 GIT_FOLDER = Path(tempfile.gettempdir()) / f"skilld-git-{os.getpid()}"
@@ -188,6 +191,19 @@ def home(
 def typed_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have what is called in this process be called by a person: who runs the tests, an agent perhaps, is no part."""
     monkeypatch.setattr("skilld.cli.guarding.tree", a_persons_tree)
+
+
+@pytest.fixture
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
+    """Give a daemon and its worker in the test's own process, which follow what is in the home."""
+    from skilld.git.environment import unscrubbed
+    from support.one_process import OneProcess
+
+    for name in unscrubbed():
+        monkeypatch.delenv(name)
+    daemon = OneProcess(home)
+    yield daemon
+    daemon.close()
 
 
 @pytest.fixture

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from re import compile as pattern
 
-# A process as the kernel shows it, and the processes that matter to who gave a command.
-
 # What runs a script: the script is the program then.
 _INTERPRETERS = pattern(
     r"(?:node|nodejs|bun|deno|npm|npx|pnpm|yarn|uv|uvx|pipx|ruby|perl|(?:electron|python|pypy)[\d.]*)"

@@ -51,7 +51,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
 
     if len(arguments.names) == 1:
         raise UsageError(

@@ -13,7 +13,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.proposals.decide import Decision, Told
+    from skilld.proposals.decide import Decision, DecisionReport
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -140,7 +140,7 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
 
 def _store(*, rebuild: bool = True) -> Store:
     """Open the store, with what was decided with plain git since the last look."""
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
 
     store = common.stored()  # without a database there is nothing to decide on
     refresh(store, rebuild=rebuild)
@@ -151,7 +151,9 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
     return [common.the_proposal(store, given) for given in ids]
 
 
-def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], Told], *, as_json: bool) -> int:
+def _each(
+    store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], DecisionReport], *, as_json: bool
+) -> int:
     """Carry a decision out for each proposal, one by one; one that fails keeps none of the others from it.
 
     Returns 0, or the exit code of the first failure; a single failure is raised.
@@ -178,7 +180,7 @@ def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], 
     return code
 
 
-def _row(now: Proposal, told: Told | None, error: SkilldError | None) -> dict[str, Any]:
+def _row(now: Proposal, told: DecisionReport | None, error: SkilldError | None) -> dict[str, Any]:
     return {
         "id": now.id,
         "state": now.state.value,
@@ -189,7 +191,7 @@ def _row(now: Proposal, told: Told | None, error: SkilldError | None) -> dict[st
     }
 
 
-def _tell(proposal: Proposal, told: Told | None, error: SkilldError | None) -> None:
+def _tell(proposal: Proposal, told: DecisionReport | None, error: SkilldError | None) -> None:
     if error is not None:
         console.warn(f"skilld: {proposal.id}: {console.plain(str(error))}")
         if error.remedy:

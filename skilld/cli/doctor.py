@@ -73,7 +73,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     found = [
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
         *checks.agents(facts.agents, now),
-        *checks.daemon(facts.daemon, facts.service, now),
+        *checks.daemon(facts.daemon, facts.service.told, now),
         *checks.blocked(facts.blocked),
         *checks.loaded(here),
         *checks.apart(here),

@@ -322,8 +322,9 @@ def run_plain(steps: Generation) -> None:
     """Go through the steps by questions and answers, and print what became of what was kept."""
     from skilld.cli.mine_report import brief
     from skilld.review.plain_generate import PlainGenerate
+    from skilld.review.plain_tabs import Talk
 
-    brief(PlainGenerate(steps, console.line, terminal.ask, terminal.edit).run())
+    brief(PlainGenerate(steps, Talk(console.line, terminal.ask, terminal.edit)).run())
 
 
 def generating(options: Options, world: World) -> Generation:

@@ -45,7 +45,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
 
     states = _states(arguments.state)
     store = common.stored()
@@ -122,7 +122,7 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     return shown | {
         "skill": proposal.skill if proposal.target is TargetKind.SKILL else "",
         "target": {"kind": proposal.target.value, "agents": agents},
-        "sessions": len({proposal.session_id, *store.transcripts.sessions_of(turns)}),
+        "sessions": len({proposal.session_id, *store.overview.sessions_of(turns)}),
         "conflicts": [asdict(one) for one in conflicts(proposal)],
         "branch": branch,
         "rests_on": rests_on(store, proposal),
@@ -159,7 +159,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
     from skilld.proposals.explain import Here, Looking, diff, parts_of
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
     from skilld.proposals.remarks import doubt, on_staging, otherwise, rejected_for, standing
 
     store = common.stored()
@@ -291,7 +291,7 @@ def run_why(arguments: argparse.Namespace) -> int:
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.explain import uncommitted, why
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
     from skilld.proposals.staging import private_repositories
 
     path, line = _place_of(arguments.place)

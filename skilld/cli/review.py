@@ -75,9 +75,9 @@ def _open_store(path: Path) -> Callable[[], Store]:
 def _plain(sitting: ReviewSession, ids: list[str]) -> None:
     from skilld.cli.mine import run_plain
     from skilld.review.plain import Plain
-    from skilld.review.plain_tabs import Doing, PlainTabs
+    from skilld.review.plain_tabs import PlainTabs, Talk
 
     sitting.take_in()
-    doing = Doing(console.line, terminal.ask, terminal.edit, lambda: run_plain(_generating()))
-    tabs = PlainTabs(sitting, common.settings().batch.turns, doing)
-    Plain(sitting, console.line, terminal.ask, terminal.edit, tabs).run(ids)
+    talk = Talk(console.line, terminal.ask, terminal.edit)
+    tabs = PlainTabs(sitting, common.settings().batch.turns, talk, lambda: run_plain(_generating()))
+    Plain(sitting, talk, tabs).run(ids)

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.context.tokenizer import tokenizer
     from skilld.git.environment import scrub_environment
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
     from skilld.trim.propose import plan
     from skilld.types import State
 

@@ -173,8 +173,6 @@ def _blocks(body: Sequence[Line], kinds: Sequence[Role]) -> Iterator[list[int]]:
         yield block
 
 
-# What a lint rule says: its name, what follows from it, and a sentence for the person. Imports no rule.
-
 _SHOWN = 80  # characters of the skill's text that a sentence quotes
 
 

@@ -15,8 +15,6 @@ from skilld.errors import RefusedError
 from skilld.markdown.skill_file import Line, parse, split_lines
 from skilld.types import Op, Operation
 
-# The difference of two lists of lines, as difflib gives it, in bounded time.
-
 _EXACT_LINES = 600  # difflib is cubic at worst: 0.5 s for this many equal lines on each side
 
 
@@ -80,11 +78,6 @@ def _like(body: Sequence[Line], lines: list[Line]) -> list[Line]:
 
 def _refused(cause: str) -> RefusedError:
     return RefusedError("The edit was not made", cause)
-
-
-# The operations between two versions of a skill that people or skilld wrote, not a model: any of the five.
-#
-# Bytes and text in, operations out: the making of the file, marks, then what differs in the body.
 
 
 def operations_between(before: bytes | None, after: str) -> list[Operation]:

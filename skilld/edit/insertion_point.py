@@ -32,8 +32,7 @@ from skilld.words import content_stems, stems
 
 # The lists of a section, and a further item in the style of such a list.
 #
-# Takes body lines and their roles, gives line numbers and lines of text. Only the outermost items count: an item's
-# sublists and further paragraphs belong to it.
+# Only the outermost items count: an item's sublists and further paragraphs belong to it.
 
 _INDENTED_CODE = 4
 
@@ -99,10 +98,6 @@ def _list_from(body: Sequence[Line], roles: Sequence[Role], start: int, end: int
         at += 1
     return BulletList(tuple(items), start, behind, loose)
 
-
-# Which sections of a skill an instruction fits, judged by words alone.
-#
-# Body lines, a hint at the section and the instruction go in, sections come out, best first.
 
 _HINT_FITS = 0.5  # share of the words of title and hint that both have
 _WORDS_FIT = 2  # words that an instruction shares with a section; one of the title counts for two

@@ -20,9 +20,7 @@ from skilld.skills.write import quoted
 from skilld.text import safe_text
 from skilld.types import Op, Operation
 
-# The making of a whole SKILL.md: its text in, its bytes out. Pure.
-#
-# A file that is not there has the bytes b"". Only code forms the operation that asks for this.
+# The making of a whole SKILL.md. Only code forms the operation that asks for this.
 
 
 def created(data: bytes, text: str, *, skill: bool = True) -> bytes:
@@ -50,7 +48,7 @@ def created(data: bytes, text: str, *, skill: bool = True) -> bytes:
 
 # Marks of skilld's own in a skill's front matter: `metadata.skilld-*`, one key at a time.
 #
-# Front matter in, front matter out; every other byte of it stays. Only code forms the operation that asks for this.
+# Every other byte of it stays. Only code forms the operation that asks for this.
 # The linter takes no change of a front matter: what an edit does besides is judged against the marked file.
 
 _KEY = re.compile(r"skilld-[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -135,8 +133,7 @@ def _says(line: Line) -> bool:
 
 # Where whole lines stand in a body, and the operation that changes given lines by an anchor that stands there once.
 #
-# Lines are compared by `Line.key`: trailing blanks and line endings aside, all else exact. Takes lines, gives line
-# numbers or an `Operation`; applying it is not done here.
+# Lines are compared by `Line.key`: trailing blanks and line endings aside, all else exact.
 
 _SHORT = 3  # lines of an anchor above a place that are still better than one line below it
 _MAX_LINES_ABOVE = 40  # lines above a place among which an anchor is looked for

@@ -21,8 +21,6 @@ from skilld.markdown.structure import Item, list_item, roles, sections
 from skilld.types import Operation
 
 # The number of an added step: the one after the step above it, and below the last where it was the last.
-#
-# Takes body lines and an added block with its place, gives the block with its place. Only added lines change.
 
 
 def numbered(
@@ -87,8 +85,6 @@ def _shifted(text: str, like: Item, shift: int) -> str:
 
 
 # Which line of one version of a skill is which line of another: the same words, else what is clearly the same line.
-#
-# Takes body lines, gives line numbers; judges lines alone, by the order they stand in and by their likeness.
 
 LIKE = 0.6  # of 1: a line that was reworded, as in skilld.git.line_diff.SIMILAR
 CLEAR = 0.15  # by so much the likest line is more alike than the next one

@@ -124,7 +124,7 @@ def _bare(word: str) -> str:
 
 # Whether a sentence forbids what it names: "never force-push" is a guard, "never forget to force-push" is not.
 #
-# Text and a position go in, a truth value comes out. English; a word for "not" counts once, two cancel each other.
+# English; a word for "not" counts once, two cancel each other.
 
 _BOUNDARY = re.compile(r"[.!?;:\n—–]\s|,\s|\b(?:but|then|and (?:then|always|just)|so that|unless)\b", re.IGNORECASE)
 _NOT = re.compile(

@@ -25,7 +25,7 @@ from skilld.errors import SkilldError
 from skilld.git.repo import find, find_absent
 from skilld.pipeline.documents import Loaded, load_skills, session_opt_out
 from skilld.pipeline.edits import compose
-from skilld.proposals.lessons import UNWANTED, why_known
+from skilld.proposals.lessons import UNWANTED, known_reason
 from skilld.proposals.model import ACROSS
 from skilld.targets.places import Session, places, why_not_own
 from skilld.targets.session import Worked
@@ -140,7 +140,7 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
     target = files[0]
     update = _update(rule, origin, target)
     standing = [one for one in around.proposals.values() if one.state is State.OPEN]
-    if why_known(update, ref.path, origin.session_id, standing, around.decided):
+    if known_reason(update, ref.path, origin.session_id, standing, around.decided):
         return None
     typed = "\n".join(one.quote for one in origin.evidence)
     composed = compose(make(Spec(OFFLINE)), [Checked(update)], target, typed, around.redact)

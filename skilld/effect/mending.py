@@ -43,7 +43,7 @@ from skilld.past import PastSession
 from skilld.pipeline.documents import Loaded, load_skills, session_opt_out
 from skilld.pipeline.edits import Composed, check, compose
 from skilld.proposals.contradictions import divided
-from skilld.proposals.lessons import why_known
+from skilld.proposals.lessons import known_reason
 from skilld.protocol import PastDecision
 from skilld.skills.find import FILE
 from skilld.skills.spec import front
@@ -253,7 +253,7 @@ class _Rule:
     def _known(self, update: Update, path: str) -> str:
         around, session = self._around, self._heard[-1].session
         standing = [one for one in around.proposals.values() if one.state is State.OPEN]
-        return why_known(update, path, session, standing, around.decided)
+        return known_reason(update, path, session, standing, around.decided)
 
     def _update(self, change: str, kind: Kind) -> Update:
         return Update(1, "", change, "", kind, 1, self._quotes[-1] if self._quotes else "")

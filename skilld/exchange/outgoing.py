@@ -19,7 +19,7 @@ from skilld.git.objects import person_at
 from skilld.git.remote import base_on
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import SHARES, STAGING
-from skilld.git.state import in_turn
+from skilld.git.state import repo_lock
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
 from skilld.redact import Finding as Secret
 from skilld.skills.draft import EXAMPLE, SCHEMA, VARIABLES, Body, Item, lay, lift, trimmed
@@ -247,7 +247,7 @@ def put(
     ref = f"refs/heads/{branch}"
     if repo.git.call("check-ref-format", "--branch", branch).status != 0:
         raise RefusedError(_TITLE, f"{branch} is not a valid branch name")
-    with in_turn(repo.common_dir):
+    with repo_lock(repo.common_dir):
         _check_unused(repo, ref)
         tip, base = refs.tip(repo.git, ref), base_on(repo, remote)
         if tip is not None and not _only(repo, tip, base, files, check):

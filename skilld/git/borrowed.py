@@ -14,25 +14,19 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.git.environment import git_program, person_variables, pointers
+from skilld.git.environment import person_variables, pointers
 from skilld.git.errors import GitFailedError, GitTimeoutError
-from skilld.git.remote import PROTOCOLS, QUIET, files_limited
-from skilld.git.run import Git, Result, execute
+from skilld.git.remote import OWN_SETTINGS, PROTOCOLS, files_limited
+from skilld.git.run import Git, Result, command_line, execute
 
 SECONDS = 60.0
 _SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.bigFileThreshold=1m",  # what is larger is passed through and never held in memory
-    "gc.auto=0",
-    "maintenance.auto=false",
+    *OWN_SETTINGS,
     "credential.interactive=false",
-    "submodule.recurse=false",
     "push.recurseSubmodules=no",
     "push.followTags=false",
     "push.gpgSign=false",
     "fetch.writeCommitGraph=false",
-    "transfer.bundleURI=false",
 )
 _ROW = re.compile(r"([0-9a-f]{40,64})\t(\S+)")
 _HOST = re.compile(
@@ -98,20 +92,11 @@ class Borrowed:
 
         With `most` no file over so many bytes is taken, and every object is looked through for being well-formed.
         """
-        specs = [f"+{theirs}:{ours}" for theirs, ours in refs.items()]
-        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=")
+        specs = "".join(f"+{theirs}:{ours}\n" for theirs, ours in refs.items()).encode()
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--refmap=", "--stdin")
+        strict = f"fetch.fsckObjects={'true' if most else 'false'}"
         with files_limited(most) if most else nullcontext():
-            strict = ("-c", f"fetch.fsckObjects={'true' if most else 'false'}")
-            return self._remote(
-                "fetch",
-                *options,
-                "--stdin",
-                "--",
-                address,
-                strict=strict,
-                stdin="".join(f"{one}\n" for one in specs).encode(),
-                seconds=seconds,
-            )
+            return self._remote("fetch", *options, "--", address, more=[strict], stdin=specs, seconds=seconds)
 
     def push(self, address: str, pushes: Sequence[Push]) -> Result:
         """Push refs, all or none, each only from the value that it was read with; returns what came of it."""
@@ -123,12 +108,11 @@ class Borrowed:
     def _remote(
         self,
         *command: str,
-        strict: Sequence[str] = (),
+        more: Sequence[str] = (),
         stdin: bytes | None = None,
         seconds: float = SECONDS,
     ) -> Result:
-        settings = (part for setting in _SETTINGS for part in ("-c", setting))
-        argv = [git_program(), *QUIET, *settings, *strict, "-C", str(self.folder), *command]
+        argv = command_line(self.folder, *command, settings=[*_SETTINGS, *more])
         return execute(argv, self.folder, self._variables() | pointers(self.folder, self.folder), stdin, seconds)
 
     def _variables(self) -> dict[str, str]:
@@ -146,18 +130,7 @@ class Borrowed:
         web = address if found[1] else f"https://{found[2] or found[4]}/{found[3] or found[5]}"
         nobody = {"HOME": os.devnull, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         silent = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "false", "GIT_ALLOW_PROTOCOL": "http:https"}
-        argv = [
-            git_program(),
-            *QUIET,
-            "-c",
-            "credential.helper=",
-            "-C",
-            str(self.folder),
-            "ls-remote",
-            "--",
-            web,
-            "HEAD",
-        ]
+        argv = command_line(self.folder, "ls-remote", "--", web, "HEAD", settings=["credential.helper="])
         variables = pointers(self.folder, self.folder) | nobody | silent
         try:
             return execute(argv, self.folder, variables, None, _ANYBODY_SECONDS).status == 0

@@ -31,7 +31,6 @@ from skilld.git.staging_branch import STAGING
 # By plumbing alone: no hook, no signing, no prompt, since this runs in the background. Only files that the
 # repository holds, or that are named, are looked at; reading them is all that is done to the root.
 
-_EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # the tree without entries, which git knows without having it
 _LIMIT = 1 << 20
 
 
@@ -70,7 +69,7 @@ def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False)
     if not changes and (head is not None or not start):
         return
     who = person_at(place.git, _when(place.git, head, times or [time.time()]))
-    root = tree.rewrite(place.git, head or _EMPTY, changes) if changes else place.git.add("tree", b"")
+    root = tree.rewrite(place.git, head or tree.EMPTY[40], changes) if changes else place.git.add("tree", b"")
     commit = objects.write_commit(
         place.git,
         tree=root,
@@ -112,7 +111,7 @@ def _message(changes: Mapping[str, tree.Entry | None]) -> bytes:
 
 BRANCH = "main"
 _WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between tries while another process is at work in it
-_ABANDONED = 3600.0  # seconds: a lock on the index that is so old was left by a process that was killed
+_ABANDONED_SECONDS = 3600.0  # seconds: a lock on the index that is so old was left by a process that was killed
 _SETTINGS = """\
 [core]
 	autocrlf = false
@@ -255,7 +254,7 @@ def _as_found(place: Place, relpath: str | None, *, start: bool = False) -> Repo
 
 def _remove_stale_lock(lock: Path) -> None:
     try:
-        if time.time() - lock.stat().st_mtime > _ABANDONED:
+        if time.time() - lock.stat().st_mtime > _ABANDONED_SECONDS:
             lock.unlink()
     except FileNotFoundError:
         pass

@@ -86,6 +86,11 @@ def read(git: Git, names: Sequence[str]) -> list[Object | None]:
     return [Object(*item) if item is not None else None for item in found]
 
 
+def texts(git: Git, names: Sequence[str]) -> list[bytes | None]:
+    """Return the bytes of objects, None for each that is not there."""
+    return [item.data if item is not None else None for item in read(git, names)]
+
+
 def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
     """Return the bytes of a file in a commit, or None if the commit has no such file."""
     found = read(git, [f"{commit}:{relpath}"])[0]
@@ -167,8 +172,6 @@ def merges(git: Git, base: bytes | None, current: bytes | None, other: bytes | N
             path.write_bytes(data)
         return git.call("merge-file", "-p", "-q", *map(str, paths)).status == 0
 
-
-# Who the person is for git: as configured, with a stand-in for a person who never set it up.
 
 _NAME, _EMAIL = "Skill author", "author@localhost"
 

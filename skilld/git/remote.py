@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import re
 import resource
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from skilld.git import refs
-from skilld.git.environment import git_program, person_variables, pointers
+from skilld.git.environment import person_variables, pointers
 from skilld.git.errors import GitFailedError
 from skilld.git.repo import Repo
-from skilld.git.run import PERSON_SECONDS, Git, execute
+from skilld.git.run import PERSON_SECONDS, Git, Result, command_line, execute
 
 CLONE_SECONDS = 120.0
 CLONE_BYTES = 128 << 20
 # Git's own defaults, and `ext` not even where a configuration allows it.
 PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
-QUIET = ("--no-pager", "--no-optional-locks", "--literal-pathspecs")
-_CLONE_SETTINGS = (
+# For a repository of skilld's own that speaks to another one.
+OWN_SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.bigFileThreshold=1m",  # what is larger is passed through and never held in memory
@@ -35,29 +35,18 @@ _CLONE_SETTINGS = (
 )
 
 
-def clone(
-    source: str,
-    into: Path,
-    removed: Mapping[str, str],
-    *,
-    branch: str = "",
-    seconds: float = CLONE_SECONDS,
-    most: int = CLONE_BYTES,
-) -> Git:
+def clone(source: str, into: Path, removed: Mapping[str, str], *, branch: str = "", most: int = CLONE_BYTES) -> Git:
     """Clone the newest commit of `source` (an address or an absolute path) to `into`, and return git for reading it.
 
-    It is that of `branch`, or of the default branch where none is given.
-
-    `into` is a folder to be made, in a private one. Raises GitTimeoutError after `seconds`, GitFailedError with git's
-    own words where there is nothing to clone, or a file of it would be over `most` bytes.
+    It is that of `branch`, or of the default branch where none is given. `into` is a folder to be made, in a private
+    one. Raises GitTimeoutError after some minutes, GitFailedError with git's own words where there is nothing to clone,
+    or a file of it would be over `most` bytes.
     """
-    settings = (part for setting in _CLONE_SETTINGS for part in ("-c", setting))
     options = ("--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local", "--template=")
     wanted = (f"--branch={branch}",) if branch else ()
-    command = ("clone", *options, *wanted, "--", source, str(into))
-    argv = [git_program(), *QUIET, *settings, "-C", str(into.parent), *command]
+    argv = command_line(into.parent, "clone", *options, *wanted, "--", source, str(into), settings=OWN_SETTINGS)
     with files_limited(most):
-        result = execute(argv, into.parent, person_variables(removed) | PROTOCOLS, None, seconds)
+        result = execute(argv, into.parent, person_variables(removed) | PROTOCOLS, None, CLONE_SECONDS)
     if result.status != 0:
         raise GitFailedError("Could not clone the repository", result.status, result.err)
     return Git(into, git_dir=into)
@@ -65,42 +54,31 @@ def clone(
 
 def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
     """Push one ref to `remote`, under its own name and never by force; raises GitFailedError with git's own words."""
-    settings = ("-c", "push.recurseSubmodules=no", "-c", "push.followTags=false")
-    argv = [
-        git_program(),
-        *QUIET,
-        *settings,
-        "-C",
-        str(repo.toplevel),
-        "push",
-        "--quiet",
-        "--",
-        remote,
-        f"{ref}:{ref}",
-    ]
-    own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
-    result = execute(argv, repo.toplevel, person_variables(removed) | PROTOCOLS | own, None, PERSON_SECONDS)
+    settings = ("push.recurseSubmodules=no", "push.followTags=false")
+    result = _person(repo, removed, "push", "--quiet", "--", remote, f"{ref}:{ref}", settings=settings)
     if result.status != 0:
         raise GitFailedError("Could not push the branch", result.status, result.err)
 
 
 def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
     """Return where a push to `remote` (a name or an address) goes, which a repository's own settings may turn aside."""
-    named = _person(repo, removed, "remote", "get-url", "--push", "--all", remote)
-    if named:
+    if named := _printed(_person(repo, removed, "remote", "get-url", "--push", "--all", remote)):
         return named
-    rows = _person(repo, removed, "config", "--get-regexp", r"^url\..*\.(push)?insteadof$")
+    rows = _printed(_person(repo, removed, "config", "--get-regexp", r"^url\..*\.(push)?insteadof$"))
     ways = [(key.removeprefix("url.").rpartition("."), old) for key, _, old in (row.partition(" ") for row in rows)]
     fitting = [(len(old), kind == "pushinsteadof", new, old) for (new, _, kind), old in ways if remote.startswith(old)]
     turned = sorted(fitting, key=lambda one: (one[1], one[0]))
     return [turned[-1][2] + remote.removeprefix(turned[-1][3]) if turned else remote]
 
 
-def _person(repo: Repo, removed: Mapping[str, str], *command: str) -> list[str]:
-    """Return the lines that a reading command of the person's git prints; none if it fails."""
+def _person(repo: Repo, removed: Mapping[str, str], *command: str, settings: Sequence[str] = ()) -> Result:
     own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
-    argv = [git_program(), *QUIET, "-C", str(repo.toplevel), *command]
-    result = execute(argv, repo.toplevel, person_variables(removed) | own, None, PERSON_SECONDS)
+    argv = command_line(repo.toplevel, *command, settings=settings)
+    return execute(argv, repo.toplevel, person_variables(removed) | PROTOCOLS | own, None, PERSON_SECONDS)
+
+
+def _printed(result: Result) -> list[str]:
+    """Return the lines that a command printed; none if it failed."""
     return result.out.decode("utf-8", "replace").splitlines() if result.status == 0 else []
 
 

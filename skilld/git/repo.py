@@ -33,9 +33,8 @@ _KNOWN_EXTENSIONS = frozenset(
         "worktreeconfig",
     }
 )
-_NO_REF = frozenset(
-    " ~^:?*[\\\n\0"
-)  # what the name of a ref has not; git takes a file with such a name for something else
+# What the name of a ref has not; git takes a file with such a name for something else.
+_NO_REF = frozenset(" ~^:?*[\\\n\0")
 _REMOTE = re.compile(r"refs/remotes/[^/]+/.")
 _SETTINGS = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile)$"
 
@@ -347,11 +346,6 @@ def _is_work_tree(git_dir: Path, toplevel: Path) -> bool:
     result = Git(toplevel, ceiling=toplevel.parent).call("config", "--null", "--get-regexp", r"^core\.worktree$")
     value = os.fsdecode(result.out).rstrip("\0").partition("\n")[2]
     return bool(value) and Path(os.path.realpath(git_dir / value)) == toplevel
-
-
-# Where a SKILL.md that is to be made belongs: the repository around its place, if that would hold it.
-#
-# A path that nothing stands at enters, a `Tracked` without an entry leaves, or a typed refusal. Reads only.
 
 
 def find_absent(path: Path) -> Tracked:

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
 
 T = TypeVar("T")
 
-# Objects as git names and carries them: the id of one, and a pack of several. Pure.
+# Objects as git names and carries them: the id of one, and a pack of several.
 #
 # A pack is the only form in which git takes blobs, trees and commits from one process together (`git unpack-
 # objects`). Its format: gitformat-pack(5).
@@ -309,19 +309,10 @@ class PersonGit:
         """Run one of the few subcommands that accept and revert need, and return its result."""
         if args[0] not in _PERSON_ALLOWED:
             raise ValueError(f"git {args[0]} is not allowed with the user's environment")
-        settings = ["-c", "rerere.enabled=false", "-c", "advice.detachedHead=false", "-c", "revert.reference=false"]
+        settings = ["rerere.enabled=false", "advice.detachedHead=false", "revert.reference=false"]
         if args[0] in _PERSON_LOOKS:  # a look needs no program that a repository names
-            settings += ["-c", "core.fsmonitor=false"]
-        argv = [
-            git_program(),
-            "--no-pager",
-            "--no-optional-locks",
-            "--literal-pathspecs",
-            *settings,
-            "-C",
-            str(self.folder),
-            *args,
-        ]
+            settings += ["core.fsmonitor=false"]
+        argv = command_line(self.folder, *args, settings=settings)
         return execute(argv, self.folder, person_variables(self._removed) | self._own, stdin, seconds)
 
     def become(self, *args: str) -> NoReturn:
@@ -340,6 +331,12 @@ class PersonGit:
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
         """Run a subcommand and return its output; raises GitFailedError for any status but 0."""
         return _checked(self.call(*args, stdin=stdin), args[0])
+
+
+def command_line(folder: Path, *args: str, settings: Iterable[str] = ()) -> list[str]:
+    """Return a command line of git's in a folder, with settings as KEY=VALUE; for the modules of this folder."""
+    given = (part for setting in settings for part in ("-c", setting))
+    return [git_program(), "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, "-C", str(folder), *args]
 
 
 def _checked(result: Result, command: str) -> bytes:

@@ -19,8 +19,7 @@ from skilld.git.staging_branch import STAGING
 # Whether a repository is really absent, or only cannot be read at the moment.
 #
 # Git says "not a git repository" of one whose `.git` may not be entered or fails to be read, as it does where there
-# is none, and takes a branch whose ref it cannot read for one without a commit (measured, 2.39). Paths enter;
-# nothing leaves where it is absent, else a typed refusal. Runs nothing.
+# is none, and takes a branch whose ref it cannot read for one without a commit (measured, 2.39).
 
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _FILES = ("HEAD", "config")
@@ -106,19 +105,19 @@ def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
 
 # Objects that a git which was killed, or found no room, began to write: `tmp_obj_*` files that nothing ever reads.
 #
-# Git itself leaves them for two weeks. A folder of objects enters, the files that were removed leave.
+# Git itself leaves them for two weeks.
 
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 _BEGUN = "tmp_obj_"
 _PROCESSES = Path("/proc")
-_SURELY = 3600.0  # seconds: older than what any process still writes, where it cannot be seen who does
+_SURELY_DEAD_SECONDS = 3600.0  # seconds: older than what any process still writes, where it cannot be seen who does
 
 
 def remove_begun_objects(objects: Path, older_than: float) -> list[Path]:
     """Remove our own files of that kind that nobody wrote to for so many seconds and no process has open."""
     found = {path: facts for path in _begun(objects) if (facts := _facts(path)) is not None}
     seen = _PROCESSES.is_dir()
-    before = time.time() - (older_than if seen else max(older_than, _SURELY))
+    before = time.time() - (older_than if seen else max(older_than, _SURELY_DEAD_SECONDS))
     old = [path for path, facts in found.items() if facts.st_mtime <= before]
     held = _open_files() if old and seen else set()
     removed = [path for path in old if (found[path].st_dev, found[path].st_ino) not in held]
@@ -256,18 +255,18 @@ def _read(path: Path) -> str:
 # The kernel's lock on the git directory itself: nothing is written, git knows nothing of it, and a process that is
 # killed frees it. It only keeps our processes from racing for ever; that no move is lost is `skilld.git.refs`' work.
 
-_PATIENCE = 10.0  # seconds; then we go on as if alone
-_STEP = 0.01
+_LOCK_SECONDS = 10.0  # seconds; then we go on as if alone
+_STEP_SECONDS = 0.01
 
 
 @contextmanager
-def in_turn(common_dir: Path) -> Iterator[None]:
+def repo_lock(common_dir: Path) -> Iterator[None]:
     """Wait until no other process is in a block like this for the same repository, but not for ever."""
     descriptor = os.open(common_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _LOCK_SECONDS
         while not _locked(descriptor) and time.monotonic() < deadline:
-            time.sleep(_STEP)
+            time.sleep(_STEP_SECONDS)
         yield
     finally:
         os.close(descriptor)

@@ -13,12 +13,13 @@ from skilld.clock import ago, seconds
 from skilld.context import Context, Scope, contradictions, loaded_twice
 from skilld.files import in_shell
 from skilld.health.values import Agent, Blocked, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble, Verdict
+from skilld.service.values import ServiceState
 from skilld.text import counted
 from skilld.types import Cause
 
 # Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up. Pure.
 
-_SILENT = 120.0  # seconds: the daemon says something every 20
+_SILENT_SECONDS = 120.0  # seconds: the daemon says something every 20
 _MAX_RESTARTS = 3  # restarts that are no accident any more
 ABSENT = "not installed"
 _STRANGE = 0.2  # of lines: so many that cannot be read are another format, not damage
@@ -62,16 +63,16 @@ def _agent(agent: Agent, now: float) -> Check:
     return Check(name, Verdict.OK, f"{number}, last activity {ago(agent.newest, now)}")
 
 
-def daemon(facts: Daemon, service: Service, now: float) -> list[Check]:
+def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
     """Return the checks of the daemon, of a pause, of batches that were given up, and of what waits to be made anew."""
     return [_running(facts, service, now), _pause(facts), _batches(facts), _stale(facts)]
 
 
-def _running(facts: Daemon, service: Service, now: float) -> Check:
+def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
         return Check("daemon", Verdict.FAIL, "not running", _start(service))
     again = "skilld service stop && skilld service start" if service.running else "Stop it, then: skilld run"
-    if facts.seen_at is not None and now - facts.seen_at > _SILENT:
+    if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
         return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
     said = facts.said or {}
     if said and said.get("version") != facts.version:
@@ -86,7 +87,7 @@ def _running(facts: Daemon, service: Service, now: float) -> Check:
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
 
-def _start(service: Service) -> str:
+def _start(service: ServiceState) -> str:
     if service.state == "unknown":  # no manager that could run it
         return "skilld run"
     return "skilld service start" if service.installed else "skilld service install (or, in a terminal: skilld run)"
@@ -115,39 +116,23 @@ def _stale(facts: Daemon) -> Check:
 
 def service(facts: Service) -> Check:
     """Return the check of the service: the first of these that holds."""
-    state = facts.state or "stopped"
+    told = facts.told
+    state = told.state or "stopped"
     unknown = state == "unknown"
+    install, logs = "skilld service install", "Find out why: skilld logs"
+    in_terminal = "Run it in a terminal instead: skilld run"
+    missing = f"runs without {', '.join(facts.misses)}, which your shell sets"
     rules = (
-        (
-            unknown and not facts.installed,
-            Verdict.SKIP,
-            f"not available here: {facts.says}",
-            "Run it in a terminal instead: skilld run",
-        ),
-        (not facts.installed, Verdict.SKIP, "not installed; to run skilld at every login: skilld service install", ""),
-        (
-            not facts.program_there,
-            Verdict.FAIL,
-            f"starts {facts.program}, which no longer exists",
-            "skilld service install",
-        ),
-        (unknown, Verdict.WARN, f"{facts.manager} is not responding: {facts.says}", "In a terminal: skilld run"),
-        (not facts.running and state.startswith("failed"), Verdict.FAIL, state, "Find out why: skilld logs"),
-        (
-            facts.restarts > _MAX_RESTARTS,
-            Verdict.WARN,
-            f"restarted {facts.restarts} times",
-            "Find out why: skilld logs",
-        ),
-        (not facts.running, Verdict.WARN, state, "skilld service start"),
-        (
-            bool(facts.misses),
-            Verdict.WARN,
-            f"runs without {', '.join(facts.misses)}, which your shell sets",
-            "skilld service install --environment keep",
-        ),
-        (not facts.enabled, Verdict.WARN, "does not start when you log in", "skilld service install"),
-        (True, Verdict.OK, f"running under {facts.manager}", ""),
+        (unknown and not told.installed, Verdict.SKIP, f"not available here: {told.says}", in_terminal),
+        (not told.installed, Verdict.SKIP, "not installed; to run skilld at every login: skilld service install", ""),
+        (not facts.program_there, Verdict.FAIL, f"starts {told.program}, which no longer exists", install),
+        (unknown, Verdict.WARN, f"{told.manager} is not responding: {told.says}", "In a terminal: skilld run"),
+        (not told.running and state.startswith("failed"), Verdict.FAIL, state, logs),
+        (told.restarts > _MAX_RESTARTS, Verdict.WARN, f"restarted {told.restarts} times", logs),
+        (not told.running, Verdict.WARN, state, "skilld service start"),
+        (bool(facts.misses), Verdict.WARN, missing, f"{install} --environment keep"),
+        (not told.enabled, Verdict.WARN, "does not start when you log in", install),
+        (True, Verdict.OK, f"running under {told.manager}", ""),
     )
     return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)
 
@@ -206,7 +191,7 @@ OLDEST_GIT = (2, 36)
 _VERSION = re.compile(r"(?<!\d)(\d++)\.(\d+)")
 _MIN_FREE = 100 << 20  # bytes
 _WRITTEN = seconds("2026-11-01T00:00:00Z") or 0.0  # no clock that is right shows an earlier time than this line
-_SKEW = 120.0
+_SKEW_SECONDS = 120.0
 
 
 def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
@@ -258,7 +243,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
         )
     later = {"the daemon's status": seen_at, "a transcript": newest}
     for what, at in later.items():
-        if at is not None and at > now + _SKEW:
+        if at is not None and at > now + _SKEW_SECONDS:
             minutes = round((at - now) / 60)
             return Check(
                 "clock",

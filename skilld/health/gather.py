@@ -40,8 +40,6 @@ from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, NOTICES, PAUSE
 from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
-# Facts about the agents: their folders on this machine, and what was read of their transcripts.
-
 
 def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store | None) -> list[Agent]:
     """Return one record for each agent that skilld knows."""
@@ -85,36 +83,8 @@ def _closed(folder: Path) -> Path | None:
     return None
 
 
-# Facts about the machine and about our own files on it.
-
 _RECENT_SECONDS = 7 * 86400.0
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
-
-
-def machine(
-    places: Places,
-    agents: Sequence[Agent],
-    settings: Trouble | None,
-    store: Trouble | None,
-    now: float,
-    *,
-    rebuilt: str,
-    repositories: Sequence[Path] = (),
-) -> Machine:
-    """Return the facts; what is known of settings, store and the repositories with proposals is passed in."""
-    folders = [folder for agent in agents for folder in agent.folders if folder.is_dir()]
-    return Machine(
-        now=now,
-        settings=settings,
-        permissions=_permissions(places),
-        store=store,
-        rebuilt=rebuilt,
-        git=_git(),
-        disks=_disks(places, repositories),
-        watch_limit=_watch_limit(),
-        folders=sum(agent.watched for agent in agents),
-        remote=tuple(folder for folder in folders if is_remote(folder)),
-    )
 
 
 def database(places: Places) -> tuple[Store | None, Trouble | None]:
@@ -195,8 +165,6 @@ def _watch_limit() -> int | None:
         return None
 
 
-# Facts about the back-end: which one works, what it lacks, and, where the person wants it, whether it answers.
-
 _RETRY = "Try again later. If that fails, check the settings: skilld config show"
 
 
@@ -246,13 +214,11 @@ def _asked(
     return Trouble(result.detail, result.remedy or _RETRY)
 
 
-# Facts about what stands in the way of batches: the same obstacle of several batches once.
-
-_TOLD = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
+_TOLD_SECONDS = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
 
 
 def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked]:
-    """Yield what is in the way of batches (newest first), by cause and place; `now` is a Unix time."""
+    """Yield what is in the way of batches (newest first), once by cause and place; `now` is a Unix time."""
     groups: dict[tuple[Cause, str], list[tuple[StoredBatch, Obstacle]]] = {}
     for batch in batches:
         if batch.obstacle is not None and _is_told(batch, batch.obstacle, now):
@@ -274,7 +240,7 @@ def _is_told(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
     if obstacle.cause is Cause.SKILL:  # one of which nothing was kept is nobody's loss
         return bool(obstacle.kept)
     if obstacle.cause in {Cause.TRANSCRIPT, Cause.ANSWER}:
-        return now - (seconds(batch.created_at) or now) < _TOLD
+        return now - (seconds(batch.created_at) or now) < _TOLD_SECONDS
     return obstacle.cause is Cause.REPOSITORY
 
 
@@ -299,14 +265,17 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
         paused = _paused(store, now)
         said = store.meta.get(DAEMON) if store else None
         return Facts(
-            machine=machine(
-                here.places,
-                found,
-                bad_settings,
-                bad_store,
-                now,
+            machine=Machine(
+                now=now,
+                settings=bad_settings,
+                permissions=_permissions(here.places),
+                store=bad_store,
+                git=_git(),
+                disks=_disks(here.places, _repositories(store)),
+                watch_limit=_watch_limit(),
+                folders=sum(agent.watched for agent in found),
+                remote=tuple(one for agent in found for one in agent.folders if one.is_dir() and is_remote(one)),
                 rebuilt=rebuilt(store, now),
-                repositories=_repositories(store),
             ),
             agents=tuple(found),
             daemon=Daemon(
@@ -372,19 +341,9 @@ def _paused(store: Store | None, now: float) -> str:
 
 
 def _service(here: Here, settings: Settings | None) -> Service:
-    state = here.manager.state()
-    return Service(
-        manager=state.manager,
-        installed=state.installed,
-        enabled=state.enabled,
-        running=state.running,
-        state=state.state,
-        restarts=state.restarts,
-        program=state.program,
-        program_there=Path(state.program).is_file() if state.program else True,
-        says=state.says,
-        misses=_misses(here, settings) if state.running and settings else (),
-    )
+    told = here.manager.state()
+    misses = _misses(here, settings) if told.running and settings else ()
+    return Service(told, not told.program or Path(told.program).is_file(), misses)
 
 
 def _misses(here: Here, settings: Settings) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from skilld.service.values import ServiceState
+
 
 class Verdict(StrEnum):
     """What a check says."""
@@ -123,20 +125,13 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The installed service as its manager tells it; `program_there` is whether what it starts exists.
+    """The service as its manager tells it, and whether what it starts exists.
 
     `misses` names the variables that matter to the daemon and that this shell has and the service does not.
     """
 
-    manager: str
-    installed: bool
-    enabled: bool
-    running: bool
-    state: str
-    restarts: int
-    program: str
-    program_there: bool
-    says: str
+    told: ServiceState
+    program_there: bool = True
     misses: tuple[str, ...] = ()
 
 

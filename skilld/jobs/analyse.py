@@ -23,7 +23,7 @@ from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_o
 from skilld.pipeline.edits import Composed
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.proposals import lessons
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import Analyse, Away, BatchResult, Blame, NewLearning, Remake, Support
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE
@@ -91,7 +91,7 @@ class Analysis:
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
         self._standing = list(job.open)
         self._messages: list[Message] = []
-        self._staged = Staged(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
+        self._staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[NewLearning] = []
         self._notes: list[Proposal] = []
@@ -181,14 +181,14 @@ class Analysis:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
                 self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
-                self._keep(update, self._why_no_place(update) or why, self._file(update))
+                self._keep(update, self._no_place_reason(update) or why, self._file(update))
         # A model that was not asked might have heard more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
                 self.blame(Cause.SKILL, path)
                 self._dropped.append(f"{name} cannot be edited: {reason}")
 
-    def _why_no_place(self, update: Update) -> str:
+    def _no_place_reason(self, update: Update) -> str:
         """Return what is wrong with the file that the project has for words without one; empty if nothing is."""
         return self._places.places.why_not if self._places is not None and self._file(update) is None else ""
 
@@ -216,7 +216,7 @@ class Analysis:
         new = []
         path, session = loaded.ref.path, self._batch.session_id
         for item in checked:
-            why = lessons.why_known(item.update, path, session, self._standing, self._job.decided)
+            why = lessons.known_reason(item.update, path, session, self._standing, self._job.decided)
             least = self._job.thresholds.get(path, {}).get(item.update.kind.value, 0.0)
             standing, rest = lessons.said_of(item.update, path, self._standing)
             if standing is not None:
@@ -279,7 +279,7 @@ class Analysis:
         """Whether what a proposal says was not proposed for its file, or decided, before."""
         session, job = self._batch.session_id, self._job
         return not any(
-            lessons.why_known(update, proposal.path, session, self._standing, job.decided)
+            lessons.known_reason(update, proposal.path, session, self._standing, job.decided)
             for update in proposal.updates
         )
 
@@ -400,10 +400,10 @@ class Analysis:
             if self._before([item.update]) or ordered_file(texts[item.update.turn]):
                 ripe.append(item)
             else:
-                self._keep(item.update, self._why_unripe(loaded.ref), loaded.ref)
+                self._keep(item.update, self._unripe_reason(loaded.ref), loaded.ref)
         return ripe
 
-    def _why_unripe(self, ref: SkillRef) -> str:
+    def _unripe_reason(self, ref: SkillRef) -> str:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
         return "; ".join([*unusable[:1], f"you have said it only once, and there is no {ref.name} yet"])
@@ -459,8 +459,6 @@ def _is_there(path: Path) -> bool:
 def _unedited(update: Update) -> Composed:
     return Composed((), b"", (), (Checked(update),))
 
-
-# A batch whose agent cannot be asked is judged offline at once; at its limit, it waits.
 
 Judged = TypeVar("Judged", Analyse, Remake)
 

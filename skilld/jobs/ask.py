@@ -11,10 +11,7 @@ from skilld.errors import RetryError, SkilldError
 from skilld.protocol import Ask, Entitle, Fit, FitResult, Result, Spare, SpareResult
 from skilld.types import Message, Outcome
 
-# A real question to the back-end, to learn whether it answers: the shortest of the kind that batches ask.
-#
-# Nothing of the person's is in it.
-
+# The shortest of the kind that batches ask; nothing of the person's is in it.
 _QUESTION = (Message("thanks", turn=1, turn_key="doctor"),)
 
 
@@ -30,14 +27,12 @@ def ask(job: Ask) -> Result:
     return Result(outcome=outcome, detail=detail, remedy=remedy, usage=backend.usage)
 
 
-# Names for new skills: their drafted texts to the model in one question, its answer told before the job ends.
-#
-# Whoever started the job keeps and books the answer when it is told, so that nothing that was paid for is lost; what
-# of it may stand is decided there.
-
-
 def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResult], None]) -> Result:
-    """Ask for the names of the job's skills; offline has none to give."""
+    """Ask for the names of the job's skills, in one question; offline has none to give.
+
+    Whoever started the job keeps and books the answer when it is told, so that nothing that was paid for is lost; what
+    of it may stand is decided there.
+    """
     backend = make(job.backend)
     if not isinstance(backend, Model):
         return Result(outcome=Outcome.NOTHING, model=backend.name)
@@ -48,9 +43,6 @@ def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResul
     told = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
     keep(TitleResult(told, backend.name, backend.usage))
     return Result(outcome=Outcome.NOTHING, model=backend.name)
-
-
-# Parts of a file that it can do without: numbered texts to the model, numbers back. What may go is decided elsewhere.
 
 
 def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
@@ -64,9 +56,6 @@ def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
         return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
     same = {str(number): other for number, other in named}
     return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same)
-
-
-# Which skills a piece of work is for: numbered skills to the model, numbers back.
 
 
 def fit(job: Fit, redact: Callable[[str], str]) -> FitResult:

@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-_AGAIN = 1.0  # seconds after which a job that goes on all the same is told once more
-_AT_ONCE = 0.001  # seconds
-_GRACE = 5  # seconds after which the kernel ends it
+_AGAIN_SECONDS = 1.0  # seconds after which a job that goes on all the same is told once more
+_AT_ONCE_SECONDS = 0.001  # seconds
+_GRACE_SECONDS = 5  # seconds after which the kernel ends it
 _NICE = 5  # a third of what others get; with 10 a busy machine starves it past its time
 # ioprio_set(2) has no wrapper in the C library; the numbers are those of the kernel's tables.
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30}
@@ -63,8 +63,8 @@ def processor_time(seconds: float) -> Iterator[None]:
     begun = _used()
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     handler = signal.signal(signal.SIGPROF, _used_up)
-    left, _ = signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
-    _end_at(math.ceil(begun + seconds) + _GRACE, hard)
+    left, _ = signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_SECONDS)
+    _end_at(math.ceil(begun + seconds) + _GRACE_SECONDS, hard)
     try:
         yield
     finally:
@@ -78,7 +78,7 @@ def processor_time(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, handler)
         _end_at(soft, hard)
         if left:
-            signal.setitimer(signal.ITIMER_PROF, max(left - (_used() - begun), _AT_ONCE), _AGAIN)
+            signal.setitimer(signal.ITIMER_PROF, max(left - (_used() - begun), _AT_ONCE_SECONDS), _AGAIN_SECONDS)
 
 
 def _used() -> float:

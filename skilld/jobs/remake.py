@@ -17,7 +17,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import session_opt_out
 from skilld.proposals.remake import made_anew
 from skilld.proposals.staging import stage, texts
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchResult, Blame, Remake
 from skilld.skills import opt_out
 from skilld.types import Cause, Outcome, Proposal, State, StateChange
@@ -54,7 +54,7 @@ def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:
 
 def _put(job: Remake, made: Proposal) -> BatchResult:
     """Stage what was made; where the person is at work on the branch it is open, and waits as a new one would."""
-    staged = Staged(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
+    staged = StagingResult(by_code=job.backend.model == OFFLINE, most_tokens=job.most_tokens)
     is_new = stage(made, job.open, staged, [name for name in job.closed if name != made.id], alone=True)
     changes = staged.changes()
     if not is_new or staged.made[0].id != made.id:

@@ -17,7 +17,7 @@ from skilld.markdown.skill_file import Line
 
 # Code spans of Markdown text: what stands in backticks, after CommonMark 0.31 chapter 6.1.
 #
-# Takes text, gives positions. Linear in the length of the text, whatever the backticks.
+# Linear in the length of the text, whatever the backticks.
 
 _RUN = re.compile(r"`+")
 _INK = re.compile(r"[^\n]")

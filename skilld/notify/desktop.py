@@ -166,12 +166,10 @@ def _library() -> DesktopNotifier:
 
 
 # What the buttons of a notice do: run skilld's own verb as the person would, or open the review in a terminal.
-#
-# Takes an action, ids and an environment; gives why it did not work, or nothing. Blocks: call it on a thread of its
-# own.
+# They block: call them on a thread of their own.
 
 _BUTTON_SECONDS = 120.0  # a commit may run hooks, and ask for the key's passphrase
-_AT_ONCE = 3.0  # a terminal that cannot start has ended by then
+_AT_ONCE_SECONDS = 3.0  # a terminal that cannot start has ended by then
 # How a terminal is told what to run, where it is not by -e.
 _BEFORE_COMMAND = {"gnome-terminal": ["--"], "ptyxis": ["--"], "wezterm": ["start", "--"]}
 
@@ -217,7 +215,7 @@ def review(proposals: Sequence[str], environment: Mapping[str, str]) -> str:
     except OSError:
         return by_hand
     try:
-        return by_hand if window.wait(_AT_ONCE) else ""
+        return by_hand if window.wait(_AT_ONCE_SECONDS) else ""
     except subprocess.TimeoutExpired:
         window.wait()  # until the person closes it: nothing else reaps it
         return ""

@@ -10,10 +10,8 @@ from skilld.clock import day, minute_of_day
 from skilld.text import counted, cut, fold, safe_text
 from skilld.types import Proposal
 
-# When a notice is due and what it says: counts and names of skills. Pure.
-
-_DAY = 86400.0
-_EARLY = 120.0  # a reminder comes so many seconds early, so that none is missed where quiet hours begin
+_DAY_SECONDS = 86400.0
+_EARLY_SECONDS = 120.0  # a reminder comes so many seconds early, so that none is missed where quiet hours begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def is_quiet(hours: tuple[int, int] | None, now: float) -> bool:
 def _is_forgotten(proposals: Collection[str], past: Sequence[PastNotice], now: float) -> bool:
     """Whether proposals wait of which the last notice is a day old."""
     told = [notice.at for notice in past if not notice.proposals.isdisjoint(proposals)]
-    return bool(proposals) and now - max(told, default=0.0) >= _DAY - _EARLY
+    return bool(proposals) and now - max(told, default=0.0) >= _DAY_SECONDS - _EARLY_SECONDS
 
 
 # What a notice says: counts and names of skills; the words of a person only where their settings ask for it. Pure.

@@ -22,8 +22,7 @@ from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, U
 
 # The blank lines that Markdown wants around what a model inserts: it is asked for whole lines, and sends them bare.
 #
-# The skill's bytes and operations in, operations out that say the same. Only insertions of plain text are touched. A
-# list item inside a code block is told apart, too: it cannot be mended here.
+# Only insertions of plain text are touched. A list item inside a code block is told apart, too: it cannot be mended.
 
 _TIGHT = ("|", " ", "\t", "```", "~~~", ">")  # a table's row, a further line of an item, code, a quotation
 

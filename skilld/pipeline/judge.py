@@ -24,9 +24,8 @@ from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, denies, share_held
 
 Redact = Callable[[str], str]
-Own = Callable[
-    [Loaded], Loaded | None
-]  # what takes words about the person that were meant for a file; itself, if any may
+# What takes words about the person that were meant for a file; itself, if any may.
+Own = Callable[[Loaded], Loaded | None]
 # Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
 _SAYS_SOMETHING = 3
 _NOT_SAID = "the edited skill still does not say this"
@@ -53,9 +52,8 @@ class Judge:
         self._instructions = instructions
         self._redact = redact
         self._own = own
-        self._meant: dict[
-            tuple[str, str], bool | None
-        ] = {}  # of a change and what it rests on: whether both say the same
+        # Of a change and what it rests on: whether both say the same.
+        self._meant: dict[tuple[str, str], bool | None] = {}
         self.unusable: list[str] = []
 
     def verdict(self) -> Verdict:

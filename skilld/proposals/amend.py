@@ -18,13 +18,13 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import one_command
 from skilld.proposals import remainder
-from skilld.proposals.decide import Told, accepting, decide, rebuild_branch
+from skilld.proposals.decide import DecisionReport, accepting, decide, rebuild_branch
 from skilld.proposals.explain import only, parts, versions
 from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED
-from skilld.proposals.results import by_code, follow, most_tokens
+from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import restage, stage
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
 from skilld.text import cut, fold, sentences
 from skilld.types import Op, Operation, Proposal, State, TargetKind
@@ -47,7 +47,7 @@ def put(store: Store, proposal: Proposal) -> Proposal:
     return made
 
 
-def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tuple[Proposal, Staged]:
+def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tuple[Proposal, StagingResult]:
     """Put a proposal on the staging branch, on top of the open ones; what became of those is for the store to follow.
 
     All open ones are given, since which repository a new skill is in is only known when it is staged. `restored` is as
@@ -55,7 +55,7 @@ def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tu
     """
     others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
-    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
+    staged = staging_for(store)
     if not stage(proposal, others, staged, closed, restored=restored):
         raise SkilldError("Not proposed", "the file or an open proposal already says this")
     (made,) = staged.made
@@ -67,7 +67,7 @@ _SUMMARY = 300
 
 
 @one_command()
-def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[str, str]) -> Told:
+def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[str, str]) -> DecisionReport:
     """Accept a proposal with the person's own text of the whole skill in place of what was proposed.
 
     Raises SkilldError, with the proposal as it was, where the text is none an edit may come to or accepting is refused.
@@ -81,7 +81,9 @@ def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[
 
 
 @one_command()
-def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], removed: Mapping[str, str]) -> Told:
+def accept_parts(
+    store: Store, proposal: Proposal, chosen: Collection[int], removed: Mapping[str, str]
+) -> DecisionReport:
     """Accept the operations of a proposal with these numbers (from 0); the others stay open as a proposal of their own.
 
     Raises SkilldError, with the proposal as it was, where the parts cannot be told apart or accepting is refused.
@@ -91,19 +93,18 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
         return decide(store, proposal, accepting(removed))
     before, _ = _versions(proposal)
     taken = _part(proposal, before, chosen)
-    rest = replace(
-        _part(proposal, before, numbers - set(chosen)), id=_rest_id(proposal, chosen), commit="", note="", also=()
-    )
+    name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
+    rest = replace(_part(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
     told = _accept_instead(store, proposal, taken, removed)
     try:
         rebuild_branch(store, put(store, rest).repo)
     except SkilldError as error:
-        return Told(told.lines, (*told.warnings, f"the other parts could not be kept open: {error}"))
-    return Told((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
+        return DecisionReport(told.lines, (*told.warnings, f"the other parts could not be kept open: {error}"))
+    return DecisionReport((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
 
 
 @one_command()
-def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Told:
+def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> DecisionReport:
     """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError if it cannot be."""
     if proposal.state is not State.REJECTED:
         raise SkilldError(f"{proposal.id} was not reopened", f"it is {proposal.state.value}")
@@ -112,18 +113,18 @@ def reopen(store: Store, proposal: Proposal, *, who: str = "command") -> Told:
     current = store.proposals.get(proposal.id) or proposal
     with store.transaction():
         store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who=who, why="undone")
-    return Told((f"{proposal.id} is open again: {proposal.summary}",))
+    return DecisionReport((f"{proposal.id} is open again: {proposal.summary}",))
 
 
 @one_command()
-def restore(store: Store, proposal: Proposal) -> Told:
+def restore(store: Store, proposal: Proposal) -> DecisionReport:
     """Put a proposal that was rejected, or dropped from the staging branch, back on it, open again.
 
     Raises SkilldError, with everything as it was, where that cannot be.
     """
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
-        return Told((f"{proposal.id} is already open: {proposal.summary}",))
+        return DecisionReport((f"{proposal.id} is already open: {proposal.summary}",))
     if proposal.state is State.REJECTED:
         return reopen(store, proposal)
     if proposal.state is not State.DROPPED:
@@ -136,10 +137,10 @@ def restore(store: Store, proposal: Proposal) -> Told:
         store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
         store.proposals.amend(made)
         follow(store, staged.changes(), time.time())
-    return Told((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
+    return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
 
 
-def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed: Mapping[str, str]) -> Told:
+def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed: Mapping[str, str]) -> DecisionReport:
     """Put `changed` in the place of a proposal and accept it; put the proposal back where that is refused."""
     _replace(store, proposal, changed)
     try:
@@ -178,14 +179,10 @@ def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposa
     return replace(_as_edited(narrowed, before, text), note="")
 
 
-def _rest_id(proposal: Proposal, chosen: Collection[int]) -> str:
-    return hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
-
-
 def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
     """Take an open proposal off the staging branch and put it there with other operations."""
     others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
-    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
+    staged = staging_for(store)
     held = restage(proposal.repo, others, staged, [*store.proposals.closed_ids(), proposal.id])
     with store.transaction():
         follow(store, staged.changes(), time.time())

@@ -20,8 +20,9 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply
-from skilld.proposals.staging import applier, private_repositories, restage
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.refit import Edit
+from skilld.proposals.staging import private_repositories, restage
+from skilld.proposals.staging_result import StagingResult
 from skilld.proposals.worktree import own_commit, tracked_by
 from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal
@@ -112,7 +113,7 @@ _BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MUL
 
 @one_command()
 def apply_allowed(
-    staged: Staged, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
+    staged: StagingResult, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
 ) -> None:
     """Apply those of the proposals just made that `rules` allow; the others stay on the staging branch.
 
@@ -123,7 +124,7 @@ def apply_allowed(
         if not (_allowed(proposal, rules) and _is_own(proposal, typed)):
             continue
         try:
-            commit = apply_unasked(proposal, applier(proposal), private_repositories())
+            commit = apply_unasked(proposal, Edit(proposal), private_repositories())
         except SkilldError as error:
             staged.change(replace(proposal, note=f"not applied: {error.cause or error.title}"))
             continue
@@ -145,7 +146,7 @@ def _allowed(proposal: Proposal, rules: AutoRules) -> bool:
         return False
     try:
         before = Path(proposal.path).read_bytes()
-        return is_low_risk(before, applier(proposal)(before))
+        return is_low_risk(before, Edit(proposal)(before))
     except (OSError, SkilldError):
         return False
 

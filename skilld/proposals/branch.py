@@ -8,15 +8,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
-from skilld.git.objects import EMAIL, Commit, Ident
+from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
-from skilld.proposals.model import Apply, Rest, Standing
+from skilld.proposals.model import Apply, Line, ProposalEdit, Rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,15 @@ class Branch:
             return None if self.line is None else self.tip
         return self.line[0].parents[0]
 
-    def files(self, standing: Mapping[str, Standing], dropped: Collection[str]) -> dict[str, bool]:
+    def files(self, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
         """Return the paths of the skills that open proposals on the branch edit, and whether one makes the skill."""
         on_line = {name for commit in self.line or () for name in commit.proposals if name not in dropped}
         files: dict[str, bool] = {}
         for name, item in standing.items():
             if name in on_line:
-                files[item.relpath] = item.creates or files.get(item.relpath, False)
-                files |= {path: False for path in item.also if path not in files}
+                path = item.proposal.relpath
+                files[path] = item.proposal.creates or files.get(path, False)
+                files |= {other: False for other in item.also if other not in files}
         return files
 
     def moves(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.Change]:
@@ -62,7 +63,7 @@ class Branch:
         return changes + [refs.Change(refs.proposal_ref(name), None, oid) for name, oid in gone]
 
 
-def read_branch(repo: Repo, standing: Sequence[Standing]) -> Branch:
+def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
     """Return the branch; without a line where it holds something that cannot be rebuilt."""
     found = refs.tips(repo.git, [STAGING, PROPOSALS.rstrip("/")])
     proposals = {name.removeprefix(PROPOSALS): oid for name, oid in found.items() if name != STAGING}
@@ -70,15 +71,14 @@ def read_branch(repo: Repo, standing: Sequence[Standing]) -> Branch:
     if tip is None:
         return Branch(None, proposals, [])
     try:
-        return Branch(tip, proposals, read_line(repo, tip, [item.base for item in standing]))
+        return Branch(tip, proposals, read_line(repo, tip, [item.proposal.base for item in standing]))
     except HeldError as error:
         return Branch(tip, proposals, None, str(error))
 
 
 # Where the staging branch rests: on the newest commit that last changed the skills it edits.
 #
-# So merging it into any branch that has that version brings in the proposals and nothing else. Takes a repository
-# and paths, gives a commit with the data for a warning; writes nothing.
+# So merging it into any branch that has that version brings in the proposals and nothing else.
 
 # Walking 20,000 commits takes 0.06 to 0.16 s of CPU, by the size of their top folder and whether git has a
 # commit-graph. Reading no more than the list of commits takes 0.06 s of it, so a binary search along the list would
@@ -168,42 +168,14 @@ def _merge_base(repo: Repo) -> Rest | None:
     return _on_default(repo, found) if found else None
 
 
-# The staging branch as a straight line of commits: reading it, and rebuilding it on another base.
-#
-# Commits of ours are made again from their operations; commits of a person (their own, or ours that they amended or
-# rebased) are carried over by a three-way merge of the files they change. No ref is moved here.
+# Rebuilding the line: commits of ours are made again from their operations; commits of a person (their own, or ours
+# that they amended or rebased) are carried over by a three-way merge of the files they change.
 
 _LIMIT = 500  # commits on the branch alone
 
 
 class HeldError(Exception):
     """The line cannot be rebuilt without losing something of the person's; the text says what."""
-
-
-@dataclass(slots=True)
-class Rebuilt:
-    """The line on its new base: its tip, and what became of the proposals on it (as in `Line`).
-
-    `at` has the commit of every open proposal on it, moved or not.
-    """
-
-    base: str
-    tip: str
-    moved: dict[str, str] = field(default_factory=dict)
-    at: dict[str, str] = field(default_factory=dict)
-    stale: dict[str, str] = field(default_factory=dict)
-    present: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-
-    @property
-    def ended(self) -> set[str]:
-        """The proposals that are not on the line any more."""
-        return {*self.stale, *self.present, *self.doubled}
-
-
-def skilld_ident(seconds: int) -> Ident:
-    """Return the author and committer of proposals at this time (seconds since 1970, UTC)."""
-    return Ident("skilld", EMAIL, seconds)
 
 
 def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
@@ -235,76 +207,73 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
 
 
 def rebuild_line(
-    repo: Repo, base: str, line: Iterable[Commit], standing: Mapping[str, Standing], dropped: Collection[str]
-) -> Rebuilt:
-    """Rebuild the line on `base`, without the `dropped` proposals. Commits that stand right already are kept.
+    repo: Repo, rest: Rest, commits: Iterable[Commit], standing: Mapping[str, ProposalEdit], dropped: Collection[str]
+) -> Line:
+    """Rebuild the line of `commits` on its base, without the `dropped` proposals; what stands right already is kept.
 
     Raises HeldError if a person's commit does not fit any more.
     """
-    rebuilt = Rebuilt(base, base)
-    for commit in line:
+    line = Line(None, rest)
+    for commit in commits:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
-        if commit.parents == (rebuilt.tip,):
-            rebuilt.tip = commit.oid
-            for name in standing.keys() & set(commit.proposals):
-                rebuilt.moved.update(standing[name].news(commit.oid))
-                rebuilt.at[name] = commit.oid
+        mine = [standing[name] for name in commit.proposals if name in standing]
+        if commit.parents == (line.top,):
+            line.tip = commit.oid
+            for item in mine:
+                line.moved |= item.news(commit.oid)
+        elif (root := _again(repo, commit, mine[0] if len(commit.proposals) == len(mine) == 1 else None, line)) is None:
             continue
-        proposal = standing.get(commit.proposals[0]) if len(commit.proposals) == 1 else None
-        root = _again(repo, commit, proposal, rebuilt)
-        if root is not None:
-            rebuilt.tip = objects.write_commit(
+        else:
+            line.tip = objects.write_commit(
                 repo.git,
                 tree=root,
-                parents=[rebuilt.tip],
+                parents=[line.top],
                 message=commit.message,
                 author=commit.author,
                 committer=commit.committer,
             )
-            now = {name: rebuilt.tip for name in commit.proposals if name in standing}
-            rebuilt.moved.update(now)
-            rebuilt.at.update(now)
-    return rebuilt
+            line.moved |= dict.fromkeys((item.proposal.id for item in mine), line.top)
+        line.at |= dict.fromkeys((item.proposal.id for item in mine), line.top)
+    return line
 
 
-def _again(repo: Repo, commit: Commit, proposal: Standing | None, rebuilt: Rebuilt) -> str | None:
+def _again(repo: Repo, commit: Commit, item: ProposalEdit | None, line: Line) -> str | None:
     """Return the tree of a commit made again on the line's tip, or None if nothing is to be committed."""
-    ours = proposal is not None and commit.committer.email == EMAIL
-    if not ours:
-        try:
-            return carry_over(repo, commit, rebuilt.tip)
-        except line_diff.MergeConflictError as error:
-            if proposal is None:
-                raise HeldError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
-    assert proposal is not None  # noqa: S101 - for the type checker: not ours and no proposal raised above
-    return _from_operations(repo, commit, proposal, rebuilt)
+    if item is not None and commit.committer.email == EMAIL:
+        return _from_operations(repo, commit, item, line)
+    try:
+        return carry_over(repo, commit, line.top)
+    except line_diff.MergeConflictError as error:
+        if item is None:
+            raise HeldError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
+    return _from_operations(repo, commit, item, line)
 
 
-def _from_operations(repo: Repo, commit: Commit, proposal: Standing, rebuilt: Rebuilt) -> str | None:
-    path = proposal.relpath
-    names = [f"{parent}:{path}" for parent in (rebuilt.base, rebuilt.tip, commit.parents[0], commit.oid)]
+def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, line: Line) -> str | None:
+    proposal, path = item.proposal, item.proposal.relpath
+    names = [f"{parent}:{path}" for parent in (line.base, line.top, commit.parents[0], commit.oid)]
     absent = b"" if proposal.creates else None
-    skill, current, before, after = (item.data if item else absent for item in objects.read(repo.git, names))
+    skill, current, before, after = (found.data if found else absent for found in objects.read(repo.git, names))
     if skill is None or current is None:
-        rebuilt.stale[proposal.id] = f"{path} is gone"
+        line.stale[proposal.id] = f"{path} is gone"
         return None
     if before is not None and after is not None and line_diff.holds(current, before, after):
-        said = rebuilt.present if line_diff.holds(skill, before, after) else rebuilt.doubled
+        said = line.present if line_diff.holds(skill, before, after) else line.doubled
         said.append(proposal.id)
         return None
     try:
-        if proposal.refit is None or before is None or after is None:
-            edited = proposal.apply(current)
+        if item.refit is None or before is None or after is None:
+            edited = item.apply(current)
         else:
-            edited = proposal.refit(before, after, current)
+            edited = item.refit(before, after, current)
     except SkilldError as error:
-        rebuilt.stale[proposal.id] = str(error)
+        line.stale[proposal.id] = str(error)
         return None
     if edited == current:
-        rebuilt.present.append(proposal.id)
+        line.present.append(proposal.id)
         return None
-    return with_files(repo, rebuilt.tip, side_files(repo, rebuilt.tip, proposal.also) | {path: edited})
+    return with_files(repo, line.top, side_files(repo, line.top, item.also) | {path: edited})
 
 
 def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str, bytes]:

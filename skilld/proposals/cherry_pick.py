@@ -21,46 +21,46 @@ from skilld.proposals import worktree
 from skilld.proposals.model import Apply, Landed, Refit, Way
 from skilld.proposals.refit import side_edits
 from skilld.proposals.worktree import (
-    Desk,
-    at_desk,
+    Worktree,
     beside,
-    by_hand,
     commit_by_lines,
     commit_file,
     head,
     kept_as_object,
+    manual_command,
     own_commit,
+    prepared_worktree,
     versions,
     would_merge,
 )
 from skilld.types import Proposal
 
-# The person's own cherry-pick or revert, run for a decision: a commit comes of it, or everything is as it was.
 
-
-def run_command(desk: Desk, *args: str) -> Landed | None:
+def run_command(work_tree: Worktree, *args: str) -> Landed | None:
     """Run a cherry-pick or revert; return None, and leave no trace, where it did not make a commit.
 
     A command that turns out to change nothing counts as done.
     """
-    paths = {desk.tracked.relpath: desk.path} | {relpath: desk.repo.toplevel / relpath for relpath in desk.also}
+    paths = {work_tree.tracked.relpath: work_tree.path} | {
+        relpath: work_tree.repo.toplevel / relpath for relpath in work_tree.also
+    }
     before = {relpath: worktree.read(path) if os.path.lexists(path) else None for relpath, path in paths.items()}
-    message = desk.repo.git_dir / "MERGE_MSG"
+    message = work_tree.repo.git_dir / "MERGE_MSG"
     had_message = message.exists()
     try:
-        desk.person.call(*args)
+        work_tree.person.call(*args)
     except GitTimeoutError:
-        _abort(desk, args[0])
+        _abort(work_tree, args[0])
         raise
-    if head(desk) != desk.repo.head:
-        return Landed(head(desk), Way.GIT)
-    empty = state.in_progress(desk.repo.git_dir) is not None and _nothing_to_commit(desk.person)
-    _abort(desk, args[0])
+    if head(work_tree) != work_tree.repo.head:
+        return Landed(head(work_tree), Way.GIT)
+    empty = state.in_progress(work_tree.repo.git_dir) is not None and _nothing_to_commit(work_tree.person)
+    _abort(work_tree, args[0])
     for relpath, path in paths.items():
-        _put_back(desk, relpath, path, before[relpath])
+        _put_back(work_tree, relpath, path, before[relpath])
     if not had_message:
         message.unlink(missing_ok=True)
-    return Landed(desk.repo.head, Way.NOTHING) if empty else None
+    return Landed(work_tree.repo.head, Way.NOTHING) if empty else None
 
 
 def _nothing_to_commit(person: PersonGit) -> bool:
@@ -69,29 +69,29 @@ def _nothing_to_commit(person: PersonGit) -> bool:
     return person.call("diff-index", "--cached", "--quiet", "HEAD").status == 0
 
 
-def _abort(desk: Desk, command: str) -> None:
-    if state.in_progress(desk.repo.git_dir) is not None:
-        desk.person.call(command, "--abort")
-    left = state.in_progress(desk.repo.git_dir)
-    if left is not None or head(desk) != desk.repo.head:
-        undo = by_hand(desk.repo, command, "--abort")
-        raise SkilldError(desk.title, f"git {command} stopped halfway and could not be aborted", undo)
+def _abort(work_tree: Worktree, command: str) -> None:
+    if state.in_progress(work_tree.repo.git_dir) is not None:
+        work_tree.person.call(command, "--abort")
+    left = state.in_progress(work_tree.repo.git_dir)
+    if left is not None or head(work_tree) != work_tree.repo.head:
+        undo = manual_command(work_tree.repo, command, "--abort")
+        raise SkilldError(work_tree.title, f"git {command} stopped halfway and could not be aborted", undo)
 
 
-def _put_back(desk: Desk, relpath: str, path: Path, before: bytes | None) -> None:
+def _put_back(work_tree: Worktree, relpath: str, path: Path, before: bytes | None) -> None:
     """Put a file and its entry in the index back where git left them changed with nothing in progress.
 
     It does where a hook refuses every move of a ref, its own notes of a pick included, and where an object that it
     needs cannot be read (measured, git 2.39).
     """
-    if not desk.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
+    if not work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
         return
-    tree.stage(desk.repo.git, {relpath: tree.entry(desk.repo.git, desk.repo.head, relpath)})
+    tree.stage(work_tree.repo.git, {relpath: tree.entry(work_tree.repo.git, work_tree.repo.head, relpath)})
     found = worktree.read(path) if os.path.lexists(path) else None
     if found == before:
         return
     if before is None and found is not None:
-        worktree.remove(path, found, desk.repo.toplevel)
+        worktree.remove(path, found, work_tree.repo.toplevel)
     elif before is not None and found is None:
         worktree.make(path, before)
     elif before is not None and found is not None:
@@ -99,47 +99,43 @@ def _put_back(desk: Desk, relpath: str, path: Path, before: bytes | None) -> Non
 
 
 # A whole skill that comes or goes where git's own command would not do it, as when other work is staged.
-#
-# All or nothing, as in `person`: the file and its entry in the index, the commit in the person's name, or as it was.
 
 
-def commit_made(desk: Desk, data: bytes, message: bytes, author: Ident | None) -> Landed:
+def commit_made(work_tree: Worktree, data: bytes, message: bytes, author: Ident | None) -> Landed:
     """Make the skill's file and commit it alone. Raises RefusedError if that fails: it is gone again then."""
-    git, relpath = desk.repo.git, desk.tracked.relpath
-    worktree.make(desk.path, data)
+    git, relpath = work_tree.repo.git, work_tree.tracked.relpath
+    worktree.make(work_tree.path, data)
 
     def take_away() -> list[str]:
-        found = worktree.read(desk.path)
+        found = worktree.read(work_tree.path)
         tree.stage(git, {relpath: None})
-        worktree.remove(desk.path, found, desk.repo.toplevel)
-        return [] if found == data else kept_as_object(desk, found)
+        worktree.remove(work_tree.path, found, work_tree.repo.toplevel)
+        return [] if found == data else kept_as_object(work_tree, found)
 
     try:
         tree.stage(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
     except BaseException:
         take_away()
         raise
-    return commit_file(desk, message, author, take_away)
+    return commit_file(work_tree, message, author, take_away)
 
 
-def commit_removed(desk: Desk, message: bytes) -> Landed:
+def commit_removed(work_tree: Worktree, message: bytes) -> Landed:
     """Remove the skill's file and commit that alone. Raises RefusedError if that fails: it is back then."""
-    data = worktree.read(desk.path)
-    worktree.remove(desk.path, data, desk.repo.toplevel)
+    data = worktree.read(work_tree.path)
+    worktree.remove(work_tree.path, data, work_tree.repo.toplevel)
 
     def make_again() -> list[str]:
-        worktree.make(desk.path, data)
+        worktree.make(work_tree.path, data)
         return []
 
-    return commit_file(desk, message, None, make_again)
+    return commit_file(work_tree, message, None, make_again)
 
 
 # Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors where that
 # conflicts.
 #
-# Takes a proposal and its edit as a function of bytes (of b"" where it makes the skill); gives the commit that
-# brought it in. Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing
-# apply.
+# Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing apply.
 
 _TITLE = "The proposal was not accepted"
 
@@ -159,28 +155,28 @@ def accept(
     already counts as accepted. Raises RefusedError, with everything as it was, for a dirty skill, an operation in
     progress, a detached HEAD, each with the command to do it by hand, and where the edit has no certain place.
     """
-    with at_desk(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit)) as desk:
-        return _take_in(desk, proposal, apply, refit)
+    with prepared_worktree(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit)) as work_tree:
+        return _take_in(work_tree, proposal, apply, refit)
 
 
-def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) -> Landed:
-    edited = _edited_commit(desk, proposal.id)
-    commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
+def _take_in(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> Landed:
+    edited = _edited_commit(work_tree, proposal.id)
+    commit = edited or own_commit(work_tree.repo, proposal.id, proposal.commit)
     if commit is None:
         cause = "its commit is no longer in the repository"
         raise RefusedError(
             _TITLE, cause, f"To edit the file without committing: skilld accept --worktree {proposal.id}"
         )
-    before, after = versions(desk, commit)
-    merges = would_merge(desk, before, after) and _sides_merge(desk, commit)
-    if merges and not _misnumbered(desk, before, after, refit if edited is None else None):
-        done = run_command(desk, "cherry-pick", commit.oid)
+    before, after = versions(work_tree, commit)
+    merges = would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)
+    if merges and not _misnumbered(work_tree, before, after, refit if edited is None else None):
+        done = run_command(work_tree, "cherry-pick", commit.oid)
         if done is not None:
-            _write_out(desk, after)
+            _write_out(work_tree, after)
             return done
     else:  # a cherry-pick by hand would conflict, or give a step the number that another one has
         remedy = f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
-        desk = replace(desk, remedy=lambda: remedy)
+        work_tree = replace(work_tree, remedy=lambda: remedy)
 
     def change(current: bytes) -> bytes:
         if edited is not None:
@@ -189,26 +185,28 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) 
             return apply(current) if refit is None else refit(before, after, current)
         except SkilldError:
             # Where the branch that is checked out and the one below the proposal part.
-            common = objects.common_version(desk.repo.git, desk.repo.head, commit.parents[0], desk.tracked.relpath)
+            common = objects.common_version(
+                work_tree.repo.git, work_tree.repo.head, commit.parents[0], work_tree.tracked.relpath
+            )
             if common is None or common == before:
                 raise
         return transplant(before, after, common, current)
 
-    with beside(desk, side_edits(proposal)):
-        if desk.tracked.entry is None:
-            return commit_made(desk, change(b""), commit.message, commit.author)
-        return commit_by_lines(desk, change, commit.message, commit.author)
+    with beside(work_tree, side_edits(proposal)):
+        if work_tree.tracked.entry is None:
+            return commit_made(work_tree, change(b""), commit.message, commit.author)
+        return commit_by_lines(work_tree, change, commit.message, commit.author)
 
 
-def _sides_merge(desk: Desk, commit: Commit, *, back: bool = False) -> bool:
+def _sides_merge(work_tree: Worktree, commit: Commit, *, back: bool = False) -> bool:
     """Whether what a commit did to further files, or with `back` its opposite, merges into HEAD's versions of them."""
-    both = {relpath: versions(desk, commit, relpath) for relpath in desk.also}
-    return all(would_merge(desk, *(pair[::-1] if back else pair), relpath) for relpath, pair in both.items())
+    both = {relpath: versions(work_tree, commit, relpath) for relpath in work_tree.also}
+    return all(would_merge(work_tree, *(pair[::-1] if back else pair), relpath) for relpath, pair in both.items())
 
 
-def _misnumbered(desk: Desk, before: bytes, after: bytes, refit: Refit | None) -> bool:
+def _misnumbered(work_tree: Worktree, before: bytes, after: bytes, refit: Refit | None) -> bool:
     """Whether a clean cherry-pick would leave an added step with another number than it has in its list."""
-    current = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
+    current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath)
     if refit is None or current is None:
         return False
     try:
@@ -218,16 +216,16 @@ def _misnumbered(desk: Desk, before: bytes, after: bytes, refit: Refit | None) -
     return sorted(line_diff.split(merged)) != sorted(line_diff.split(fitted))
 
 
-def _write_out(desk: Desk, data: bytes) -> None:
+def _write_out(work_tree: Worktree, data: bytes) -> None:
     """Write a new skill that git left out of a sparse work tree; git takes a file that is there for wanted."""
-    is_new = desk.tracked.entry is None and not os.path.lexists(desk.path)
-    if is_new and objects.read_blob(desk.repo.git, head(desk), desk.tracked.relpath) == data:
-        worktree.make(desk.path, data)
+    is_new = work_tree.tracked.entry is None and not os.path.lexists(work_tree.path)
+    if is_new and objects.read_blob(work_tree.repo.git, head(work_tree), work_tree.tracked.relpath) == data:
+        worktree.make(work_tree.path, data)
 
 
-def _edited_commit(desk: Desk, proposal: str) -> Commit | None:
+def _edited_commit(work_tree: Worktree, proposal: str) -> Commit | None:
     """Return the proposal's commit on the staging branch where the person amended it there: their version wins."""
-    repo = desk.repo
+    repo = work_tree.repo
     tip = refs.tip(repo.git, STAGING)
     if tip is None:
         return None
@@ -286,23 +284,23 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
     any more counts as reverted. Raises RefusedError as `accept` does, and for a new skill that was changed since.
     """
     named = proposal.landed or proposal.commit
-    with at_desk(proposal, removed, private, _REVERT_TITLE, ("revert", named)) as desk:
-        return _take_out(desk, proposal)
+    with prepared_worktree(proposal, removed, private, _REVERT_TITLE, ("revert", named)) as work_tree:
+        return _take_out(work_tree, proposal)
 
 
-def _take_out(desk: Desk, proposal: Proposal) -> Landed:
-    landing = _landing(desk, proposal)
-    source = landing or own_commit(desk.repo, proposal.id, proposal.commit)
+def _take_out(work_tree: Worktree, proposal: Proposal) -> Landed:
+    landing = _landing(work_tree, proposal)
+    source = landing or own_commit(work_tree.repo, proposal.id, proposal.commit)
     if source is None:
-        raise desk.refused("its commit is no longer in the repository")
-    before, after = versions(desk, source)
+        raise work_tree.refused("its commit is no longer in the repository")
+    before, after = versions(work_tree, source)
     if proposal.creates:
-        if desk.tracked.entry is None:
-            return Landed(desk.repo.head, Way.NOTHING)
-        if objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath) != after:
-            raise desk.refused(f"{desk.tracked.relpath} has changed since it was created")
-    if landing is not None and would_merge(desk, after, before) and _sides_merge(desk, landing, back=True):
-        done = run_command(desk, "revert", "--no-edit", landing.oid)
+        if work_tree.tracked.entry is None:
+            return Landed(work_tree.repo.head, Way.NOTHING)
+        if objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath) != after:
+            raise work_tree.refused(f"{work_tree.tracked.relpath} has changed since it was created")
+    if landing is not None and would_merge(work_tree, after, before) and _sides_merge(work_tree, landing, back=True):
+        done = run_command(work_tree, "revert", "--no-edit", landing.oid)
         if done is not None:
             return done
     message = f'Revert "{source.subject}"\n\nThis reverts commit {source.oid}.\n'.encode()
@@ -310,16 +308,16 @@ def _take_out(desk: Desk, proposal: Proposal) -> Landed:
     def taken_out(current: bytes) -> bytes:
         return current if line_diff.gone(current, before, after) else undo(before, after, current)
 
-    sides = {relpath: partial(undo, *versions(desk, source, relpath)) for relpath in desk.also}
-    with beside(desk, sides):
+    sides = {relpath: partial(undo, *versions(work_tree, source, relpath)) for relpath in work_tree.also}
+    with beside(work_tree, sides):
         if proposal.creates:
-            return commit_removed(desk, message)
-        return commit_by_lines(desk, taken_out, message, None)
+            return commit_removed(work_tree, message)
+        return commit_by_lines(work_tree, taken_out, message, None)
 
 
-def _landing(desk: Desk, proposal: Proposal) -> Commit | None:
+def _landing(work_tree: Worktree, proposal: Proposal) -> Commit | None:
     """Return the newest commit of HEAD that brought in this proposal and nothing else, or None."""
-    repo, relpath = desk.repo, desk.tracked.relpath
+    repo, relpath = work_tree.repo, work_tree.tracked.relpath
     wanted = (
         "--fixed-strings",
         f"--grep=Skilld-Proposal: {proposal.id}",
@@ -332,6 +330,6 @@ def _landing(desk: Desk, proposal: Proposal) -> Commit | None:
         if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
             continue
         changed = tree.changed(repo.git, commit.parents[0], commit.oid).keys()
-        if relpath in changed and changed <= {relpath, *desk.also}:
+        if relpath in changed and changed <= {relpath, *work_tree.also}:
             return commit
     return None

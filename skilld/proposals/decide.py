@@ -24,9 +24,8 @@ from skilld.proposals.explain import versions
 from skilld.proposals.model import WRITTEN, Landed, Way, without_remark
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import being_made_anew, waiting_with
-from skilld.proposals.results import by_code, follow, most_tokens
+from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import private_repositories, restage
-from skilld.proposals.staging_result import Staged
 from skilld.store import Store
 from skilld.store.proposals import ELSEWHERE
 from skilld.types import Proposal, State
@@ -35,13 +34,13 @@ _ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERT
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DecisionReport:
     """What came of a decision: sentences, and warnings about what was left as it was."""
 
     lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def undone_by(self, key: str) -> Told:
+    def undone_by(self, key: str) -> DecisionReport:
         """Return the same for a place where a key undoes the decision, and no command has to be typed."""
         told = f"To undo it: {key}"
         return replace(self, lines=tuple(_WAY_BACK.sub(lambda _: told, line) for line in self.lines))
@@ -92,7 +91,7 @@ def reverting(removed: Mapping[str, str]) -> Decision:
 
 
 @one_command()
-def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
+def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionReport:
     """Carry a decision out, write it down and make the staging branch again.
 
     Raises SkilldError, with the proposal and the person's work as they were, where that cannot be.
@@ -130,7 +129,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in waiting_with(store, proposal)
     )
-    return Told((*told.lines, *waits), told.warnings)
+    return DecisionReport((*told.lines, *waits), told.warnings)
 
 
 def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
@@ -168,11 +167,11 @@ _BACK = {State.ACCEPTED: "revert", State.REVERTED: "accept", State.REJECTED: "re
 _WAY_BACK = re.compile(r"To undo it: skilld (?:revert|restore) \S+")
 
 
-def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> Told:
+def _and_rebuilt(store: Store, proposal: Proposal, *said: str) -> DecisionReport:
     if not proposal.repo:
-        return Told(said)
+        return DecisionReport(said)
     then = rebuild_branch(store, proposal.repo)
-    return Told((*said, *then.lines), then.warnings)
+    return DecisionReport((*said, *then.lines), then.warnings)
 
 
 def _is_to_do(store: Store, proposal: Proposal) -> bool:
@@ -197,14 +196,14 @@ def is_gone(proposal: Proposal) -> bool:
     return found is not None and gone(current, *found)
 
 
-def rebuild_branch(store: Store, repo: str) -> Told:
+def rebuild_branch(store: Store, repo: str) -> DecisionReport:
     """Make the staging branch of a repository again from what is still open."""
-    staged = Staged(by_code=by_code(store), most_tokens=most_tokens(store))
+    staged = staging_for(store)
     try:
         held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
     except SkilldError as error:
-        return Told(warnings=(f"the staging branch was not updated: {error}",))
+        return DecisionReport(warnings=(f"the staging branch was not updated: {error}",))
     with store.transaction():
         follow(store, staged.changes(), time.time())
     lines = [f"{one.proposal} is now {one.after}: {one.note}" for one in staged.decisions]
-    return Told((*lines, *([f"The staging branch was not updated: {held}"] if held else [])))
+    return DecisionReport((*lines, *([f"The staging branch was not updated: {held}"] if held else [])))

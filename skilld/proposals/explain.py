@@ -21,7 +21,7 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit
-from skilld.proposals.staging import applier, private_repositories
+from skilld.proposals.staging import private_repositories
 from skilld.text import counted
 from skilld.types import Operation, Proposal, SideEdit
 
@@ -76,9 +76,6 @@ def _steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
     return texts
 
 
-# A proposal's skill before and after, as git has it, or as its file stands while it waits for a commit.
-
-
 @one_command()
 def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
     """Return the skill before (b"" if it makes it) and after; None if neither git nor the file tells any more."""
@@ -97,7 +94,7 @@ def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
             return before, after
     try:
         current = b"" if proposal.creates else Path(proposal.path).read_bytes()
-        return current, applier(proposal)(current)
+        return current, Edit(proposal)(current)
     except (OSError, SkilldError):
         return None
 
@@ -138,9 +135,6 @@ def _side_versions(proposal: Proposal, one: SideEdit) -> tuple[bytes, bytes] | N
     return (before, after) if before is not None and after is not None else None
 
 
-# What would come of an open proposal on the branch that is checked out: by plain git, and by accepting it.
-
-
 @dataclass(frozen=True, slots=True)
 class Here:
     """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so."""
@@ -162,8 +156,8 @@ class Looking:
         if repo is None:
             return Here()
         commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING
-        read = objects.read(repo.git, [f"{commit}:{proposal.relpath}" for commit in commits])
-        before, current, after, base, tip = (item.data if item is not None else None for item in read)
+        names = [f"{commit}:{proposal.relpath}" for commit in commits]
+        before, current, after, base, tip = objects.texts(repo.git, names)
         if current == base:
             whole = True
             picks = before == current or merges(repo.git, before, current, after)
@@ -171,13 +165,9 @@ class Looking:
             whole, picks = merges(repo.git, base, current, tip), merges(repo.git, before, current, after)
         for one in proposal.also:
             names = [f"{commit}:{one.relpath}" for commit in commits]
-            then, here, there, rested, top = (
-                item.data if item is not None else None for item in objects.read(repo.git, names)
-            )
-            picks, whole = (
-                picks and merges(repo.git, then, here, there),
-                whole and merges(repo.git, rested, here, top),
-            )
+            then, here, there, rested, top = objects.texts(repo.git, names)
+            picks = picks and merges(repo.git, then, here, there)
+            whole = whole and merges(repo.git, rested, here, top)
         if picks or proposal.creates or before is None or after is None or current is None:
             return Here(picks, whole)
         try:
@@ -196,8 +186,6 @@ class Looking:
                 self._repos[address] = None
         return self._repos[address]
 
-
-# Which proposals brought a line of a skill: blame, and the trailers of the commit it names. Data only.
 
 SECONDS = 30.0  # for a blame: a long history takes longer than git's other answers
 

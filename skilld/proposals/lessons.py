@@ -9,8 +9,6 @@ from skilld.text import folded, sentences_of
 from skilld.types import Kind, Proposal, State, Update
 from skilld.words import content_stems
 
-# Has this been proposed or decided before? Pure.
-
 _ALONE = 2  # words that say something: a sentence with fewer may lean on the one before it
 UNWANTED = (State.REJECTED, State.REVERTED, State.DROPPED)
 
@@ -29,7 +27,7 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
     )
 
 
-def why_known(
+def known_reason(
     update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[PastDecision]
 ) -> str:
     """Return why an update for the skill at `path` must not be proposed again; empty if it may.
@@ -90,7 +88,7 @@ def _says(change: str, texts: Sequence[str]) -> bool:
     return any(says_already(change, text) for text in texts)
 
 
-# How sure an update must be, by what the person decided about such updates before. Pure.
+# How sure an update must be, by what the person decided about such updates before.
 #
 # threshold = 0.5 + 0.4 x (no - yes) / (no + yes + 4), kept between 0.5 and 0.8, for each skill and kind: `yes` are
 # the accepted proposals, `no` the rejected and reverted ones. Nothing decided: 0.5. One rejection: 0.58. Six: 0.74.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from skilld.clock import seconds
 from skilld.text import counted, cut, one_line, sentence_starts
-from skilld.types import Kind, Proposal, State
+from skilld.types import Proposal, State
 
 REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
 ACROSS = "across-"  # ... that offers a rule accepted for one agent in the file of another one
@@ -26,71 +26,53 @@ Refit = Callable[[bytes, bytes, bytes], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """An open proposal of the repository, as the store has it: what a rebuild applies again.
+class ProposalEdit:
+    """A proposal and its edit.
 
-    `base` is the commit its branch rested on when it was made, `commit` its own as far as the store knows: where it is
-    another one by now, the word of that was lost and is given again. `creates` says that it makes the skill. `refit`
-    makes the same edit in another version than the one it was made in; without it, `apply` does. `also` are the edits
-    of further files, by their paths in the repository: one that does not fit is left out.
+    `refit` makes the same edit in another version than the one it was made in; without it, `apply` does. `also` are the
+    edits of further files, by their paths in the repository: one that does not fit is left out.
     """
 
-    id: str
-    relpath: str
-    base: str
+    proposal: Proposal
     apply: Apply
-    commit: str = ""
-    creates: bool = False
     refit: Refit | None = None
     also: Mapping[str, Apply] = field(default_factory=dict)
 
     def news(self, commit: str) -> dict[str, str]:
         """Return where it stands now, by its id; nothing if that is known."""
-        return {self.id: commit} if self.commit and self.commit != commit else {}
+        known = self.proposal.commit
+        return {self.proposal.id: commit} if known and known != commit else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One edit to propose.
+    """A proposal to be made: its time pins the commit's dates.
 
-    `path` is the real path of the SKILL.md, `at` the batch's time (RFC 3339), which pins the commit's dates. `quote`
-    is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
-    that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
-    has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
-    such a skill is refused. `creates` says that the edit makes the skill, of b"". `restored` says that the person took
-    it off the branch, or out of theirs, and wants it back: that its ref or their history still holds it is no reason to
-    leave it where it is. `refit` and `also` are as in `Standing`. `remark` is a sentence for the message.
+    `standing` are the open proposals of the same repository, each with the commit it has as far as the store knows;
+    `dropped` the ids of decided ones that may still be on the branch. `private` is the folder of skilld's own
+    repositories, for a skill that git does not track; without it such a skill is refused. `restored` says that the
+    person took it off the branch, or out of theirs, and wants it back: that its ref or their history still holds it is
+    no reason to leave it where it is. `remark` is a sentence for the message.
     """
 
-    id: str
-    batch_id: str
-    path: Path
-    skill: str
-    apply: Apply
-    summary: str
-    reason: str
-    quote: str
-    kind: Kind
-    confidence: float
-    session_id: str
-    model: str
-    at: str
-    standing: tuple[Standing, ...] = ()
+    edit: ProposalEdit
+    standing: tuple[ProposalEdit, ...] = ()
     dropped: frozenset[str] = frozenset()
-    share_quote: bool = False
     private: Path | None = None
-    creates: bool = False
     restored: bool = False
-    refit: Refit | None = None
-    also: Mapping[str, Apply] = field(default_factory=dict)
     remark: str = ""
 
     @property
+    def proposal(self) -> Proposal:
+        """What is to be made."""
+        return self.edit.proposal
+
+    @property
     def epoch(self) -> int:
-        """The batch's time in seconds since 1970."""
-        moment = seconds(self.at)
+        """Its time in seconds since 1970."""
+        moment = seconds(self.proposal.created_at)
         if moment is None:
-            raise ValueError(f"{self.at!r} is not a time")
+            raise ValueError(f"{self.proposal.created_at!r} is not a time")
         return int(moment)
 
 
@@ -116,22 +98,39 @@ class Rest:
         return f"is based on {self.branch or 'a detached HEAD'} ({counted(self.ahead, 'commit')} not on {self.default})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Line:
     """The staging branch after a call.
 
     `tip` is None if the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
-    that was made again, `stale` the reason for each that could not be, `present` those that the skill says already,
-    `doubled` those that another open proposal says. `held` says why the branch was left as it was, or is empty.
+    that was made again, `at` that of every open one on it, `stale` the reason for each that could not be made again,
+    `present` those that the skill says already, `doubled` those that another open proposal says. `held` says why the
+    branch was left as it was, or is empty.
     """
 
     tip: str | None
     rest: Rest | None
-    moved: Mapping[str, str] = field(default_factory=dict)
-    stale: Mapping[str, str] = field(default_factory=dict)
-    present: tuple[str, ...] = ()
-    doubled: tuple[str, ...] = ()
+    moved: dict[str, str] = field(default_factory=dict)
+    at: dict[str, str] = field(default_factory=dict)
+    stale: dict[str, str] = field(default_factory=dict)
+    present: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
     held: str = ""
+
+    @property
+    def base(self) -> str:
+        """The commit it rests on; empty if it rests on none."""
+        return self.rest.commit if self.rest else ""
+
+    @property
+    def top(self) -> str:
+        """The commit that the next one goes on."""
+        return self.tip or self.base
+
+    @property
+    def ended(self) -> set[str]:
+        """The proposals that are not on it any more."""
+        return {*self.stale, *self.present, *self.doubled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class AnchorNotFound:
     """The edit's anchors stand neither in HEAD's SKILL.md nor in an uncommitted one."""
 
     reason: str
@@ -178,10 +177,10 @@ class Unchanged:
     """The skill, or an open proposal for it, says this already."""
 
 
-ProposeOutcome = Proposed | Waiting | Misfit | EditConflict | Unchanged
+ProposeOutcome = Proposed | Waiting | AnchorNotFound | EditConflict | Unchanged
 
 
-# The message of a proposal's commit. Pure: redacted text in, bytes out; knows neither git nor the repository.
+# The message of a proposal's commit, of redacted text.
 #
 # Shape: subject, reason, quote, then our trailers as the last paragraph. Text of a model or a person stands only in
 # the first three, and a line of it that a program could read as a trailer, a patch or a commit's name is marked with
@@ -245,9 +244,6 @@ def _paragraph(text: str) -> str:
     return "\n".join(f"| {line}" if _MARKED.match(line) else line for line in lines)
 
 
-# What deciding and looking give back, and what an observation means for a proposal's state. Pure.
-
-
 class Way(StrEnum):
     """How a decision was carried out."""
 
@@ -264,7 +260,7 @@ class Landed:
     way: Way
 
 
-class Seen(StrEnum):
+class GitStatus(StrEnum):
     """What git shows of a proposal."""
 
     NOTHING = "nothing"
@@ -285,7 +281,7 @@ class Observation:
     """
 
     id: str
-    seen: Seen
+    seen: GitStatus
     commit: str = ""
     how: str = ""
     note: str = ""
@@ -293,10 +289,8 @@ class Observation:
     at: float = field(default=0.0, compare=False)
 
 
-# What an observation means for a proposal's state. Pure.
-
 # Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
-PATIENCE = 86400.0
+RESTORABLE_SECONDS = 86400.0
 WRITTEN = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
 DISCARDED = "accepted with --worktree, and taken out of the file before it was committed"
 _COMMITTED = "you committed it"
@@ -304,7 +298,7 @@ AWAY = "its repository is gone"  # the note of what comes back with it: it may b
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ObservedState:
     """A proposal's state after a look at git. `missing_since` is the Unix time at which it was dropped, or None."""
 
     state: State
@@ -313,27 +307,31 @@ class Settled:
     missing_since: float | None = None
 
 
-def settle(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> Settled:
+def settle(proposal: Proposal, seen: Observation, missing_since: float | None, now: float) -> ObservedState:
     """Return the state that follows; the same state where nothing does."""
     note = seen.note or proposal.note
     match seen.seen:
-        case Seen.LANDED if proposal.state is not State.ACCEPTED or is_written(proposal):
-            return Settled(State.ACCEPTED, seen.commit, seen.note or (_COMMITTED if is_written(proposal) else ""))
-        case Seen.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
-            return Settled(State.REVERTED, "", seen.note)
-        case Seen.GONE | Seen.ENDED if proposal.state is State.OPEN and proposal.commit:
-            return Settled(State.STALE, "", seen.note or AWAY)
-        case Seen.NOTHING | Seen.DROPPED if is_away(proposal):
-            found = State.OPEN if seen.seen is Seen.NOTHING else State.DROPPED
-            return Settled(found, note="its repository is back", missing_since=now if found is State.DROPPED else None)
-        case Seen.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal):
+        case GitStatus.LANDED if proposal.state is not State.ACCEPTED or is_written(proposal):
+            return ObservedState(State.ACCEPTED, seen.commit, seen.note or (_COMMITTED if is_written(proposal) else ""))
+        case GitStatus.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
+            return ObservedState(State.REVERTED, "", seen.note)
+        case GitStatus.GONE | GitStatus.ENDED if proposal.state is State.OPEN and proposal.commit:
+            return ObservedState(State.STALE, "", seen.note or AWAY)
+        case GitStatus.NOTHING | GitStatus.DROPPED if is_away(proposal):
+            found = State.OPEN if seen.seen is GitStatus.NOTHING else State.DROPPED
+            return ObservedState(
+                found, note="its repository is back", missing_since=now if found is State.DROPPED else None
+            )
+        case GitStatus.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal):
             return _dropped(replace(proposal, note=note), missing_since, now)
-        case Seen.GONE if proposal.state is State.DROPPED and seen.note:  # the repository is there, its commit is not
+        case GitStatus.GONE if (
+            proposal.state is State.DROPPED and seen.note
+        ):  # the repository is there, its commit is not
             return _dropped(proposal, missing_since, now)
-        case Seen.NOTHING if proposal.state is State.DROPPED:
-            return Settled(State.OPEN, note=note)
-    waits = seen.seen is Seen.BUSY or proposal.state is State.DROPPED
-    return Settled(proposal.state, note=note, missing_since=missing_since if waits else None)
+        case GitStatus.NOTHING if proposal.state is State.DROPPED:
+            return ObservedState(State.OPEN, note=note)
+    waits = seen.seen is GitStatus.BUSY or proposal.state is State.DROPPED
+    return ObservedState(proposal.state, note=note, missing_since=missing_since if waits else None)
 
 
 def is_written(proposal: Proposal) -> bool:
@@ -351,8 +349,8 @@ def is_away(proposal: Proposal) -> bool:
     return proposal.state is State.STALE and proposal.note == AWAY
 
 
-def _dropped(proposal: Proposal, missing_since: float | None, now: float) -> Settled:
+def _dropped(proposal: Proposal, missing_since: float | None, now: float) -> ObservedState:
     since = now if missing_since is None else missing_since
-    if now - since >= PATIENCE:
-        return Settled(State.REJECTED, note="dropped from the staging branch")
-    return Settled(State.DROPPED, note=proposal.note, missing_since=since)
+    if now - since >= RESTORABLE_SECONDS:
+        return ObservedState(State.REJECTED, note="dropped from the staging branch")
+    return ObservedState(State.DROPPED, note=proposal.note, missing_since=since)

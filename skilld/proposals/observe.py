@@ -21,12 +21,12 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
-from skilld.proposals.model import DISCARDED, Observation, Seen, is_away, is_written
+from skilld.proposals.model import DISCARDED, GitStatus, Observation, is_away, is_written
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
 
-# The rules by which the history of a branch says what became of a proposal. Pure: values in, a verdict out.
+# The rules by which the history of a branch says what became of a proposal.
 #
 # One branch is judged by its commits in order: the last landing or taking back counts. The text at its tip overrules
 # them, since lines can come and go in commits that name nothing.
@@ -99,12 +99,15 @@ def judge(subject: Subject, views: Sequence[View]) -> Observation:
 
     The default branch's word goes first; among the others one branch that has the proposal is enough.
     """
-    for default, order in ((True, (Seen.REVERTED, Seen.LANDED)), (False, (Seen.LANDED, Seen.REVERTED))):
+    for default, order in (
+        (True, (GitStatus.REVERTED, GitStatus.LANDED)),
+        (False, (GitStatus.LANDED, GitStatus.REVERTED)),
+    ):
         verdicts = [judge_view(subject, view) for view in views if view.default is default]
         found = next((verdict for seen in order for verdict in verdicts if verdict.seen is seen), None)
         if found is not None:
             return found
-    return Observation(subject.id, Seen.NOTHING)
+    return Observation(subject.id, GitStatus.NOTHING)
 
 
 def judge_view(subject: Subject, view: View) -> Observation:
@@ -113,30 +116,30 @@ def judge_view(subject: Subject, view: View) -> Observation:
     text = b"" if view.text is None and subject.creates else view.text
     if text is None or subject.before is None or subject.after is None:
         return verdict
-    if verdict.seen is not Seen.LANDED:
+    if verdict.seen is not GitStatus.LANDED:
         bringer = _bringer(subject, view) if _holds(subject, text) else ""
-        return Observation(subject.id, Seen.LANDED, bringer, "lines") if bringer else verdict
+        return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
     if line_diff.gone(text, subject.before, subject.after):
-        return Observation(subject.id, Seen.REVERTED, _remover(subject, view), "lines gone")
+        return Observation(subject.id, GitStatus.REVERTED, _remover(subject, view), "lines gone")
     if not _holds(subject, text):
         return replace(verdict, note=EDITED)
     return verdict
 
 
 def _by_commits(subject: Subject, view: View) -> Observation:
-    verdict = Observation(subject.id, Seen.NOTHING)
+    verdict = Observation(subject.id, GitStatus.NOTHING)
     if view.reaches:
-        verdict = Observation(subject.id, Seen.LANDED, subject.commit, "merged")
+        verdict = Observation(subject.id, GitStatus.LANDED, subject.commit, "merged")
     landings, takings = {subject.commit} if view.reaches else set[str](), set[str]()
     for sighting in _news(subject, view):
         how = "restored" if sighting.reverts & takings else _landing(subject, sighting)
         if how:
             landings.add(sighting.oid)
             edited = how == "named" and sighting.names == (subject.id,) and sighting.signature != subject.signature
-            verdict = Observation(subject.id, Seen.LANDED, sighting.oid, how, EDITED if edited else "")
+            verdict = Observation(subject.id, GitStatus.LANDED, sighting.oid, how, EDITED if edited else "")
         elif sighting.reverts & landings:
             takings.add(sighting.oid)
-            verdict = Observation(subject.id, Seen.REVERTED, sighting.oid, "reverted")
+            verdict = Observation(subject.id, GitStatus.REVERTED, sighting.oid, "reverted")
     return verdict
 
 
@@ -175,8 +178,6 @@ def _holds(subject: Subject, text: bytes | None) -> bool:
     return text is not None and line_diff.holds(text, subject.before or b"", subject.after or b"")
 
 
-# The commits of a branch that touch a skill, as the rules of `judge` need them. Reads git, decides nothing.
-
 # A short one with `revert.reference`.
 _REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 _LIMIT = "--max-count=300"
@@ -190,8 +191,7 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple
     oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
-    read = objects.read(repo.git, names)
-    texts = {name: item.data if item is not None else None for name, item in zip(names, read, strict=True)}
+    texts = dict(zip(names, objects.texts(repo.git, names), strict=True))
     return tuple(_sighting(repo, commit, relpath, texts) for commit in commits)
 
 
@@ -217,7 +217,7 @@ def _brought(repo: Repo, oid: str) -> set[str]:
     return {commit.oid, *out.split()}
 
 
-_MARGIN = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a batch
+_MARGIN_SECONDS = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +246,10 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     """
     repo = _open(address, private)
     if repo is None:
-        return [Observation(proposal.id, Seen.GONE) for proposal in proposals]
+        return [Observation(proposal.id, GitStatus.GONE) for proposal in proposals]
     dates = [seconds(proposal.created_at) for proposal in proposals]
     known = [date for date in dates if date is not None]
-    since = int(min(known)) - _MARGIN if known and len(known) == len(dates) else None
+    since = int(min(known)) - _MARGIN_SECONDS if known and len(known) == len(dates) else None
     branches = _branches(repo)
     changes = {proposal.id: _change(repo, proposal) for proposal in proposals}
     own = {change.own.oid for change in changes.values() if change.own}
@@ -278,7 +278,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
 
 def _dated(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
     """Add when it was decided, where that is news. A proposal's own commit is older: then it is HEAD's last move."""
-    news = {Seen.LANDED: State.ACCEPTED, Seen.REVERTED: State.REVERTED}.get(found.seen, proposal.state)
+    news = {GitStatus.LANDED: State.ACCEPTED, GitStatus.REVERTED: State.REVERTED}.get(found.seen, proposal.state)
     if news is proposal.state:
         return found
     if found.commit in {"", proposal.commit}:
@@ -303,15 +303,15 @@ def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[Vi
         proposal.id, commit, proposal.landed, change.before, change.after, creates=proposal.creates, reopened=reopened
     )
     found = judge(subject, views)
-    if found.seen is Seen.NOTHING and not proposal.creates:
+    if found.seen is GitStatus.NOTHING and not proposal.creates:
         # Where the skill's folder was renamed, what git picks goes to its new place.
         away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := _naming(repo, away, since)):
-            return Observation(proposal.id, Seen.LANDED, naming[proposal.id], "named")
-    if found.seen is Seen.NOTHING and is_written(proposal) and _is_discarded(proposal, change):
-        return Observation(proposal.id, Seen.DROPPED, note=DISCARDED)
-    if change.own is None and found.seen is Seen.NOTHING:
-        return Observation(proposal.id, Seen.GONE, note="its commit is no longer in the repository")
+            return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
+    if found.seen is GitStatus.NOTHING and is_written(proposal) and _is_discarded(proposal, change):
+        return Observation(proposal.id, GitStatus.DROPPED, note=DISCARDED)
+    if change.own is None and found.seen is GitStatus.NOTHING:
+        return Observation(proposal.id, GitStatus.GONE, note="its commit is no longer in the repository")
     return found
 
 
@@ -372,7 +372,9 @@ def _with_dropped(
     waiting = {
         found.id: proposal
         for proposal, found in zip(proposals, seen, strict=True)
-        if found.seen is Seen.NOTHING and proposal.commit and (_undecided(proposal) or (is_away(proposal) and not busy))
+        if found.seen is GitStatus.NOTHING
+        and proposal.commit
+        and (_undecided(proposal) or (is_away(proposal) and not busy))
     }
     if not waiting:
         return seen
@@ -386,15 +388,15 @@ def _with_dropped(
         if proposal is None:
             return found
         if busy:
-            return replace(found, seen=Seen.BUSY)
+            return replace(found, seen=GitStatus.BUSY)
         if found.id in on_staging or _says(repo, STAGING, proposal):
             return replace(found, branch=STAGING_BRANCH)
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
         is_ours = proposal.state is State.OPEN and refs.proposal_ref(found.id) not in hung
         if is_ours and (why := _misfit(repo, proposal)):
-            return replace(found, seen=Seen.ENDED, note=why)
-        return replace(found, seen=Seen.DROPPED)
+            return replace(found, seen=GitStatus.ENDED, note=why)
+        return replace(found, seen=GitStatus.DROPPED)
 
     return [look(found) for found in seen]
 

@@ -1,12 +1,14 @@
 """When to look at what people did with proposals in git, and what a look changes in the store.
 
-Nothing is read where no proposal is open or was accepted lately; else a few files are looked at by stat, and only when
-one changed is a worker sent.
+Nothing is read where no proposal is open or was accepted lately. For the daemon a few files are looked at by stat, and
+only when one changed is a worker sent; the command line looks itself (`refresh`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339, seconds
@@ -19,8 +21,8 @@ from skilld.store.meta import HOMES, LOOKED_AT
 from skilld.store.proposals import ELSEWHERE
 from skilld.types import Proposal, State
 
-_REMEMBERED = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
-_AT_LEAST = 3600.0  # a look that often even where no file seems to have changed
+_REMEMBERED_SECONDS = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
+_MAX_GAP_SECONDS = 3600.0  # a look that often even where no file seems to have changed
 _STAGING = str(PurePosixPath(STAGING).parent), STAGING
 _FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING)
 
@@ -47,7 +49,7 @@ class Observing:
             if is_written(proposal):  # git moves nothing when it is discarded
                 written[proposal.repo] = (*written.get(proposal.repo, ()), _mtime(Path(proposal.path)))
         stamps = {repo: _stamp(Path(repo), sorted(paths)) + written.get(repo, ()) for repo, paths in skills.items()}
-        if not stamps or (stamps == self._stamps and now - self._looked_at < _AT_LEAST):
+        if not stamps or (stamps == self._stamps and now - self._looked_at < _MAX_GAP_SECONDS):
             return None
         self._stamps, self._looked_at = stamps, now
         # Under the daemon's lock no other worker runs.
@@ -58,14 +60,12 @@ def lately(store: Store, now: float) -> list[Proposal]:
     """Return the proposals worth a look: undecided ones, and those decided, or gone with their repository, lately."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
     decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_away(proposal)]
-    recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
+    recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
     # Until git brings the revert here, its lines stand: that is no new acceptance.
-    recent = [one for one in recent if one.state is not State.REVERTED or not _reverted_elsewhere(store, one)]
+    recent = [
+        one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != ELSEWHERE
+    ]
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
-
-
-def _reverted_elsewhere(store: Store, proposal: Proposal) -> bool:
-    return store.proposals.decided_by(proposal.id) == ELSEWHERE
 
 
 def observation(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:
@@ -96,6 +96,32 @@ def record(store: Store, found: GitResult, now: float) -> None:
         for proposal_id, since in found.missing.items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
         store.meta.set(LOOKED_AT, now)
+
+
+def refresh(store: Store, *, rebuild: bool = True) -> None:
+    """Look, and write down what was found. Trouble with a repository is not ours to raise.
+
+    `rebuild` says whether the staging branch is made again, too: a decision does that itself.
+    """
+    if (read := look(store, rebuild=rebuild)) is not None:
+        record(store, read(), time.time())
+
+
+def look(store: Store, *, rebuild: bool = True) -> Callable[[], GitResult] | None:
+    """Return the look itself, which reads git and no store, so that it may be taken on another thread.
+
+    None if there is nothing to look at: GitPython is not even imported then.
+    """
+    now = time.time()
+    proposals = lately(store, now)
+    if not proposals:
+        return None
+    from skilld.git.environment import scrub_environment
+    from skilld.proposals.reconcile import observe
+
+    job = replace(observation(store, proposals, now), rebuild=rebuild)
+    scrub_environment()
+    return lambda: observe(job)
 
 
 def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
-from skilld.git.objects import EMAIL, Commit
+from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo, Tracked, open_repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, SHARES, STAGING, STAGING_BRANCH
-from skilld.git.state import in_turn
+from skilld.git.state import repo_lock
 from skilld.proposals import model
 from skilld.proposals.branch import (
     Branch,
     HeldError,
-    Rebuilt,
     branches_over,
     describe,
     find_base,
@@ -32,18 +31,17 @@ from skilld.proposals.branch import (
     rebuild_line,
     same_files,
     side_files,
-    skilld_ident,
     with_files,
 )
 from skilld.proposals.model import (
+    AnchorNotFound,
     EditConflict,
     Line,
-    Misfit,
+    ProposalEdit,
     Proposed,
     ProposeOutcome,
     Request,
     Rest,
-    Standing,
     Unchanged,
     Waiting,
 )
@@ -52,13 +50,13 @@ from skilld.proposals.model import (
 #
 # Looked for on its own ref, on the staging branch by its trailers, and in what was merged since.
 
-_MARGIN = 86400  # seconds: clocks of two machines
+_MARGIN_SECONDS = 86400  # seconds: clocks of two machines
 
 
 def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed | None:
     """Return the proposal where an earlier try made it: on its ref, on the branch, or merged already."""
-    repo, relpath = tracked.repo, tracked.relpath
-    oid = branch.proposals.get(request.id) if not request.restored else None
+    repo, relpath, own = tracked.repo, tracked.relpath, request.proposal.id
+    oid = branch.proposals.get(own) if not request.restored else None
     commit = objects.read_commit(repo.git, oid) if oid else None
     if commit is None:
         commit = next((item for item in branch.line or () if _is_same(repo, request, item, relpath)), None)
@@ -66,31 +64,31 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
         commit = _merged_already(repo, request, relpath)
     if commit is None:
         return None
-    name = commit.trailers.get("Skilld-Proposal", request.id)
+    name = commit.trailers.get("Skilld-Proposal", own)
     base = branch.base or repo.head
     stands = {name: item.oid for item in branch.line or () for name in item.proposals}
     moved: dict[str, str] = {}
     for other in request.standing:  # the word of where that try moved them to was lost with it
-        moved |= other.news(stands.get(other.id, other.commit))
+        moved |= other.news(stands.get(other.proposal.id, other.proposal.commit))
     line = Line(branch.tip, describe(repo, base), moved)
     return Proposed(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, line, fresh=False)
 
 
 def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
-    if request.id in commit.proposals:
+    if request.proposal.id in commit.proposals:
         return True
     # One that comes back is known by its id: what was split off it is of the same batch.
-    of_batch = not request.restored and commit.trailers.get("Skilld-Batch") == request.batch_id
+    of_batch = not request.restored and commit.trailers.get("Skilld-Batch") == request.proposal.batch_id
     return of_batch and relpath in tree.changed(repo.git, commit.parents[0], commit.oid)
 
 
 def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None:
-    named = "--fixed-strings", f"--grep=Skilld-Proposal: {request.id}"
-    limits = f"--since={request.epoch - _MARGIN}", "--max-count=1"
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {request.proposal.id}"
+    limits = f"--since={request.epoch - _MARGIN_SECONDS}", "--max-count=1"
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
     oid = repo.git.run("rev-list", *named, *limits, *tips, "--", relpath).decode().strip()
     found = objects.read_commit(repo.git, oid) if oid else None
-    return found if found is not None and request.id in found.proposals else None
+    return found if found is not None and request.proposal.id in found.proposals else None
 
 
 _TRIES = 20
@@ -114,7 +112,7 @@ def propose(request: Request) -> ProposeOutcome:
 
 @one_command()
 def rebuild(
-    address: Path, standing: Sequence[Standing], dropped: Collection[str] = (), private: Path | None = None
+    address: Path, standing: Sequence[ProposalEdit], dropped: Collection[str] = (), private: Path | None = None
 ) -> Line:
     """Rebuild the staging branch as a straight line of the open proposals, and let go of the `dropped` ones.
 
@@ -126,7 +124,7 @@ def rebuild(
     for _ in range(_TRIES):
         try:
             repo = open_any(address, private)
-            with in_turn(repo.common_dir):
+            with repo_lock(repo.common_dir):
                 return _rebuild(repo, standing, dropped)
         except LostRaceError:
             continue
@@ -134,15 +132,14 @@ def rebuild(
 
 
 def _propose(request: Request) -> ProposeOutcome:
-    tracked = track(request.path, request.private, new=request.creates)
-    with in_turn(tracked.repo.common_dir):
+    tracked = track(Path(request.proposal.path), request.private, new=request.proposal.creates)
+    with repo_lock(tracked.repo.common_dir):
         return _propose_in_turn(request, tracked)
 
 
 def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
-    repo, relpath = tracked.repo, tracked.relpath
-    own_ref = refs.proposal_ref(request.id)
-    refs.check_plain(repo.common_dir, [STAGING, own_ref])
+    repo, relpath, proposal, edit = tracked.repo, tracked.relpath, request.proposal, request.edit
+    refs.check_plain(repo.common_dir, [STAGING, refs.proposal_ref(proposal.id)])
     refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, request.standing)
     done = found_again(request, tracked, branch)
@@ -158,101 +155,89 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     misfit = _misfit(request, tracked)
     if misfit is not None:
         return misfit
-    rebuilt, rest, held = _line_for(request, tracked, branch)
-    before = objects.read_blob(repo.git, rebuilt.tip, relpath)
-    if before is None and request.creates:
+    line = _line_for(request, tracked, branch)
+    before = objects.read_blob(repo.git, line.top, relpath)
+    if before is None and proposal.creates:
         before = b""
+    if before is None:  # the branch cannot be made again now, and rests on a commit without the skill
+        return Waiting(f"on hold: {line.held or f'{relpath} is not on {STAGING_BRANCH}'}")
     try:
-        after = (
-            _edited(request, objects.read_blob(repo.git, repo.head, relpath), before) if before is not None else None
-        )
+        after = _edited(edit, objects.read_blob(repo.git, repo.head, relpath), before)
     except SkilldError as error:
-        return EditConflict(_opponents(request, repo, rebuilt, rest, relpath), str(error))
-    if before is None or after is None:  # the branch cannot be made again now, and rests on a commit without the skill
-        return Waiting(f"on hold: {held or f'{relpath} is not on {STAGING_BRANCH}'}")
+        return EditConflict(_opponents(edit, repo, line, relpath), str(error))
     if after == before:
         return Unchanged()
-    ident = skilld_ident(request.epoch)
+    ident = Ident("skilld", EMAIL, request.epoch)
     commit = objects.write_commit(
         repo.git,
-        tree=with_files(repo, rebuilt.tip, side_files(repo, rebuilt.tip, request.also) | {relpath: after}),
-        parents=[rebuilt.tip],
-        message=_message(request, private=repo.remote and not request.share_quote),
+        tree=with_files(repo, line.top, side_files(repo, line.top, edit.also) | {relpath: after}),
+        parents=[line.top],
+        message=_message(request, private=repo.remote),
         author=ident,
         committer=ident,
     )
-    rebuilt.at[request.id] = commit
-    _move(repo, branch, commit, rebuilt, request.dropped)
-    line = _line(commit, rest, rebuilt, held)
-    return Proposed(request.id, commit, rest.commit, STAGING_BRANCH, str(repo.address), relpath, line)
+    line.tip = line.at[proposal.id] = commit
+    _move(repo, branch, line, request.dropped)
+    return Proposed(proposal.id, commit, line.base, STAGING_BRANCH, str(repo.address), relpath, line)
 
 
-def _edited(request: Request, seen: bytes | None, below: bytes) -> bytes:
+def _edited(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
     """Return the skill as it stands on the branch with the edit, which was made for HEAD's version, `seen`."""
-    if request.refit is not None and seen is not None and seen != below:
+    if edit.refit is not None and seen is not None and seen != below:
         with suppress(SkilldError):
-            return request.refit(seen, request.apply(seen), below)
-    return request.apply(below)
+            return edit.refit(seen, edit.apply(seen), below)
+    return edit.apply(below)
 
 
-def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
+def _rebuild(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[str]) -> Line:
     refs.check_plain(repo.common_dir, [STAGING, PROPOSALS.rstrip("/")])
     refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, standing)
     holder = state.staging_holder(repo.common_dir)
     held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held
     if branch.tip is not None and not held and branch.line is not None:
-        known = {item.id: item for item in standing}
-        rest = _rest_for(repo, branch, known, dropped)
+        known = {item.proposal.id: item for item in standing}
         try:
-            rebuilt = rebuild_line(repo, rest.commit, branch.line, known, dropped)
+            line = rebuild_line(repo, _rest_for(repo, branch, known, dropped), branch.line, known, dropped)
         except HeldError as error:
             held = str(error)
         else:
-            tip = rebuilt.tip if rebuilt.tip != rest.commit else None
-            _move(repo, branch, tip, rebuilt, dropped)
-            return _line(tip, rest if tip else None, rebuilt)
+            _move(repo, branch, line, dropped)
+            return line if line.tip else replace(line, rest=None)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
 
 
-def _move(repo: Repo, branch: Branch, tip: str | None, rebuilt: Rebuilt, dropped: Collection[str]) -> None:
+def _move(repo: Repo, branch: Branch, line: Line, dropped: Collection[str]) -> None:
     """Move the refs. Those of proposals that came to an end go first, in a transaction of their own.
 
     One that is off the branch and still has its ref was taken off by the person. Killed after the first step, the
     branch has it still and is made again; killed after the second, the missing ref tells (skilld.proposals.observe).
     """
-    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, rebuilt.ended))
-    refs.move(repo.git, repo.common_dir, branch.moves(tip, rebuilt.at, {*dropped} - rebuilt.ended))
+    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, line.ended))
+    refs.move(repo.git, repo.common_dir, branch.moves(line.tip, line.at, {*dropped} - line.ended))
 
 
-def _line(tip: str | None, rest: Rest | None, rebuilt: Rebuilt, held: str = "") -> Line:
-    return Line(tip, rest, rebuilt.moved, rebuilt.stale, tuple(rebuilt.present), tuple(rebuilt.doubled), held)
-
-
-def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Rebuilt, Rest, str]:
-    """Return the line that the new commit goes on, made again where the base moved, and why it was not if so."""
+def _line_for(request: Request, tracked: Tracked, branch: Branch) -> Line:
+    """Return the line that the new commit goes on, made again where the base moved; `held` says why it was not."""
     repo = tracked.repo
-    known = {item.id: item for item in request.standing}
-    files = branch.files(known, request.dropped) | {
-        **dict.fromkeys(request.also, False),
-        tracked.relpath: request.creates,
-    }
+    known = {item.proposal.id: item for item in request.standing}
+    own = {**dict.fromkeys(request.edit.also, False), tracked.relpath: request.proposal.creates}
+    files = branch.files(known, request.dropped) | own
     present = [path for path in sorted(files) if _in_head(repo, path)]
     absent = [path for path, made in files.items() if made and path not in present]
     rest = find_base(repo, [*present, *_carried(repo, branch, known, request.dropped)], absent)
     held = branch.held
     if branch.line is not None:
         try:
-            return rebuild_line(repo, rest.commit, branch.line, known, request.dropped), rest, ""
+            return rebuild_line(repo, rest, branch.line, known, request.dropped)
         except HeldError as error:
             held = str(error)
-    tip = branch.tip or rest.commit
-    # Never the tip: what is known as a base is taken for no part of the branch.
-    return Rebuilt(tip, tip), describe(repo, branch.base) if branch.base else rest, held
+    # It rests on no tip of the branch: what is known as a base is taken for no part of that.
+    return Line(branch.tip or rest.commit, describe(repo, branch.base) if branch.base else rest, held=held)
 
 
-def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], dropped: Collection[str]) -> Rest:
+def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Rest:
     """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
 
     They have where neither the default branch nor the one that is checked out has the base's version of them any more;
@@ -266,7 +251,7 @@ def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], drop
     return describe(repo, base)
 
 
-def _carried(repo: Repo, branch: Branch, known: Mapping[str, Standing], dropped: Collection[str]) -> list[str]:
+def _carried(repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], dropped: Collection[str]) -> list[str]:
     """Return what HEAD has of the files that the other commits of the branch change: a base must be as new as these.
 
     They are the person's, and those of a job that was killed before its result was kept.
@@ -304,53 +289,53 @@ def _in_head(repo: Repo, relpath: str) -> bool:
     return objects.read_blob(repo.git, repo.head, relpath) is not None
 
 
-def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged | None:
+def _misfit(request: Request, tracked: Tracked) -> Waiting | AnchorNotFound | Unchanged | None:
     """Return why the edit cannot be made on HEAD's version, or None if it can."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
-        return Unchanged() if request.apply(stored) == stored else None
+        return Unchanged() if request.edit.apply(stored) == stored else None
     except SkilldError as error:
         reason = str(error)
     try:
-        request.apply(request.path.read_bytes())
+        request.edit.apply(Path(request.proposal.path).read_bytes())
     except (SkilldError, OSError):
-        return Misfit(reason)
+        return AnchorNotFound(reason)
     return Waiting(f"on hold until you commit your changes to {tracked.relpath}")
 
 
-def _opponents(request: Request, repo: Repo, rebuilt: Rebuilt, rest: Rest, relpath: str) -> tuple[str, ...]:
+def _opponents(edit: ProposalEdit, repo: Repo, line: Line, relpath: str) -> tuple[str, ...]:
     """Return the proposals of the first commit on the line after which the edit no longer fits."""
-    out = repo.git.run("rev-list", "--reverse", rebuilt.tip, f"^{rest.commit}").decode().split()
+    out = repo.git.run("rev-list", "--reverse", line.top, f"^{line.base}").decode().split()
     for commit in objects.read_commits(repo.git, out):
         if commit is None:
             continue
         try:
-            request.apply(objects.read_blob(repo.git, commit.oid, relpath) or b"")
+            edit.apply(objects.read_blob(repo.git, commit.oid, relpath) or b"")
         except SkilldError:
             return commit.proposals
     return ()
 
 
 def _message(request: Request, *, private: bool) -> bytes:
+    proposal = request.proposal
+    quotes = [] if private else proposal.evidence[:1]  # a merge quotes nobody
     return model.compose(
-        skill=request.skill,
-        summary=request.summary,
-        reason=request.reason,
-        quote="" if private else request.quote,
+        skill=proposal.skill,
+        summary=proposal.summary,
+        reason=proposal.reason,
+        quote="".join(one.quote for one in quotes),
         remark=request.remark,
         trailers={
-            "Proposal": request.id,
-            "Batch": request.batch_id,
-            "Session": "" if private else request.session_id,
-            "Kind": str(request.kind),
-            "Confidence": f"{request.confidence:.2f}",
-            "Model": request.model,
-            "Also": ", ".join(request.also),
+            "Proposal": proposal.id,
+            "Batch": proposal.batch_id,
+            "Session": "" if private else proposal.session_id,
+            "Kind": str(proposal.kind),
+            "Confidence": f"{proposal.confidence:.2f}",
+            "Model": proposal.model,
+            "Also": ", ".join(request.edit.also),
         },
     )
 
-
-# Taking everything of skilld's out of a repository: its staging branch, the refs of proposals, what it shared.
 
 _OURS = PROPOSALS.removesuffix("proposals/").rstrip("/")
 _SHARES = SHARES.rstrip("/")
@@ -380,7 +365,7 @@ def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
     Raises as `plan`, and for locks and lost races.
     """
     repo = open_repo(address)
-    with in_turn(repo.common_dir):
+    with repo_lock(repo.common_dir):
         tips = _tips(repo)
         planned = _plan(repo, tips, shared)
         refs.move(repo.git, repo.common_dir, [refs.Change(name, None, tips[name]) for name in planned.refs])

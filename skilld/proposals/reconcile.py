@@ -13,10 +13,10 @@ from pathlib import Path
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.run import one_command
-from skilld.proposals.model import Seen, settle
+from skilld.proposals.model import GitStatus, settle
 from skilld.proposals.observe import observe as look
 from skilld.proposals.staging import private_repositories, restage, stage, unlock
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import GitResult, Observe
 from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
 
@@ -48,7 +48,7 @@ _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 class _Findings:
     """What a look found so far, as in `GitResult`."""
 
-    staged: Staged = field(default_factory=Staged)
+    staged: StagingResult = field(default_factory=StagingResult)
     missing: dict[str, float | None] = field(default_factory=dict)
     committed: list[Proposal] = field(default_factory=list)
     branches: dict[str, str] = field(default_factory=dict)
@@ -57,16 +57,6 @@ class _Findings:
     def decide(self, proposal: Proposal, state: State, *, commit: str = "", note: str = "") -> None:
         """Note a decision, with the state it was made from: it holds only where that is still so."""
         self.staged.decisions.append(StateChange(proposal.id, proposal.state, state, commit, note))
-
-    def take_in(self, staged: Staged) -> None:
-        """Take in what came of staging, but for what it made."""
-        mine = self.staged
-        mine.moved += staged.moved
-        mine.refitted += staged.refitted
-        mine.decisions += staged.decisions
-        mine.remade += staged.remade
-        mine.rests |= staged.rests
-        mine.homes |= staged.homes
 
 
 @one_command()
@@ -100,7 +90,7 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
-        there = there or seen.seen is not Seen.GONE
+        there = there or seen.seen is not GitStatus.GONE
         after = settle(proposal, seen, job.missing.get(proposal.id), job.now)
         if after.state is not proposal.state or after.note != proposal.note:
             found.decide(proposal, after.state, commit=after.commit, note=after.note)
@@ -118,7 +108,7 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
         still_open = _rebuild(repo, still_open, closed, found, job)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
-            staged = Staged(by_code=job.by_code, most_tokens=job.most_tokens)
+            staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
             still_open += _try_again(waiting, still_open, closed, found, staged, alone=job.alone)
 
 
@@ -130,9 +120,9 @@ def _rebuild(
         unlock(repo)
     if not job.rebuild:
         return still_open
-    staged = Staged(by_code=job.by_code, most_tokens=job.most_tokens)
+    staged = StagingResult(by_code=job.by_code, most_tokens=job.most_tokens)
     restage(repo, still_open, staged, dropped)
-    found.take_in(staged)
+    found.staged.take_in(staged)
     ended = {one.proposal for one in staged.decisions}
     remade = {proposal.id: proposal for proposal in staged.remade}
     now = {proposal.id: remade.get(proposal.id, proposal) for proposal in still_open if proposal.id not in ended}
@@ -148,7 +138,7 @@ def _try_again(
     standing: list[Proposal],
     dropped: list[str],
     found: _Findings,
-    staged: Staged,
+    staged: StagingResult,
     *,
     alone: bool,
 ) -> list[Proposal]:
@@ -167,5 +157,5 @@ def _try_again(
         found.decide(waiting, State.ACCEPTED, note="you made this change yourself")
     committed = [proposal for proposal in staged.made if proposal.commit]
     found.committed += committed
-    found.take_in(staged)
+    found.staged.take_in(staged)
     return committed

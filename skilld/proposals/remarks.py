@@ -11,7 +11,7 @@ from skilld.classify.contradiction import contradicts_plainly, forbids
 from skilld.clock import seconds
 from skilld.files import read_plain
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.proposals.model import PATIENCE
+from skilld.proposals.model import RESTORABLE_SECONDS
 from skilld.store import Store
 from skilld.store.batches import REMAKE
 from skilld.store.meta import LOOKED_AT, RESTS_ON
@@ -64,8 +64,8 @@ def being_made_anew(store: Store, proposal: Proposal) -> str:
 def hours_left(store: Store, proposal: Proposal, now: float) -> int:
     """Return the hours, rounded up, until a dropped proposal counts as rejected; at least 1: a look makes it final."""
     since = seconds(store.proposals.missing_since(proposal.id))
-    left = PATIENCE if since is None else since + PATIENCE - now
-    return math.ceil(min(max(left, 1), PATIENCE) / _HOUR)
+    left = RESTORABLE_SECONDS if since is None else since + RESTORABLE_SECONDS - now
+    return math.ceil(min(max(left, 1), RESTORABLE_SECONDS) / _HOUR)
 
 
 def rests_on(store: Store, proposal: Proposal) -> str:
@@ -127,16 +127,13 @@ def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
     return [other for other in others if other is not None and other.state is State.OPEN]
 
 
-# Decisions that plain git made while an agent was at work in the repository: told as such, with the step back.
-
-
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
     return f"rejected because: {why}" if why else ""
 
 
-_RECENT = 7 * 86400  # seconds
+_RECENT_SECONDS = 7 * 86400  # seconds
 _BACK = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
 
 
@@ -155,15 +152,13 @@ def doubts(store: Store, now: float) -> list[str]:
     found = [
         (proposal.decided_at, f"{proposal.id}: {text}")
         for proposal in store.proposals.in_states([*_BACK])
-        if now - (seconds(proposal.decided_at) or 0) < _RECENT and (text := doubt(store, proposal))
+        if now - (seconds(proposal.decided_at) or 0) < _RECENT_SECONDS and (text := doubt(store, proposal))
     ]
     return [text for _, text in sorted(found, reverse=True)]
 
 
-# Whether an agent was at work in a repository when plain git decided there.
-
-_BEFORE = 60.0  # seconds: commits have whole ones, and clocks differ
-_AFTER = 300.0  # seconds in which an agent at work may write nothing
+_BEFORE_SECONDS = 60.0  # seconds: commits have whole ones, and clocks differ
+_AFTER_SECONDS = 300.0  # seconds in which an agent at work may write nothing
 _WHOLE = 1.0  # seconds: the time of a commit has no fraction. Who has left can have done nothing later.
 
 
@@ -174,9 +169,9 @@ def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
     between that look and now counts.
     """
     last = float(store.meta.get(LOOKED_AT, 0.0)) or seconds(proposal.created_at) or now
-    first, until = (at, at) if last - _BEFORE <= at <= now else (min(last, now), now)
-    sessions = store.transcripts.active(first - _AFTER, first - _WHOLE)
-    agents = agents_in(sessions, proposal, until + _BEFORE)
+    first, until = (at, at) if last - _BEFORE_SECONDS <= at <= now else (min(last, now), now)
+    sessions = store.transcripts.active(first - _AFTER_SECONDS, first - _WHOLE)
+    agents = agents_in(sessions, proposal, until + _BEFORE_SECONDS)
     return f"{MAYBE}{', '.join(agents)}" if agents else "git"
 
 

@@ -9,6 +9,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.proposals.model import AWAY
 from skilld.proposals.remarks import who_decided
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
 from skilld.store.batches import REMAKE, StoredBatch
@@ -26,7 +27,9 @@ def record(
 
     `beside` are the proposals that are about to be made of the same batch.
     """
-    known = [one for key in batch.job.turns for one in store.learnings.of_turn(key)] if _is_of_learnings(batch) else []
+    known = (
+        [one for key in batch.job.turns for one in store.learnings.of_turn(key)] if batch.job.kind == "waiting" else []
+    )
     for one in known:  # judged once more: they have a place now, or it is known which one they wait for
         if result.proposals or result.notes:
             store.learnings.forget(one.id)
@@ -63,10 +66,6 @@ def record(
             store.learnings.forget(_learning_id(evidence.turn, evidence.quote))
     follow(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
-
-
-def _is_of_learnings(batch: StoredBatch) -> bool:
-    return batch.job.kind == "waiting"
 
 
 def kept_for_now(store: Store, result: BatchResult) -> tuple[str, ...]:
@@ -124,6 +123,11 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
     if changes.rests:
         known = {**store.meta.get(RESTS_ON, {}), **changes.rests}
         store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})
+
+
+def staging_for(store: Store) -> StagingResult:
+    """Return a staging of which nothing came yet, by the settings that the daemon follows."""
+    return StagingResult(by_code=by_code(store), most_tokens=most_tokens(store))
 
 
 def by_code(store: Store) -> bool:

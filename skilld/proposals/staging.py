@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,10 +20,10 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.paths import places
 from skilld.proposals.contradictions import sentence
-from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
+from skilld.proposals.model import ProposalEdit, Proposed, ProposeOutcome, Request, Unchanged, Waiting
 from skilld.proposals.propose import propose, rebuild
 from skilld.proposals.refit import ANEW, REMADE, Edit, side_edits
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.skills import opt_out
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
@@ -48,7 +48,7 @@ def placed_anew(proposal: Proposal, tracked: Tracked) -> Proposal | None:
     if not origin:
         return proposal
     names = [f"{commit}:{relpath}" for commit in (origin, tracked.repo.head)]
-    seen, current = (item.data if item else None for item in objects.read(git, names))
+    seen, current = objects.texts(git, names)
     if seen is None or current is None or _fits(edit, current):
         return proposal
     try:
@@ -83,7 +83,7 @@ def _fits(edit: Edit, text: bytes) -> bool:
 NEW = "new skill: "  # what the summary of a proposal that makes one begins with
 _TITLE = "The edit was not proposed"
 # A lock that a running git holds is gone in milliseconds.
-_ABANDONED = 10.0
+_ABANDONED_SECONDS = 10.0
 
 
 def private_repositories() -> Path:
@@ -95,7 +95,7 @@ def private_repositories() -> Path:
 def stage(
     proposal: Proposal,
     standing: Sequence[Proposal],
-    staged: Staged,
+    staged: StagingResult,
     dropped: Collection[str] = (),
     *,
     alone: bool = False,
@@ -108,27 +108,11 @@ def stage(
     proposal that fits only the person's uncommitted SKILL.md is made without a commit and waits for theirs, and so is
     one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
     """
-    was_open = _latest(standing, staged)
-    if not _stage(proposal, was_open, staged, dropped, alone=alone, restored=restored):
-        return False
-    _revive([one for one in was_open if one.repo == staged.made[-1].repo], was_open, staged, dropped)
-    return True
-
-
-def _stage(
-    proposal: Proposal,
-    standing: Sequence[Proposal],
-    staged: Staged,
-    dropped: Collection[str] = (),
-    *,
-    alone: bool = False,
-    restored: bool = False,
-) -> bool:
-    private = private_repositories()
+    standing, private = _latest(standing, staged), private_repositories()
     proposal = _checked(proposal, (*standing, *staged.made))
     tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:
-        refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
+        refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED_SECONDS)
     repo = str(tracked.repo.address)
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
@@ -142,13 +126,19 @@ def _stage(
         waits = Waiting(f"on hold: {why}; to find what can be removed: skilld trim")
         return _take(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
-        request = replace(_request(proposal, dropped, private), restored=restored, remark=sentence(proposal, tracked))
-        outcome = propose(replace(request, standing=tuple(standing_of(other, edits[other.id]) for other in open_here)))
+        mine = Edit(proposal)
+        whole = ProposalEdit(proposal, mine, partial(mine.certain, newest=True), side_edits(proposal))
+        standing_here = tuple(standing_of(other, edits[other.id]) for other in open_here)
+        remark = sentence(proposal, tracked)
+        outcome = propose(Request(whole, standing_here, frozenset(dropped), private, restored, remark))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = Waiting(f"on hold: {busy.cause}")
-    return _take(outcome, proposal, repo, staged, edits)
+    if not _take(outcome, proposal, repo, staged, edits):
+        return False
+    _revive([one for one in standing if one.repo == staged.made[-1].repo], standing, staged, dropped)
+    return True
 
 
 def _too_large(proposal: Proposal, tracked: Tracked, others: Sequence[Proposal], most_tokens: int) -> str:
@@ -179,31 +169,9 @@ def _count(text: str) -> int:
     return tokenizer().count(text)
 
 
-def _request(proposal: Proposal, dropped: Collection[str], private: Path) -> Request:
-    edit = Edit(proposal)
-    return Request(
-        id=proposal.id,
-        batch_id=proposal.batch_id,
-        path=Path(proposal.path),
-        skill=proposal.skill,
-        apply=edit,
-        refit=partial(edit.certain, newest=True),
-        summary=proposal.summary,
-        reason=proposal.reason,
-        quote=proposal.evidence[0].quote if proposal.evidence else "",  # a merge quotes nobody
-        kind=proposal.kind,
-        confidence=proposal.confidence,
-        session_id=proposal.session_id,
-        model=proposal.model,
-        at=proposal.created_at,
-        dropped=frozenset(dropped),
-        private=private,
-        creates=proposal.creates,
-        also=side_edits(proposal),
-    )
-
-
-def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged, edits: Mapping[str, Edit]) -> bool:
+def _take(
+    outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: StagingResult, edits: Mapping[str, Edit]
+) -> bool:
     """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
     match outcome:
         case Proposed():
@@ -252,7 +220,7 @@ def _what(proposal: Proposal) -> str:
 
 
 @one_command()
-def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> str:
+def restage(repo: str, standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str] = ()) -> str:
     """Make the staging branch of a repository again from the `standing` proposals, without the `dropped` ones.
 
     Returns why it was left as it is, or nothing. Raises SkilldError if the repository cannot be used.
@@ -266,24 +234,26 @@ def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Co
     return line.held
 
 
-def _latest(proposals: Sequence[Proposal], staged: Staged) -> list[Proposal]:
+def _latest(proposals: Sequence[Proposal], staged: StagingResult) -> list[Proposal]:
     """Return proposals as they are since they were staged again, without those that came to an end."""
     remade = {one.id: one for one in staged.remade}
     ended = {one.proposal for one in staged.decisions}
     return [remade.get(one.id, one) for one in proposals if one.id not in ended]
 
 
-def _revive(here: Sequence[Proposal], standing: Sequence[Proposal], staged: Staged, dropped: Collection[str]) -> None:
+def _revive(
+    here: Sequence[Proposal], standing: Sequence[Proposal], staged: StagingResult, dropped: Collection[str]
+) -> None:
     """Make those again from what was said whose edit lost its place when the branch of a repository was made again."""
     stale = {one.proposal: one for one in staged.decisions if one.after is State.STALE and staged.by_code}
     for proposal in (one for one in here if one.id in stale):
         from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
 
-        mine = Staged()
+        mine = StagingResult(by_code=False)  # what loses its place by this is not made again as well
         try:
             fresh = made_anew(proposal, *texts(proposal))
             others = [*_latest(standing, staged), *staged.made]
-            if not _stage(fresh, others, mine, dropped) or not mine.made[0].commit:
+            if not stage(fresh, others, mine, dropped) or not mine.made[0].commit:
                 continue
         except (SkilldError, OSError):
             continue
@@ -307,15 +277,9 @@ def texts(proposal: Proposal) -> tuple[bytes | None, bytes]:
 
 def unlock(repo: str) -> None:
     """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
-    refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
+    refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED_SECONDS)
 
 
-def applier(proposal: Proposal) -> Callable[[bytes], bytes]:
-    """Return the proposal's edit as a function of the file's bytes."""
-    return Edit(proposal)
-
-
-def standing_of(proposal: Proposal, edit: Edit) -> Standing:
+def standing_of(proposal: Proposal, edit: Edit) -> ProposalEdit:
     """Return an open proposal as a rebuild of the branch needs it."""
-    creates, also = proposal.creates, side_edits(proposal)
-    return Standing(proposal.id, proposal.relpath, proposal.base, edit, proposal.commit, creates, edit.anew, also)
+    return ProposalEdit(proposal, edit, edit.anew, side_edits(proposal))

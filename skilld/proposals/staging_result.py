@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Staged:
+class StagingResult:
     """What came of staging so far: `made` are the proposals that are new, most of the rest is as in `Changes`.
 
     With `by_code` an edit that lost its place is made again by code at once where that can be; without, it is left to a
@@ -34,8 +34,7 @@ class Staged:
 
     def follow(self, repo: str, line: Line, edits: Mapping[str, Edit]) -> None:
         """Take in what became of the open proposals, and their edits, when the staging branch was written."""
-        base = line.rest.commit if line.rest else ""
-        self.rests[repo] = line.rest.warning if line.rest else ""
+        base, self.rests[repo] = line.base, line.rest.warning if line.rest else ""
         moved = dict(line.moved)
         own = [made.id for made in self.made if made.id in moved]
         for name, edit in edits.items():
@@ -56,18 +55,21 @@ class Staged:
         """Put a proposal in the place of the one made with its id."""
         self.made = [proposal if made.id == proposal.id else made for made in self.made]
 
-    def take_over(self, other: Staged) -> None:
+    def take_over(self, other: StagingResult) -> None:
         """Take in what came of staging proposals again that were open already."""
-        new = {made.id for made in self.made}
+        new = {made.id: made for made in self.made}
         for moved in (one for one in other.moved if one.proposal in new):
-            made = next(one for one in self.made if one.id == moved.proposal)
-            self.change(replace(made, commit=moved.commit, base=moved.base))
-        self.moved += [one for one in other.moved if one.proposal not in new]
+            self.change(replace(new[moved.proposal], commit=moved.commit, base=moved.base))
+        self.take_in(replace(other, moved=[one for one in other.moved if one.proposal not in new], remade=other.made))
+
+    def take_in(self, other: StagingResult) -> None:
+        """Take in what became of open proposals by another staging, but nothing that it made."""
+        self.moved += other.moved
         self.refitted += other.refitted
         self.decisions += other.decisions
+        self.remade += other.remade
         self.rests |= other.rests
         self.homes |= other.homes
-        self.remade += other.made
 
     def _end(self, name: str, after: State, note: str) -> None:
         self.decisions.append(StateChange(name, State.OPEN, after, note=note))

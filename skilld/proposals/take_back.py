@@ -20,10 +20,10 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, STAGING
 from skilld.proposals.amend import staged_on
 from skilld.proposals.cherry_pick import revert
-from skilld.proposals.decide import Told, rebuild_branch
+from skilld.proposals.decide import DecisionReport, rebuild_branch
 from skilld.proposals.results import follow
 from skilld.proposals.staging import private_repositories
-from skilld.proposals.worktree import Desk, at_desk
+from skilld.proposals.worktree import Worktree, prepared_worktree
 from skilld.store import Store
 from skilld.types import Proposal, State
 
@@ -33,7 +33,7 @@ _UNDONE = "undone"
 
 
 @one_command()
-def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) -> Told:
+def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) -> DecisionReport:
     """Undo the acceptance of a proposal, and have it open again.
 
     Raises SkilldError, with everything as it was, where neither taking back nor reverting is possible.
@@ -51,12 +51,12 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
             store.proposals.decide(current, State.REVERTED, now, who="command", why=_UNDONE, commit=commit)
         told = rebuild_branch(store, current.repo)
         left = f"It could not be put back on the staging branch: {error}"
-        return Told((f"{proposal.id} reverted: {proposal.summary}", *told.lines), (*told.warnings, left))
+        return DecisionReport((f"{proposal.id} reverted: {proposal.summary}", *told.lines), (*told.warnings, left))
     with store.transaction():
         store.proposals.decide(current, State.OPEN, now, who="command", why=_UNDONE, commit=commit)
         store.proposals.amend(made)
         follow(store, staged.changes(), time.time())
-    return Told(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
+    return DecisionReport(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
 
 
 def take_back(proposal: Proposal, removed: Mapping[str, str]) -> str:
@@ -64,21 +64,21 @@ def take_back(proposal: Proposal, removed: Mapping[str, str]) -> str:
 
     Raises RefusedError as `revert` does, where nothing can be done in that work tree.
     """
-    with at_desk(proposal, removed, private_repositories(), _TITLE, ("revert", proposal.landed)) as desk:
-        commit = objects.read_commit(desk.repo.git, proposal.landed) if proposal.landed else None
-        why = _why_not(desk, proposal, commit)
-        return why or _moved(desk, proposal, commit) if commit else why
+    with prepared_worktree(proposal, removed, private_repositories(), _TITLE, ("revert", proposal.landed)) as work_tree:
+        commit = objects.read_commit(work_tree.repo.git, proposal.landed) if proposal.landed else None
+        why = _obstacle(work_tree, proposal, commit)
+        return why or _moved(work_tree, proposal, commit) if commit else why
 
 
-def _why_not(desk: Desk, proposal: Proposal, commit: Commit | None) -> str:
-    repo = desk.repo
+def _obstacle(work_tree: Worktree, proposal: Proposal, commit: Commit | None) -> str:
+    repo = work_tree.repo
     if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
         return "no commit contains only this proposal"
     if repo.head != commit.oid:
         return "HEAD has moved to another commit"
-    if not tree.changed(repo.git, commit.parents[0], commit.oid).keys() <= {desk.tracked.relpath, *desk.also}:
+    if not tree.changed(repo.git, commit.parents[0], commit.oid).keys() <= {work_tree.tracked.relpath, *work_tree.also}:
         return "it changes other files too"
-    if desk.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no"):
+    if work_tree.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no"):
         return "the work tree has uncommitted changes"
     if other := _other_holder(repo, commit.oid):
         return f"{other} contains it too"
@@ -106,16 +106,16 @@ def _reaches(repo: Repo, commit: str, tip: str) -> bool:
     return repo.git.call("merge-base", "--is-ancestor", commit, tip).status == 0
 
 
-def _moved(desk: Desk, proposal: Proposal, commit: Commit) -> str:
+def _moved(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
     """Put the files back as they were before the commit, then the branch; return why it stayed, the files with it."""
-    repo, parent = desk.repo, commit.parents[0]
-    done = desk.person.call("read-tree", "-m", "-u", commit.oid, parent)
+    repo, parent = work_tree.repo, commit.parents[0]
+    done = work_tree.person.call("read-tree", "-m", "-u", commit.oid, parent)
     if done.status:
         return f"git could not put the files back ({done.err.splitlines()[0] if done.err else 'no reason given'})"
     try:
         change = refs.Change(repo.branch or "", parent, commit.oid)
         refs.move(repo.git, repo.common_dir, [change], _NOTE.format(proposal.id))
     except SkilldError:
-        desk.person.run("read-tree", "-m", "-u", parent, commit.oid)
+        work_tree.person.run("read-tree", "-m", "-u", parent, commit.oid)
         return "its branch has moved, or is locked"
     return ""

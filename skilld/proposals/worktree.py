@@ -25,7 +25,7 @@ from skilld.git.objects import Commit, Ident, merges
 from skilld.git.repo import Repo, Tracked, find, find_absent, open_repo
 from skilld.git.run import PersonGit
 from skilld.git.staging_branch import STAGING, STAGING_BRANCH
-from skilld.git.state import in_turn
+from skilld.git.state import repo_lock
 from skilld.proposals.model import Apply, Landed, Way
 from skilld.types import Proposal
 
@@ -109,7 +109,7 @@ _LOCK = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTI
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Worktree:
     """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal.
 
     `also` are the paths in the repository of further files that the proposal changes, as far as HEAD has them.
@@ -123,7 +123,7 @@ class Desk:
     also: tuple[str, ...] = ()
 
     @property
-    def by_hand(self) -> str:
+    def manual_command(self) -> str:
         """How to make the decision by hand."""
         return self.remedy()
 
@@ -134,10 +134,12 @@ class Desk:
 
     def refused(self, cause: str, first: str = "") -> RefusedError:
         """Return the refusal of this decision for a reason; `first` is what git, too, needs before the command."""
-        return RefusedError(self.title, cause, f"{first}, then: {self.by_hand}" if first else self.by_hand)
+        return RefusedError(
+            self.title, cause, f"{first}, then: {self.manual_command}" if first else self.manual_command
+        )
 
 
-def by_hand(repo: Repo, *command: str) -> str:
+def manual_command(repo: Repo, *command: str) -> str:
     """Return a git command as a person would type it."""
     how = ["skilld", "git", "--root"] if repo.private else ["git", "-C"]
     return shlex.join([*how, str(repo.toplevel), *command])
@@ -156,10 +158,10 @@ def tracked_by(proposal: Proposal, private: Path | None) -> Tracked:
 
 
 @contextmanager
-def at_desk(
+def prepared_worktree(
     proposal: Proposal, removed: Mapping[str, str], private: Path | None, title: str, command: tuple[str, ...]
-) -> Iterator[Desk]:
-    """Give the desk for a decision on a proposal; no other process of ours decides in that work tree meanwhile.
+) -> Iterator[Worktree]:
+    """Give the work tree for a decision on a proposal; no other process of ours decides in that work tree meanwhile.
 
     Raises RefusedError (`title`, and `git COMMAND` as the remedy) where the skill is not in the work tree or has
     uncommitted changes, an operation is in progress, HEAD is detached or the staging branch itself.
@@ -172,13 +174,13 @@ def at_desk(
         repo = open_repo(address)
         raise RefusedError(title, cause, _remedy(repo, proposal, command))
     tracked = tracked_by(proposal, private)
-    with in_turn(tracked.repo.git_dir):
+    with repo_lock(tracked.repo.git_dir):
         if refs.tip(tracked.repo.git, "HEAD") != tracked.repo.head:
             tracked = tracked_by(proposal, private)
         person, hand = person_git(tracked.repo, removed), partial(_remedy, tracked.repo, proposal, command)
         git, commit = tracked.repo.git, tracked.repo.head
         also = tuple(one.relpath for one in proposal.also if tree.entry(git, commit, one.relpath) is not None)
-        yield _ready(Desk(title, tracked, Path(proposal.path), person, hand, also))
+        yield _ready(Worktree(title, tracked, Path(proposal.path), person, hand, also))
 
 
 def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
@@ -188,14 +190,14 @@ def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
         return f"skilld show {proposal.id}"
     base, other = (f"{oid}^", oid) if verb == "cherry-pick" else (oid, f"{oid}^")
     names = [f"{commit}:{proposal.relpath}" for commit in (base, repo.head, other)]
-    old, current, new = (item.data if item is not None else None for item in objects.read(repo.git, names))
+    old, current, new = objects.texts(repo.git, names)
     texts = [current]
     with suppress(OSError):
         texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []
     if current is None and (renamed := _renamed(repo, f"{oid}^", proposal.relpath)):
         texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
     if all(merges(repo.git, old, text, new) for text in texts):
-        return by_hand(repo, *command)
+        return manual_command(repo, *command)
     again = f"skilld {'accept' if verb == 'cherry-pick' else verb} {proposal.id}"
     return f"Restore {proposal.relpath}, then: {again}" if current is None and not proposal.creates else again
 
@@ -208,34 +210,34 @@ def _renamed(repo: Repo, since: str, relpath: str) -> str:
     return next(found, "")
 
 
-def _ready(desk: Desk) -> Desk:
-    tracked, repo = desk.tracked, desk.repo
+def _ready(work_tree: Worktree) -> Worktree:
+    tracked, repo = work_tree.tracked, work_tree.repo
     busy = state.in_progress(repo.git_dir)
     if busy is not None:
-        raise desk.refused(f"{busy} is in progress in {repo.toplevel}", "Finish or abort it")
+        raise work_tree.refused(f"{busy} is in progress in {repo.toplevel}", "Finish or abort it")
     if repo.branch is None:
-        raise desk.refused(f"no branch is checked out in {repo.toplevel}")
+        raise work_tree.refused(f"no branch is checked out in {repo.toplevel}")
     if repo.branch == STAGING:
-        raise desk.refused(f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}")
+        raise work_tree.refused(f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}")
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
-    for relpath in (tracked.relpath, *desk.also):
-        if desk.person.run("status", *limits, "--", relpath):
-            raise desk.refused(f"{relpath} has uncommitted changes", "Commit or stash it")
-    return desk
+    for relpath in (tracked.relpath, *work_tree.also):
+        if work_tree.person.run("status", *limits, "--", relpath):
+            raise work_tree.refused(f"{relpath} has uncommitted changes", "Commit or stash it")
+    return work_tree
 
 
-def versions(desk: Desk, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:
+def versions(work_tree: Worktree, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:
     """Return the skill, or a further file, before and after a commit; empty if it had none.
 
     Raises RefusedError if it had one that cannot be read: taken for an empty one, it would be emptied.
     """
-    relpath = relpath or desk.tracked.relpath
-    before = _version(desk, commit.parents[0], relpath) if commit.parents else b""
-    return before, _version(desk, commit.oid, relpath)
+    relpath = relpath or work_tree.tracked.relpath
+    before = _version(work_tree, commit.parents[0], relpath) if commit.parents else b""
+    return before, _version(work_tree, commit.oid, relpath)
 
 
-def _version(desk: Desk, commit: str, relpath: str) -> bytes:
-    git = desk.repo.git
+def _version(work_tree: Worktree, commit: str, relpath: str) -> bytes:
+    git = work_tree.repo.git
     try:
         found = objects.read_blob(git, commit, relpath)
         if found is not None or tree.entry(git, commit, relpath) is None:
@@ -243,15 +245,17 @@ def _version(desk: Desk, commit: str, relpath: str) -> bytes:
     except GitFailedError:  # a partial clone that has not fetched it
         pass
     cause = f"{relpath} in commit {commit[:10]} cannot be read"
-    raise RefusedError(desk.title, cause, f"To list what is damaged or missing: {by_hand(desk.repo, 'fsck')}")
+    raise RefusedError(
+        work_tree.title, cause, f"To list what is damaged or missing: {manual_command(work_tree.repo, 'fsck')}"
+    )
 
 
-def would_merge(desk: Desk, old: bytes, new: bytes, relpath: str = "") -> bool:
+def would_merge(work_tree: Worktree, old: bytes, new: bytes, relpath: str = "") -> bool:
     """Whether the change from `old` to `new` merges into HEAD's version of the skill, or of a further file.
 
     Asked before git is: its conflicts and their abort would leave traces (ORIG_HEAD, the times of files).
     """
-    current = objects.read_blob(desk.repo.git, desk.repo.head, relpath or desk.tracked.relpath)
+    current = objects.read_blob(work_tree.repo.git, work_tree.repo.head, relpath or work_tree.tracked.relpath)
     if current is None:
         return not old
     try:
@@ -261,30 +265,30 @@ def would_merge(desk: Desk, old: bytes, new: bytes, relpath: str = "") -> bool:
     return True
 
 
-def commit_by_lines(desk: Desk, change: Apply, message: bytes, author: Ident | None) -> Landed:
+def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: Ident | None) -> Landed:
     """Make a change in the skill's file and commit that file alone; what else is staged stays staged.
 
     `author` is None for the person themselves. Raises RefusedError if the change does not fit, or the commit fails
     (a hook, no identity): the file then has its old bytes again.
     """
-    old = read(desk.path)
+    old = read(work_tree.path)
     try:
         new = change(old)
     except SkilldError as error:
-        raise desk.refused(error.cause or error.title) from error
+        raise work_tree.refused(error.cause or error.title) from error
     if new == old:
-        return Landed(desk.repo.head, Way.NOTHING)
-    replace(desk.path, old, new)
-    return commit_file(desk, message, author, lambda: _put_back(desk, old, new))
+        return Landed(work_tree.repo.head, Way.NOTHING)
+    replace(work_tree.path, old, new)
+    return commit_file(work_tree, message, author, lambda: _put_back(work_tree, old, new))
 
 
 @contextmanager
-def beside(desk: Desk, changes: Mapping[str, Apply]) -> Iterator[None]:
+def beside(work_tree: Worktree, changes: Mapping[str, Apply]) -> Iterator[None]:
     """Write what changes further files, those that it fits; where no commit comes of it, they are put back."""
     done: list[tuple[Path, bytes, bytes]] = []
     try:
         for relpath, change in changes.items():
-            path = desk.repo.toplevel / relpath
+            path = work_tree.repo.toplevel / relpath
             if path.resolve() != path:
                 continue  # a folder on the way is a link by now
             with suppress(SkilldError):
@@ -295,12 +299,12 @@ def beside(desk: Desk, changes: Mapping[str, Apply]) -> Iterator[None]:
                     done.append((path, old, new))
         yield
     finally:
-        for path, old, new in done if head(desk) == desk.repo.head else ():
+        for path, old, new in done if head(work_tree) == work_tree.repo.head else ():
             with suppress(SkilldError):
                 replace(path, new, old)
 
 
-def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]) -> Landed:
+def commit_file(work_tree: Worktree, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]) -> Landed:
     """Commit the skill's file alone as it stands in the work tree, or that it does not; what else is staged stays so.
 
     `author` is None for the person themselves. Where no commit comes of it, `put_back` is called, which returns what
@@ -310,14 +314,16 @@ def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Call
     fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
     kept: list[str] = []
     try:
-        result = desk.person.call("commit", *fixed, *who, "--", desk.tracked.relpath, *desk.also, stdin=message)
+        result = work_tree.person.call(
+            "commit", *fixed, *who, "--", work_tree.tracked.relpath, *work_tree.also, stdin=message
+        )
     finally:
-        if head(desk) == desk.repo.head:
+        if head(work_tree) == work_tree.repo.head:
             kept = put_back()
     if result.status != 0:
         cause = ". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept])
-        raise RefusedError(desk.title, cause, _first(result.err) or desk.by_hand)
-    return Landed(head(desk), Way.ANCHORS)
+        raise RefusedError(work_tree.title, cause, _first(result.err) or work_tree.manual_command)
+    return Landed(head(work_tree), Way.ANCHORS)
 
 
 def _first(err: str) -> str:
@@ -329,21 +335,23 @@ def _first(err: str) -> str:
     return ""
 
 
-def _put_back(desk: Desk, old: bytes, new: bytes) -> list[str]:
+def _put_back(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:
     """Write the old bytes again; what a hook made of the new ones is kept as an object, and named."""
-    found = read(desk.path)
-    replace(desk.path, found, old)
-    return [] if found in (old, new) else kept_as_object(desk, found)
+    found = read(work_tree.path)
+    replace(work_tree.path, found, old)
+    return [] if found in (old, new) else kept_as_object(work_tree, found)
 
 
-def kept_as_object(desk: Desk, found: bytes) -> list[str]:
+def kept_as_object(work_tree: Worktree, found: bytes) -> list[str]:
     """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
-    return [f"What a hook wrote to {desk.tracked.relpath} is in object {objects.write_blob(desk.repo.git, found)}"]
+    return [
+        f"What a hook wrote to {work_tree.tracked.relpath} is in object {objects.write_blob(work_tree.repo.git, found)}"
+    ]
 
 
-def head(desk: Desk) -> str:
+def head(work_tree: Worktree) -> str:
     """Return the commit HEAD is at now."""
-    return refs.tip(desk.repo.git, "HEAD") or desk.repo.head
+    return refs.tip(work_tree.repo.git, "HEAD") or work_tree.repo.head
 
 
 def own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:

@@ -122,9 +122,8 @@ def _is_password(password: str) -> bool:
 _PASSWORD = re.compile(
     r"""://[^\s:/?#@"'`<>()]{0,128}+:(?P<secret>[^\s/?#"'`<>;]{1,256})@(?P<host>[\w\[$%{][\w.-]{0,253}+)"""
 )
-_STAND_IN_HOST = re.compile(
-    r"(?i)(?:[\w-]+\.)*(?:host|hostname|localhost|server|domain|example)(?:\.\w+)?"
-)  # and RFC 2606
+# And RFC 2606.
+_STAND_IN_HOST = re.compile(r"(?i)(?:[\w-]+\.)*(?:host|hostname|localhost|server|domain|example)(?:\.\w+)?")
 _USER = re.compile(r"""://(?P<secret>[^\s:/?#@"'`<>()]{8,512}+)@(?=[\w\[])""")
 _ADDRESS = re.compile(r"\.(?:com|net|office|cn)/|/hooks/|/api/webhooks/|sig=|-Signature=")  # also without a scheme
 _HOOK = r"(?P<secret>[\w%.~-]{8,256}+)"

@@ -5,76 +5,21 @@ Whatever reads git, transcripts or the disk runs on threads; the screen only sho
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.widgets import Static, TabbedContent, TabPane
+from textual.widgets import TabbedContent, TabPane
 
-from skilld.review import draw
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import KeyLine, KeysApp, Pane, Rows
+from skilld.review.dialogs import KeyLine, KeysApp, Pane
 from skilld.review.generating import Generation
+from skilld.review.panes import ReportPane, SessionsPane, SkillsPane, WaitingPane
 from skilld.review.proposals_pane import ProposalsPane
-from skilld.review.report_pane import ReportPane
-from skilld.review.skills_pane import SkillsPane
-from skilld.review.waiting_pane import WaitingPane
-from skilld.store.overview import LiveSession
-
-# The tab of live sessions: how many turns were said, and how many more make a batch.
-
-_AGAIN = 5.0  # seconds
-
-
-class SessionsPane(Pane):
-    """The sessions of the last day; `turns` make a batch."""
-
-    def __init__(self, sitting: ReviewSession, turns: int) -> None:
-        super().__init__()
-        self._sitting = sitting
-        self._turns = turns
-        self._found: list[LiveSession] = []
-
-    def compose(self) -> ComposeResult:
-        """Put the list on the screen."""
-        yield Rows("sessions-list")
-        with VerticalScroll(classes="detail", can_focus=False):
-            yield Static(id="session-detail")
-
-    def on_mount(self) -> None:
-        """Read the sessions, and again every few seconds."""
-        self.rows.take_columns(draw.SESSION_COLUMNS)
-        self._read()
-        self.set_interval(_AGAIN, self._read)
-
-    @work(thread=True, exclusive=True, group="sessions")
-    def _read(self) -> None:
-        found = self._sitting.sessions()
-        self.app.call_from_thread(self._fill, found)
-
-    def _fill(self, found: list[LiveSession]) -> None:
-        row, now = self.rows.cursor_row, time.time()
-        self._found = found
-        self.rows.clear()
-        for session in found:
-            self.rows.add_row(*draw.session_cells(session, self._turns, now))
-        self.rows.move_cursor(row=max(0, min(row, len(found) - 1)))
-        self._show()
-
-    @on(Rows.RowHighlighted, "#sessions-list")
-    def _show(self) -> None:
-        row, detail = self.rows.cursor_row, self.query_one("#session-detail", Static)
-        known = 0 <= row < len(self._found)
-        detail.update(
-            draw.session_detail(self._found[row], self._sitting.home) if known else "No sessions in the last day."
-        )
-
 
 Editor = Callable[[str, Callable[[], AbstractContextManager[object]], str], str]
 
@@ -122,7 +67,6 @@ class ReviewApp(KeysApp[None]):
         self.theme = "ansi-dark"
 
     def compose(self) -> ComposeResult:
-        """Put the tabs on the screen."""
         with TabbedContent(id="tabs"):
             with TabPane("1 Proposals", id="proposals"):
                 yield ProposalsPane(self.sitting, self._ids)
@@ -137,7 +81,6 @@ class ReviewApp(KeysApp[None]):
         yield KeyLine()
 
     def action_tab(self, name: str) -> None:
-        """Show a tab, the keys going to it."""
         self.query_one("#tabs", TabbedContent).active = name
         self.query_one(f"#{name}").query(Pane).first(Pane).enter()
 

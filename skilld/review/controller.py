@@ -23,10 +23,10 @@ from skilld.jobs import waiting
 from skilld.library.archive import put_aside
 from skilld.library.rows import LibraryRow, collect, disabled, switch
 from skilld.pipeline import messages
-from skilld.proposals import amend, refresh, worktree
-from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting
+from skilld.proposals import amend, worktree
+from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Looking, Part, parts, versions
-from skilld.proposals.poll import record
+from skilld.proposals.poll import look, record
 from skilld.proposals.remarks import doubts, otherwise, standing
 from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
@@ -39,8 +39,6 @@ from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import cut, fold, safe_text
 from skilld.types import Evidence, Message, Proposal, State, TargetKind
-
-# A change of a skill as rows to show: lines in context, and in changed lines the words that differ. Pure.
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _AROUND = 3  # unchanged lines shown above and below a change
@@ -116,8 +114,6 @@ def _words(line: str, other: str) -> tuple[Segment, ...]:
             pieces.append(("".join(mine[i:j]), tag != "equal"))
     return tuple(pieces)
 
-
-# A quote in its context: the messages around it. Pure: redacted messages in, what is shown out; nothing is kept.
 
 _MAX_WORDS = 20  # of a search
 _MAX_CONTEXT = 400  # characters of a message around the quote
@@ -226,7 +222,7 @@ class ReviewSession:
     def take_in(self) -> None:
         """Take in what was decided with plain git since the last look; slow where many are open."""
         with self._store() as store:
-            read = refresh.look(store)
+            read = look(store)
         if read is not None:
             result = read()
             with self._one_at_a_time, self._store() as store:
@@ -272,11 +268,11 @@ class ReviewSession:
                 gone = str(error)
         return tuple(said), gone
 
-    def accept(self, proposal_id: str) -> Told:
+    def accept(self, proposal_id: str) -> DecisionReport:
         """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow."""
         return self._decide(proposal_id, accepting(self._around.removed))
 
-    def accept_all(self, ids: Sequence[str]) -> Told:
+    def accept_all(self, ids: Sequence[str]) -> DecisionReport:
         """Accept these in order. Where one is refused the others before it stay accepted, and it is said why."""
         lines: list[str] = []
         for one in ids:
@@ -284,33 +280,33 @@ class ReviewSession:
                 told = self.accept(one)
             except SkilldError as error:
                 why = ". ".join(part for part in (str(error), error.remedy) if part)
-                return Told(tuple(lines), (f"{one} was not accepted, so the rest were not tried. {why}",))
+                return DecisionReport(tuple(lines), (f"{one} was not accepted, so the rest were not tried. {why}",))
             lines += (*told.lines, *told.warnings)
-        return Told(tuple(lines))
+        return DecisionReport(tuple(lines))
 
-    def reject(self, proposal_id: str, why: str) -> Told:
+    def reject(self, proposal_id: str, why: str) -> DecisionReport:
         """Reject, with a reason or none; what is kept of it holds no secret."""
         return self._decide(proposal_id, rejecting(self._redact(why)))
 
-    def accept_edited(self, proposal_id: str, text: str) -> Told:
+    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
         """Accept the person's own text of the whole skill in place of what was proposed."""
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_edited(store, proposal, text, self._around.removed)
         self._done.append((State.ACCEPTED, proposal_id))
         return told.undone_by("u")
 
-    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> Told:
+    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_parts(store, proposal, chosen, self._around.removed)
         self._done.append((State.ACCEPTED, proposal_id))
         return told.undone_by("u")
 
-    def undo(self) -> Told:
+    def undo(self) -> DecisionReport:
         """Undo the last decision of this sitting; the commit of one that was accepted is taken back or reverted."""
         with self._undoing:  # of two quick presses the second means the decision before
             if not self._done:
-                return Told(("There is nothing to undo.",))
+                return DecisionReport(("There is nothing to undo.",))
             after, proposal_id = self._done[-1]
             with self._deciding(proposal_id) as (store, proposal):
                 if after is State.REJECTED:
@@ -375,7 +371,7 @@ class ReviewSession:
         with self._store() as store:
             return gather(store, time.time())
 
-    def _decide(self, proposal_id: str, decision: Decision) -> Told:
+    def _decide(self, proposal_id: str, decision: Decision) -> DecisionReport:
         with self._deciding(proposal_id) as (store, proposal):
             told = decide(store, proposal, decision)
         self._done.append((decision.after, proposal_id))

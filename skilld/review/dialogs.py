@@ -10,7 +10,9 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
 from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static, TextArea
 from textual.widgets._footer import FooterKey
 
@@ -43,7 +45,6 @@ class KeyLine(Footer):
         super().__init__(compact=True)
 
     def compose(self) -> ComposeResult:
-        """Put as many keys on the line as fit whole."""
         left = self.app.size.width
         for key in super().compose():
             if isinstance(key, FooterKey):
@@ -52,7 +53,6 @@ class KeyLine(Footer):
                 yield key
 
     def on_resize(self) -> None:
-        """Look again how many fit."""
         self.call_after_refresh(self.recompose)
 
 
@@ -68,23 +68,30 @@ class Dialog(ModalScreen[T | None]):
     BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
 
     def action_cancel(self) -> None:
-        """Leave it."""
         self.dismiss(None)
 
 
-class ReasonDialog(Dialog[str]):
+class Question(Dialog[T]):
+    """A question, and a line to type the answer in where there is a `field`."""
+
+    def __init__(self, question: str, field: Field | None = None) -> None:
+        super().__init__()
+        self._question = question
+        self._field = field
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Label(safe_text(self._question, newlines=True), markup=False)
+            if self._field is not None:
+                yield self._field
+        yield KeyLine()
+
+
+class ReasonDialog(Question[str]):
     """Asks why a proposal is rejected; an empty answer is one."""
 
     def __init__(self, summary: str) -> None:
-        super().__init__()
-        self._summary = summary
-
-    def compose(self) -> ComposeResult:
-        """Put the question on the screen."""
-        with Vertical():
-            yield Label(f"Reject: {safe_text(self._summary)}", markup=False)
-            yield Field(placeholder="reason (optional; Esc: do not reject)", id="why")
-        yield KeyLine()
+        super().__init__(f"Reject: {safe_text(summary)}", Field(placeholder="reason (optional; Esc: do not reject)"))
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -102,20 +109,17 @@ class EditDialog(Dialog[str]):
         self._first = next((row.text for row in rows if row.kind == "+"), "")
 
     def compose(self) -> ComposeResult:
-        """Put the text on the screen."""
         with Vertical():
             yield TextArea(self._text, id="text", soft_wrap=True, show_line_numbers=False, theme="css")
         yield KeyLine()
 
     def on_mount(self) -> None:
-        """Put the cursor where the change is."""
         area = self.query_one(TextArea)
         lines = area.document.lines
         at = next((number for number, line in enumerate(lines) if safe_text(line) == self._first), 0)
         area.move_cursor((at, len(lines[at])), center=True)
 
     def action_accept(self) -> None:
-        """Accept the text as it stands."""
         self.dismiss(self.query_one(TextArea).text)
 
 
@@ -134,21 +138,18 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         self._chosen: set[int] = set()
 
     def compose(self) -> ComposeResult:
-        """Put the parts on the screen, none of them chosen."""
         with Vertical():
             yield Label("Accept which parts? Space selects, Enter accepts; the others stay open.")
             yield OptionList(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
         yield KeyLine()
 
     def action_choose(self) -> None:
-        """Choose the part under the cursor, or no longer."""
         options = self.query_one(OptionList)
         if (number := options.highlighted) is not None:
             self._chosen ^= {number}
             options.replace_option_prompt_at_index(number, self._prompt(number))
 
     def action_accept(self) -> None:
-        """Accept what is chosen."""
         if self._chosen:
             self.dismiss(tuple(sorted(self._chosen)))
 
@@ -160,7 +161,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text(self._parts[number].told)}")
 
 
-class AgreeDialog(Dialog[bool]):
+class AgreeDialog(Question[bool]):
     """Asks for a yes or a no before something costs money."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -169,59 +170,32 @@ class AgreeDialog(Dialog[bool]):
         Binding("n", "answer(False)", "No"),
     ]
 
-    def __init__(self, question: str) -> None:
-        super().__init__()
-        self._question = question
-
-    def compose(self) -> ComposeResult:
-        """Put the question on the screen."""
-        with Vertical():
-            yield Label(safe_text(self._question, newlines=True), markup=False)
-        yield KeyLine()
-
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - a key's argument
-        """Answer."""
         self.dismiss(yes)
 
 
-class NameDialog(Dialog[str]):
+class NameDialog(Question[str]):
     """Asks for another name; `problem` says what is wrong with one."""
 
     def __init__(self, name: str, problem: Callable[[str], str | None]) -> None:
-        super().__init__()
-        self._name = name
+        super().__init__("The name of the new skill:", Field(name))
         self._problem = problem
-
-    def compose(self) -> ComposeResult:
-        """Put the question on the screen."""
-        with Vertical():
-            yield Label("The name of the new skill:", id="about-name")
-            yield Field(self._name, id="new-name")
-        yield KeyLine()
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
         name = event.value.strip()
         if why := self._problem(name):
-            self.query_one("#about-name", Label).update(Content(f"Enter another name: {why}"))
+            self.query_one(Label).update(Content(f"Enter another name: {why}"))
         else:
             self.dismiss(name)
 
 
-class ConfirmDialog(Dialog[bool]):
+class ConfirmDialog(Question[bool]):
     """Asks for a word to be typed before something is done that cannot be undone here."""
 
     def __init__(self, question: str, word: str) -> None:
-        super().__init__()
-        self._question = question
+        super().__init__(question, Field(placeholder=f"type {safe_text(word)} to confirm"))
         self._word = word
-
-    def compose(self) -> ComposeResult:
-        """Put the question on the screen."""
-        with Vertical():
-            yield Label(safe_text(self._question, newlines=True), markup=False)
-            yield Field(placeholder=f"type {safe_text(self._word)} to confirm", id="word")
-        yield KeyLine()
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -242,22 +216,16 @@ class KeysDialog(Dialog[None]):
         self._keys = keys
 
     def compose(self) -> ComposeResult:
-        """Put the keys on the screen."""
         width = max(len(key) for key, _ in self._keys)
         with Vertical(), VerticalScroll():
             yield Static(Content("\n".join(f"{key:>{width}}  {what}" for key, what in self._keys)))
         yield KeyLine()
 
     def action_down(self) -> None:
-        """Show what is further down."""
         self.query_one(VerticalScroll).scroll_down(animate=False)
 
     def action_up(self) -> None:
-        """Show what is further up."""
         self.query_one(VerticalScroll).scroll_up(animate=False)
-
-
-# What the tabs of the review share: a list of rows, and the focus on it.
 
 
 class Rows(DataTable[Content]):
@@ -270,7 +238,7 @@ class Rows(DataTable[Content]):
         Binding("k", "cursor_up", show=False),
     ]
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str | None = None) -> None:
         super().__init__(id=name, cursor_type="row", cell_padding=0)
 
     @property
@@ -282,6 +250,15 @@ class Rows(DataTable[Content]):
         """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
         for label, width in wanted:
             self.add_column(label, width=width, key=label)
+
+
+def turn_page(around: Widget, direction: int) -> None:
+    """Turn a page of what scrolls below a list."""
+    shown = around.query(VerticalScroll).first(VerticalScroll)
+    if direction > 0:
+        shown.scroll_page_down(animate=False)
+    else:
+        shown.scroll_page_up(animate=False)
 
 
 class Pane(Vertical):
@@ -301,19 +278,12 @@ class Pane(Vertical):
         return self.query_one(Rows)
 
     def enter(self) -> None:
-        """Take the keys."""
         self.rows.focus()
 
     def action_page(self, direction: int) -> None:
-        """Turn a page of what is below the list."""
-        shown = self.query(VerticalScroll).first(VerticalScroll)
-        if direction > 0:
-            shown.scroll_page_down(animate=False)
-        else:
-            shown.scroll_page_up(animate=False)
+        turn_page(self, direction)
 
     def action_leave(self) -> None:
-        """Exit the search, and show all again."""
         for field in self.query(Field):
             field.value = ""
         self.enter()
@@ -336,15 +306,17 @@ class SearchField(Field):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Show all")]
 
     def action_leave(self) -> None:
-        """Leave it, and show all again."""
         next(one for one in self.ancestors if isinstance(one, Pane)).action_leave()
 
 
 class KeysApp(App[R]):
     """An app that shows what each key does: a narrow screen has no room for all of them in its key line."""
 
+    def tell(self, text: str, severity: SeverityLevel = "information") -> None:
+        """Show a text from outside for some seconds, made harmless."""
+        self.notify(safe_text(text), severity=severity, markup=False)
+
     def action_keys(self) -> None:
-        """Show every key there is now."""
         named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}
         for one in self.screen.active_bindings.values():
             binding = one.binding

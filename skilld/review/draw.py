@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from textual.binding import Binding
 from textual.content import Content
-from textual.screen import Screen
 
 from skilld.clock import seconds
 from skilld.library.rows import LibraryRow
@@ -19,7 +17,8 @@ from skilld.review.controller import Excerpt, Look, Row
 from skilld.review.generating import Choice, Keep, quotes
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
-from skilld.text import counted, safe_text
+from skilld.text import counted
+from skilld.text import safe_text as safe
 from skilld.types import Proposal
 
 PROPOSAL_COLUMNS = (("file or skill", 18), ("age", 5), ("conf.", 5), ("", 2), ("what", 160))
@@ -31,15 +30,10 @@ _STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
 
 
-def safe(text: str) -> str:
-    """Return text from outside as one harmless line."""
-    return safe_text(text)
-
-
 def can_show(text: str) -> bool:
     """Whether a text can be edited on this screen: with nothing in it that a terminal would obey or hide."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\t", " ")
-    return safe_text(plain, newlines=True) == plain
+    return safe(plain, newlines=True) == plain
 
 
 def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
@@ -186,13 +180,6 @@ PAST_COLUMNS = (
 CANDIDATE_COLUMNS = (("", 4), ("what", 8), ("skill", 30), ("why", 160))
 NAME_COLUMNS = (("what", 8), ("skill", 40), ("became", 160))
 
-CSS = """
-Rows { overflow-x: hidden; height: 1fr; }
-#status { height: auto; border-top: solid ansi_bright_black; }
-#filter, #filter:focus { border: none; padding: 0; height: 1; background: ansi_default; }
-#evidence { height: 2fr; border-top: solid ansi_bright_black; }
-"""
-
 
 def box(chosen: bool) -> Content:  # noqa: FBT001 - it is what is drawn
     """Return a checkbox."""
@@ -246,25 +233,4 @@ def _evidence(one: CandidateResult, text: str) -> Iterator[Content]:
             yield Content.styled(f"    {line}", "cyan")
     if text:
         yield Content("")
-        yield Content(safe_text(text, newlines=True))
-
-
-# What the three steps of generating share on a screen: look, keys, and that the end of one ends those before it.
-
-KEYS = [
-    Binding("escape", "leave", "Leave"),
-    Binding("q", "leave", show=False),
-    Binding("question_mark", "app.keys", "Keys", key_display="?"),
-]
-BACK = Binding("b", "back", "Back")
-
-
-class Step(Screen[list[CandidateResult]]):
-    """One step. Dismissed with None it was left backwards, with a list everything is over."""
-
-    CSS = CSS
-
-    def over(self, became: list[CandidateResult] | None) -> None:
-        """End with the step behind this one, unless that was left backwards."""
-        if became is not None:
-            self.dismiss(became)
+        yield Content(safe(text, newlines=True))

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.coordinate import Coordinate
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
@@ -24,22 +25,63 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import AgreeDialog, EditDialog, KeyLine, KeysApp, NameDialog, Rows
-from skilld.review.draw import BACK, KEYS, Step, can_show, safe
+from skilld.review.dialogs import AgreeDialog, EditDialog, KeyLine, KeysApp, NameDialog, Rows, turn_page
 from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem
-from skilld.text import counted
+from skilld.text import counted, safe_text
 
-# Step 3 on a screen: the names of what was kept, and proposing it.
+_KEYS = [
+    Binding("escape", "leave", "Leave"),
+    Binding("q", "leave", show=False),
+    Binding("question_mark", "app.keys", "Keys", key_display="?"),
+]
+_BACK = Binding("b", "back", "Back")
+_PAUSE_SECONDS = 0.3  # seconds that the choice rests before rules go over it
+_PROGRESS_SECONDS = 0.1  # seconds between two words on how far it has come
+
+P = ParamSpec("P")
+
+
+class Step(Screen[list[CandidateResult]]):
+    """One step: a list, and a line of text. Left backwards it is dismissed with None, with a list all is over."""
+
+    CSS = """
+    Rows { overflow-x: hidden; height: 1fr; }
+    #status { height: auto; border-top: solid ansi_bright_black; }
+    #filter, #filter:focus { border: none; padding: 0; height: 1; background: ansi_default; }
+    #evidence { height: 2fr; border-top: solid ansi_bright_black; }
+    """
+    HEAD = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content.styled(self.HEAD, "bold"))
+        yield Rows()
+        yield Static(id="status")
+        yield KeyLine()
+
+    @property
+    def rows(self) -> Rows:
+        """The list."""
+        return self.query_one(Rows)
+
+    def say(self, text: str) -> None:
+        """Show a line of text below the list."""
+        self.query_one("#status", Static).update(Content(safe_text(text)))
+
+    def over(self, became: list[CandidateResult] | None) -> None:
+        """End with the step behind this one, unless that was left backwards."""
+        if became is not None:
+            self.dismiss(became)
 
 
 class SaveStep(Step):
     """Step 3: names, and proposing. What could not be proposed stays, to be named otherwise and tried again."""
 
+    HEAD = "3 of 3: name and propose the skills"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "name", "Name"),
         Binding("enter", "save", "Propose", priority=True),
-        BACK,
-        *KEYS,
+        _BACK,
+        *_KEYS,
     ]
 
     def __init__(self, generating: Generation, result: Preview, kept: Sequence[Keep]) -> None:
@@ -51,39 +93,24 @@ class SaveStep(Step):
         self._missed: list[CandidateResult] = []
         self._saving = False
 
-    def compose(self) -> ComposeResult:
-        """Put the list on the screen."""
-        yield Static(Content.styled("3 of 3: name and propose the skills", "bold"))
-        yield Rows("kept")
-        yield Static(id="status")
-        yield KeyLine()
-
     def on_mount(self) -> None:
-        """Fill the list."""
-        self.query_one(Rows).take_columns(draw.NAME_COLUMNS)
-        self.query_one(Rows).focus()
+        self.rows.take_columns(draw.NAME_COLUMNS)
+        self.rows.focus()
         self._fill()
 
     def _fill(self) -> None:
-        rows = self.query_one(Rows)
-        row = rows.cursor_row
-        rows.clear()
+        row = self.rows.cursor_row
+        self.rows.clear()
         for number, one in enumerate(self._left):
-            rows.add_row(*draw.name_cells(one, self._missed[number] if self._missed else None))
-        rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
+            self.rows.add_row(*draw.name_cells(one, self._missed[number] if self._missed else None))
+        self.rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
         edits = sum(not one.candidate.creates for one in self._left)
-        asked = f" skilld will ask {safe(self._generating.model)} for {counted(edits, 'edit')} to existing skills."
-        self._say(("Nothing takes effect yet; you decide in skilld review.") + (asked if self._asks(edits) else ""))
-
-    def _asks(self, edits: int) -> bool:
-        return bool(edits) and self._generating.model != OFFLINE
-
-    def _say(self, text: str) -> None:
-        self.query_one("#status", Static).update(Content(text))
+        asked = f" skilld will ask {self._generating.model} for {counted(edits, 'edit')} to existing skills."
+        asks = edits and self._generating.model != OFFLINE
+        self.say(f"Nothing takes effect yet; you decide in skilld review.{asked if asks else ''}")
 
     def action_name(self) -> None:
-        """Give the new skill under the cursor another name."""
-        row = self.query_one(Rows).cursor_row
+        row = self.rows.cursor_row
         keep = self._left[row]
         if self._saving or not keep.candidate.creates:
             return
@@ -97,7 +124,6 @@ class SaveStep(Step):
         self.app.push_screen(NameDialog(keep.name, lambda name: name_problem(name, others)), named)
 
     def action_save(self) -> None:
-        """Propose what is in the list."""
         if not self._saving:
             self._saving = True
             self._save()
@@ -111,7 +137,7 @@ class SaveStep(Step):
         self.app.call_from_thread(self._saved, became)
 
     def _progress(self, what: str, done: int, total: int) -> None:
-        self.app.call_from_thread(self._say, f"{what}: {done} of {total}")
+        self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
 
     def _saved(self, became: Sequence[CandidateResult]) -> None:
         self._saving = False
@@ -137,14 +163,15 @@ class SaveStep(Step):
 class ReviewStep(Step):
     """Step 2: what the sessions came to, with its evidence; all of it is kept until it is put aside."""
 
+    HEAD = "2 of 3: what to keep"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Keep or drop"),
         Binding("e", "edit", "Edit"),
         Binding("pagedown", "page(1)", "Scroll", priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
         Binding("enter", "go_on", "Continue", priority=True),
-        BACK,
-        *KEYS,
+        _BACK,
+        *_KEYS,
     ]
 
     def __init__(self, generating: Generation, result: Preview) -> None:
@@ -155,50 +182,41 @@ class ReviewStep(Step):
         self._kept = {number for number, one in enumerate(result.previews) if not one.why_not}
 
     def compose(self) -> ComposeResult:
-        """Put list and evidence on the screen."""
-        yield Static(Content.styled("2 of 3: what to keep", "bold"))
-        yield Rows("candidates")
+        yield Static(Content.styled(self.HEAD, "bold"))
+        yield Rows()
         with VerticalScroll(id="evidence", can_focus=False):
             yield Static(id="said")
         yield KeyLine()
 
     def on_mount(self) -> None:
-        """Fill the list."""
-        rows = self.query_one(Rows)
-        rows.take_columns(draw.CANDIDATE_COLUMNS)
+        self.rows.take_columns(draw.CANDIDATE_COLUMNS)
         for number, one in enumerate(self._result.previews):
-            rows.add_row(*draw.candidate_cells(one, self._keeps[number].name, kept=number in self._kept))
-        rows.focus()
+            self.rows.add_row(*draw.candidate_cells(one, self._keeps[number].name, kept=number in self._kept))
+        self.rows.focus()
 
     @on(Rows.RowHighlighted)
     def _show(self) -> None:
-        row = self.query_one(Rows).cursor_row
+        row = self.rows.cursor_row
         one = self._result.previews[row]
         self.query_one("#said", Static).update(draw.evidence(one, self._keeps[row].text or one.text))
         self.query_one("#evidence").scroll_home(animate=False)
 
     def action_choose(self) -> None:
         """Keep the candidate under the cursor, or no longer; what cannot be proposed is not kept."""
-        row = self.query_one(Rows).cursor_row
+        row = self.rows.cursor_row
         if why := self._result.previews[row].why_not:
-            self.notify(safe(why), severity="warning", markup=False)
+            self.notify(safe_text(why), severity="warning", markup=False)
             return
         self._kept ^= {row}
-        self.query_one(Rows).update_cell_at(Coordinate(row, 0), draw.box(row in self._kept))
+        self.rows.update_cell_at(Coordinate(row, 0), draw.box(row in self._kept))
 
     def action_page(self, direction: int) -> None:
-        """Turn a page of the evidence."""
-        shown = self.query_one("#evidence")
-        if direction > 0:
-            shown.scroll_page_down(animate=False)
-        else:
-            shown.scroll_page_up(animate=False)
+        turn_page(self, direction)
 
     def action_edit(self) -> None:
-        """Edit the text of a new skill; its name comes in the next step."""
-        row = self.query_one(Rows).cursor_row
+        row = self.rows.cursor_row
         text = self._keeps[row].text or self._result.previews[row].text
-        if not text or not can_show(text):
+        if not text or not draw.can_show(text):
             self.notify("You can edit only new skills here; changes to existing ones become proposals.")
             return
 
@@ -210,7 +228,6 @@ class ReviewStep(Step):
         self.app.push_screen(EditDialog(text, ()), edited)
 
     def action_go_on(self) -> None:
-        """Go on with what is kept."""
         kept = [keep for number, keep in enumerate(self._keeps) if number in self._kept]
         if kept:
             self.app.push_screen(SaveStep(self._generating, self._result, kept), self.over)
@@ -218,32 +235,23 @@ class ReviewStep(Step):
             self.notify("Select one with Space first.")
 
     def action_back(self) -> None:
-        """Go back to the sessions."""
         self.dismiss(None)
 
     def action_leave(self) -> None:
-        """Leave with nothing proposed."""
         self.dismiss([])
 
 
-# Step 1 on a screen: which sessions to learn from, and what that would come to.
-
-P = ParamSpec("P")
-
-_PAUSE = 0.3  # seconds that the choice rests before rules go over it
-_PROGRESS_SECONDS = 0.1  # seconds between two words on how far it has come
-
-
 class SessionsStep(Step):
-    """Step 1: which sessions to learn from."""
+    """Step 1: which sessions to learn from, and what that would come to."""
 
+    HEAD = "1 of 3: which sessions to learn from"
     AUTO_FOCUS = "Rows"  # by itself it is the filter, which would take the first keys
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Select"),
         Binding("a", "all", "All or none"),
         Binding("slash", "filter", "Filter"),
         Binding("enter", "go_on", "Continue", priority=True),
-        *KEYS,
+        *_KEYS,
     ]
 
     def __init__(self, generating: Generation) -> None:
@@ -258,26 +266,17 @@ class SessionsStep(Step):
         self._busy = True
 
     def compose(self) -> ComposeResult:
-        """Put the filter, the list and what it would come to on the screen."""
-        yield Static(Content.styled("1 of 3: which sessions to learn from", "bold"))
-        yield Input(placeholder="/ to filter", id="filter")
-        yield Rows("choices")
-        yield Static(id="status")
-        yield KeyLine()
+        head, *others = super().compose()
+        yield from (head, Input(placeholder="/ to filter", id="filter"), *others)
 
     def on_mount(self) -> None:
-        """Read the sessions."""
-        self.query_one(Rows).take_columns(draw.PAST_COLUMNS)
+        self.rows.take_columns(draw.PAST_COLUMNS)
         self._read()
 
     @property
     def chosen(self) -> list[Choice]:
         """The sessions that are chosen, newest first."""
         return [one for one in self._all if one.session.id in self._chosen]
-
-    def say(self, text: str) -> None:
-        """Show a line of text below the list."""
-        self.query_one("#status", Static).update(Content(safe(text)))
 
     def progress(self, what: str, done: int, total: int) -> None:
         """Show how far it has come; to be called on a thread, which ends here once the person has left."""
@@ -309,26 +308,24 @@ class SessionsStep(Step):
     def _take_cost(self, choice: Choice, cost: float | None) -> None:
         self._costs[choice.session.id] = cost
         if cost is not None and choice in self._shown:
-            self.query_one(Rows).update_cell(choice.session.id, "cost", draw.money(cost))
+            self.rows.update_cell(choice.session.id, "cost", draw.money(cost))
 
     @on(Input.Changed, "#filter")
     def _fill(self) -> None:
-        rows, words = self.query_one(Rows), self.query_one("#filter", Input).value
+        words = self.query_one(Input).value
         self._shown = [one for one in self._all if one.has(words)]
-        row = rows.cursor_row
-        rows.clear()
+        row = self.rows.cursor_row
+        self.rows.clear()
         for one in self._shown:
             chosen, cost = one.session.id in self._chosen, self._costs.get(one.session.id)
-            rows.add_row(*draw.choice_cells(one, cost, chosen=chosen), key=one.session.id)
-        rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
+            self.rows.add_row(*draw.choice_cells(one, cost, chosen=chosen), key=one.session.id)
+        self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
 
     def action_filter(self) -> None:
-        """Take the keys to the filter."""
-        self.query_one("#filter", Input).focus()
+        self.query_one(Input).focus()
 
     def action_choose(self) -> None:
-        """Choose the session under the cursor, or no longer."""
-        row = self.query_one(Rows).cursor_row
+        row = self.rows.cursor_row
         if 0 <= row < len(self._shown):
             self._turn([self._shown[row]])
 
@@ -340,7 +337,7 @@ class SessionsStep(Step):
     def _turn(self, choices: Sequence[Choice]) -> None:
         for one in choices:
             self._chosen ^= {one.session.id}
-            self.query_one(Rows).update_cell(one.session.id, "", draw.box(one.session.id in self._chosen))
+            self.rows.update_cell(one.session.id, "", draw.box(one.session.id in self._chosen))
         self._tell()
 
     def _tell(self) -> None:
@@ -348,7 +345,7 @@ class SessionsStep(Step):
             self._soon.stop()
         if self._chosen:
             self.say(f"{len(self._chosen)} selected; looking through them ...")
-            self._soon = self.set_timer(_PAUSE, self._expect)
+            self._soon = self.set_timer(_PAUSE_SECONDS, self._expect)
         else:
             self.say(f"{counted(len(self._all), 'session')}, none selected")
 
@@ -361,8 +358,8 @@ class SessionsStep(Step):
 
     def action_go_on(self) -> None:
         """Leave the filter; from the list, go on with what is chosen."""
-        if self.query_one("#filter", Input).has_focus:
-            self.query_one(Rows).focus()
+        if self.query_one(Input).has_focus:
+            self.rows.focus()
         elif self._busy:
             return
         elif not self._chosen:
@@ -419,14 +416,10 @@ class SessionsStep(Step):
         self.app.push_screen(ReviewStep(self._generating, result), self.over)
 
     def action_leave(self) -> None:
-        """Leave the filter; from the list, everything."""
-        if self.query_one("#filter", Input).has_focus:
-            self.query_one(Rows).focus()
+        if self.query_one(Input).has_focus:
+            self.rows.focus()
         else:
             self.dismiss([])
-
-
-# The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed.
 
 
 class GenerateApp(KeysApp[list[CandidateResult]]):
@@ -442,5 +435,4 @@ class GenerateApp(KeysApp[list[CandidateResult]]):
         self.theme = "ansi-dark"
 
     def on_mount(self) -> None:
-        """Show the first step."""
         self.push_screen(SessionsStep(self._generating), self.exit)

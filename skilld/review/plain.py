@@ -6,29 +6,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
-from skilld.proposals.decide import Told
+from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.review.controller import Look, ReviewSession, has_words
-from skilld.review.plain_tabs import NAMES, PlainTabs
-from skilld.text import counted, safe_text
+from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
+from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
-
-Say = Callable[[str], None]
-Ask = Callable[[str], str | None]
-
-
-class Edit(Protocol):
-    """Returns a text, in a file called `name`, as the person's editor leaves it."""
-
-    def __call__(self, text: str, *, name: str) -> str:
-        """Open the editor, and wait for its end."""
-
 
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
 _AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
@@ -45,20 +33,18 @@ _KINDS = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 
 
 class Plain:
-    """A review in plain lines. `generate` goes through the steps from past sessions to new skills."""
+    """A review in plain lines."""
 
-    def __init__(self, sitting: ReviewSession, say: Say, ask: Ask, edit: Edit, tabs: PlainTabs) -> None:
+    def __init__(self, sitting: ReviewSession, talk: Talk, tabs: PlainTabs) -> None:
         self._sitting = sitting
-        self._line = say
-        self._ask = ask
-        self._edit = edit
+        self._talk = talk
+        self._say = talk.say
         self._tabs = tabs
         self._words = ""
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through what is open (or the proposals with these ids) until it is decided or the person ends it."""
-        for doubt in self._sitting.doubts():
-            self._say(f"check: {doubt}")
+        self._say(*(f"check: {doubt}" for doubt in self._sitting.doubts()))
         seen: set[str] = set()
         while True:
             if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_waiting() is False):
@@ -82,7 +68,7 @@ class Plain:
 
     def _ended(self, seen: set[str]) -> bool:
         """Ask what else there is to do; returns whether to begin again, with what an undo has opened."""
-        while (given := self._asked(_AT_END)) not in {"", "q"}:
+        while (given := self._talk.asked(_AT_END)) not in {"", "q"}:
             try:
                 if given == "u":
                     if self._undo(seen):
@@ -90,7 +76,7 @@ class Plain:
                 elif not self._tabs.show(given):
                     self._say("Type one of these letters or numbers.")
             except SkilldError as error:
-                self._refused(error)
+                self._talk.refused(error)
         return False
 
     def _next(self, ids: Collection[str], seen: Collection[str]) -> Proposal | None:
@@ -100,7 +86,7 @@ class Plain:
 
     def _answer(self, proposal: Proposal, look: Look, seen: set[str]) -> str:
         """Ask once and do it; returns what is to happen next."""
-        given = self._asked(_QUESTION)
+        given = self._talk.asked(_QUESTION)
         if (letter := given.lower()[:1]) in {"s", "n", "q"}:
             return letter
         try:
@@ -108,7 +94,7 @@ class Plain:
                 return self._searched(given[1:].strip(), seen)
             return self._decided(given, proposal, look) or self._other(given, seen)
         except SkilldError as error:
-            self._refused(error)
+            self._talk.refused(error)
             return _GO_ON
 
     def _decided(self, given: str, proposal: Proposal, look: Look) -> str:
@@ -119,7 +105,7 @@ class Plain:
             case "a":
                 self._tell(self._sitting.accept(proposal.id))
             case "r":
-                self._tell(self._sitting.reject(proposal.id, self._ask("reason (Enter for none)? ") or ""))
+                self._tell(self._sitting.reject(proposal.id, self._talk.ask("reason (Enter for none)? ") or ""))
             case "e":
                 return self._edited(proposal, look)
             case "p":
@@ -132,8 +118,7 @@ class Plain:
         if given.lower().startswith("u"):
             self._undo(seen)
         elif given == "?":
-            for line in _MORE:
-                self._say(line)
+            self._say(*_MORE)
         else:
             self._tabs.show(given)
         return _GO_ON
@@ -160,7 +145,7 @@ class Plain:
     def _accept_file(self, proposal: Proposal) -> str:
         those = [one.id for one in self._sitting.proposals() if one.path == proposal.path and one.state is State.OPEN]
         question = f"Accept {counted(len(those), 'proposal')} for {proposal.path}? [y/N] "
-        if not self._asked(question).lower().startswith("y"):
+        if not self._talk.asked(question).lower().startswith("y"):
             return _GO_ON
         self._tell(self._sitting.accept_all(those[::-1]))
         return "done"
@@ -169,7 +154,7 @@ class Plain:
         if not look.text:
             self._say("There is no text to edit.")
             return _GO_ON
-        text = self._edit(look.text, name=Path(proposal.path).name)
+        text = self._talk.edit(look.text, name=Path(proposal.path).name)
         if text == look.text:
             self._say("You made no changes.")
             return _GO_ON
@@ -181,9 +166,9 @@ class Plain:
             self._say("This proposal has only one part.")
             return _GO_ON
         for number, part in enumerate(parts, 1):
-            for line in (*(f"remove: {line}" for line in part.removed), *(f"add: {line}" for line in part.added)):
-                self._say(f"  part {number}, {line}")
-        given = self._ask("accept which parts (such as 1,3; the others stay open)? ") or ""
+            self._say(*(f"  part {number}, remove: {line}" for line in part.removed))
+            self._say(*(f"  part {number}, add: {line}" for line in part.added))
+        given = self._talk.ask("accept which parts (such as 1,3; the others stay open)? ") or ""
         numbers = {int(word) - 1 for word in given.replace(",", " ").split() if word.isascii() and word.isdigit()}
         if not numbers or not numbers <= set(range(len(parts))):
             self._say("No such part in this proposal; nothing changed.")
@@ -192,12 +177,10 @@ class Plain:
         return "done"
 
     def _show(self, proposal: Proposal, look: Look) -> None:
-        self._say("")
         age = ago(seconds(proposal.created_at), time.time())
         kind = "skill " if proposal.target is TargetKind.SKILL else ""
-        self._say(f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
-        self._say(f"  {Path(proposal.path).parent}")
-        self._say(f"  {proposal.summary}")
+        self._say("", f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
+        self._say(f"  {Path(proposal.path).parent}", f"  {proposal.summary}")
         if proposal.reason:
             self._say(f"  why: {proposal.reason}")
         for number, evidence in enumerate(proposal.evidence):
@@ -208,24 +191,8 @@ class Plain:
                 who = "you" if message.by_person else "agent"
                 quote = f"[[{message.quote}]]" if message.quote else ""
                 self._say(f"  {who}: {message.before}{quote}{message.after}")
-        for remark in look.remarks:
-            self._say(f"  check: {remark}")
-        for row in look.rows:
-            self._say(f"  {_KINDS[row.kind]}{row.text}".rstrip())
+        self._say(*(f"  check: {remark}" for remark in look.remarks))
+        self._say(*(f"  {_KINDS[row.kind]}{row.text}".rstrip() for row in look.rows))
 
-    def _say(self, text: str) -> None:
-        self._line(safe_text(text))
-
-    def _tell(self, told: Told) -> None:
-        for line in (*told.lines, *told.warnings):
-            self._say(line)
-
-    def _refused(self, error: SkilldError) -> None:
-        self._say(f"Failed. {error}")
-        if error.remedy:
-            self._say(f"  {error.remedy}")
-
-    def _asked(self, question: str) -> str:
-        """Ask; the end of the input is a q."""
-        given = self._ask(safe_text(question))
-        return "q" if given is None else given.strip()
+    def _tell(self, told: DecisionReport) -> None:
+        self._say(*told.lines, *told.warnings)

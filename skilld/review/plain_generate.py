@@ -12,11 +12,8 @@ from skilld.classify.backends import OFFLINE
 from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem, quotes
+from skilld.review.plain_tabs import Talk
 from skilld.text import counted, cut, safe_text
-
-Say = Callable[[str], None]
-Ask = Callable[[str], str | None]
-Edit = Callable[[str], str]
 
 _TITLE = 100
 _WHICH = "which sessions (such as 1,3-5 or all; /words to filter; q to quit)? "
@@ -30,11 +27,10 @@ class _LeftError(Exception):
 class PlainGenerate:
     """The three steps in plain lines."""
 
-    def __init__(self, generating: Generation, say: Say, ask: Ask, edit: Edit) -> None:
+    def __init__(self, generating: Generation, talk: Talk) -> None:
         self._generating = generating
-        self._line = say
-        self._asked = ask
-        self._edit = edit
+        self._talk = talk
+        self._say = talk.say
 
     def run(self) -> list[CandidateResult]:
         """Go through the steps; returns what became of what was kept, nothing if the person left."""
@@ -94,12 +90,9 @@ class PlainGenerate:
 
     def _kept(self, number: int, one: CandidateResult) -> Keep | None:
         candidate, text = one.candidate, one.text
-        self._say("")
-        self._say(f"{number}. {candidate.action} {candidate.name}: {', '.join(candidate.dimensions)}")
+        self._say("", f"{number}. {candidate.action} {candidate.name}: {', '.join(candidate.dimensions)}")
         for said, words in quotes(candidate):
-            self._say(f"  it would say: {said}")
-            for line in words:
-                self._say(f"    {line}")
+            self._say(f"  it would say: {said}", *(f"    {line}" for line in words))
         if one.why_not:
             self._say(f"  It cannot be proposed: {one.why_not}")
             return None
@@ -112,15 +105,14 @@ class PlainGenerate:
                 case "d":
                     return None
                 case "e" if text:
-                    edited = self._edit(own or text)
+                    edited = self._talk.edit(own or text)
                     own = edited if edited != text else ""
                     self._text(own or text)
                 case _:
                     self._say("You can edit only new skills here." if not text else "Type one of these letters.")
 
     def _text(self, text: str) -> None:
-        for line in text.splitlines():
-            self._say(f"  | {line}".rstrip())
+        self._say(*(f"  | {line}".rstrip() for line in text.splitlines()))
 
     def _named(self, kept: Sequence[Keep]) -> list[Keep]:
         self._say(f"Step 3 of 3: name and propose {counted(len(kept), 'candidate')}.")
@@ -159,20 +151,17 @@ class PlainGenerate:
         """Ask for another name for what was not proposed; empty if there is to be none."""
         self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
         while True:
-            given = (self._asked("another name (Enter to skip it)? ") or "").strip()
+            given = (self._talk.ask("another name (Enter to skip it)? ") or "").strip()
             why = name_problem(given, [one.candidate.name]) if given else ""
             if not why:
                 return given
             self._say(f"{given} cannot be used: {why}.")
 
     def _ask(self, question: str, *, quits: bool = True) -> str:
-        answer = self._asked(safe_text(question))
+        answer = self._talk.ask(safe_text(question))
         if answer is None or (quits and answer.strip().lower() == "q"):
             raise _LeftError
         return answer.strip()
-
-    def _say(self, text: str) -> None:
-        self._line(safe_text(text))
 
 
 def _numbers(given: str, highest: int) -> set[int]:

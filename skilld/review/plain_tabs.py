@@ -1,10 +1,14 @@
-"""The other tabs of the review as questions and answers: skills, sessions, learnings, the report."""
+"""The other tabs of the review as questions and answers: skills, sessions, learnings, the report.
+
+`Talk` is what all plain screens speak through.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from skilld.clock import ago
 from skilld.errors import SkilldError
@@ -13,33 +17,51 @@ from skilld.report.lines import lines
 from skilld.review.controller import ReviewSession, no_skill
 from skilld.text import counted, safe_text
 
-Say = Callable[[str], None]
-Ask = Callable[[str], str | None]
-Edit = Callable[[str], str]
-
 NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "what is waiting for a file", "5": "the report"}
 _WHICH = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
 _DO = "e edit, x on/off, d delete, b back? "
 _WAITING = "p propose, f forget, s skip, q quit? "
 
 
-@dataclass(frozen=True, slots=True)
-class Doing:
-    """What a tab needs of its caller: lines out, answers in, an editor, and the steps from sessions to new skills."""
+class Edit(Protocol):
+    """Returns a text, in a file called `name`, as the person's editor leaves it."""
 
-    say: Say
-    ask: Ask
+    def __call__(self, text: str, *, name: str = ...) -> str:
+        """Open the editor, and wait for its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Lines out, answers in, and an editor. `ask` returns None at the end of the input."""
+
+    line: Callable[[str], None]
+    ask: Callable[[str], str | None]
     edit: Edit
-    generate: Callable[[], None]
+
+    def say(self, *texts: str) -> None:
+        """Show each text as one harmless line."""
+        for text in texts:
+            self.line(safe_text(text))
+
+    def asked(self, question: str) -> str:
+        """Ask; the end of the input is a q."""
+        given = self.ask(safe_text(question))
+        return "q" if given is None else given.strip()
+
+    def refused(self, error: SkilldError) -> None:
+        """Say what failed, and what to do about it."""
+        self.say(f"Failed. {error}", *([f"  {error.remedy}"] if error.remedy else []))
 
 
 class PlainTabs:
-    """The tabs next to the open proposals. `turns` make a batch."""
+    """The tabs next to the open proposals. `turns` make a batch; `generate` goes from past sessions to new skills."""
 
-    def __init__(self, sitting: ReviewSession, turns: int, doing: Doing) -> None:
+    def __init__(self, sitting: ReviewSession, turns: int, talk: Talk, generate: Callable[[], None]) -> None:
         self._sitting = sitting
         self._turns = turns
-        self._doing = doing
+        self._talk = talk
+        self._say = talk.say
+        self._generate = generate
 
     def show(self, number: str) -> bool:
         """Show the tab with this number; returns whether there is one."""
@@ -52,8 +74,7 @@ class PlainTabs:
                 if self.go_through_waiting() is None:
                     self._say("No learnings are waiting for a file.")
             case "5":
-                for line in lines(self._sitting.report(), str(self._sitting.home)):
-                    self._say(line)
+                self._say(*lines(self._sitting.report(), str(self._sitting.home)))
             case _:
                 return False
         return True
@@ -62,11 +83,8 @@ class PlainTabs:
         """Go through what waits for a place; returns whether the person went on to the end, None if nothing does."""
         asks = self._sitting.waiting()
         for ask in asks:
-            self._say("")
-            self._say(f"no suitable file yet: {ask[0].change}")
-            self._say(f"  not proposed: {ask[0].why_kept}")
-            for one in ask:
-                self._say(f"  you: \u201c{one.quote}\u201d")
+            self._say("", f"no suitable file yet: {ask[0].change}", f"  not proposed: {ask[0].why_kept}")
+            self._say(*(f"  you: \u201c{one.quote}\u201d" for one in ask))
             try:
                 match self._one_of("pfsq", _WAITING):
                     case "p":
@@ -78,12 +96,12 @@ class PlainTabs:
                     case "q":
                         return False
             except SkilldError as error:
-                self._refused(error)
+                self._talk.refused(error)
         return True if asks else None
 
     def _one_of(self, letters: str, question: str) -> str:
         """Ask until the answer begins with one of the letters, or is empty; returns that letter."""
-        while (given := self._asked(question)[:1].lower()) and given not in letters:
+        while (given := self._talk.asked(question)[:1].lower()) and given not in letters:
             self._say("Type one of these letters.")
         return given
 
@@ -93,8 +111,8 @@ class PlainTabs:
         for one in found:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
             until = "ended" if one.ended else f"{one.waiting} of {self._turns} turns toward the next check"
-            self._say(f"{one.agent}, {counted(one.turns, 'turn')}, {until}, {ago(one.last_activity, now)}, {skills}")
-            self._say(f"  {one.cwd or 'unknown folder'}")
+            facts = one.agent, counted(one.turns, "turn"), until, ago(one.last_activity, now), skills
+            self._say(", ".join(facts), f"  {one.cwd or 'unknown folder'}")
         if not found:
             self._say("No sessions in the last day.")
 
@@ -103,11 +121,11 @@ class PlainTabs:
         while True:
             shown = [one for one in self._sitting.skills() if matches(one, words)]
             self._list(shown, has_any=bool(shown or self._sitting.skills()))
-            given = self._asked(_WHICH)
+            given = self._talk.asked(_WHICH)
             if given.startswith("/"):
                 words = given[1:].strip()
             elif given == "n":
-                self._doing.generate()
+                self._generate()
             elif given.isdecimal() and 1 <= int(given) <= len(shown):
                 self._skill(shown[int(given) - 1])
             elif given in {"", "q", "b"}:
@@ -128,12 +146,11 @@ class PlainTabs:
             self._say(no_skill(has_any=has_any))
 
     def _skill(self, skill: LibraryRow) -> None:
-        self._say(f"{skill.name}: to use it, type {skill.invocation}")
-        self._say(f"  {skill.path}")
+        self._say(f"{skill.name}: to use it, type {skill.invocation}", f"  {skill.path}")
         try:
-            match self._asked(_DO)[:1].lower():
+            match self._talk.asked(_DO)[:1].lower():
                 case "e":
-                    changed = self._sitting.edit_skill(skill, self._doing.edit)
+                    changed = self._sitting.edit_skill(skill, self._talk.edit)
                     self._say(f"Changed {skill.name}." if changed else "You made no changes.")
                 case "x":
                     offered = self._sitting.switch_skill(skill)
@@ -143,24 +160,11 @@ class PlainTabs:
                 case "d":
                     self._delete(skill)
         except SkilldError as error:
-            self._refused(error)
+            self._talk.refused(error)
 
     def _delete(self, skill: LibraryRow) -> None:
         self._say(f"Move {skill.path.parent} to the trash? Nothing will be committed.")
-        if self._asked(f"type {skill.name} to confirm: ") == skill.name:
+        if self._talk.asked(f"type {skill.name} to confirm: ") == skill.name:
             self._say(f"Moved to {self._sitting.delete_skill(skill)}.")
         else:
             self._say("Nothing was moved.")
-
-    def _asked(self, question: str) -> str:
-        """Ask; the end of the input is a q."""
-        given = self._doing.ask(safe_text(question))
-        return "q" if given is None else given.strip()
-
-    def _say(self, text: str) -> None:
-        self._doing.say(safe_text(text))
-
-    def _refused(self, error: SkilldError) -> None:
-        self._say(f"Failed. {error}")
-        if error.remedy:
-            self._say(f"  {error.remedy}")

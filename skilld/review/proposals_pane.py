@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -17,11 +17,11 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
-from skilld.proposals.decide import Told
+from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import Look, ReviewSession, has_words
 from skilld.review.dialogs import AgreeDialog, EditDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
-from skilld.text import counted
+from skilld.text import counted, safe_text
 from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MIN_LINES = 3  # lines of the list
-_PAUSE = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
+_PAUSE_SECONDS = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
 
 
 class ProposalsPane(Pane):
@@ -60,7 +60,6 @@ class ProposalsPane(Pane):
         self._being_read: Proposal | None = None
 
     def compose(self) -> ComposeResult:
-        """Put list and detail on the screen."""
         yield SearchField(placeholder="search (Enter: go to list, Esc: show all)", id="find", classes="search")
         yield Rows("list")
         with VerticalScroll(id="detail", can_focus=False):
@@ -123,7 +122,7 @@ class ProposalsPane(Pane):
         if self._soon is not None:
             self._soon.stop()
         if look is None and proposal != self._being_read:
-            self._soon = self.set_timer(_PAUSE, partial(self._begin, proposal))
+            self._soon = self.set_timer(_PAUSE_SECONDS, partial(self._begin, proposal))
 
     def _begin(self, proposal: Proposal) -> None:
         self._being_read = proposal
@@ -158,7 +157,6 @@ class ProposalsPane(Pane):
             self.app.call_from_thread(partial(self.notify, doubt, severity="warning", timeout=15, markup=False))
 
     def action_accept(self) -> None:
-        """Accept the chosen one."""
         if proposal := self.chosen:
             self._decide(partial(self._sitting.accept, proposal.id))
 
@@ -170,13 +168,14 @@ class ProposalsPane(Pane):
         those = [one.id for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
         file = draw.place(Path(path), self._sitting.home)
         question = f"Accept {counted(len(those), 'proposal')} for {file}?"
-        self.app.push_screen(AgreeDialog(question), lambda sure: self._accept_all(those) if sure else None)
 
-    def _accept_all(self, those: Sequence[str]) -> None:
-        self._decide(partial(self._sitting.accept_all, those))
+        def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+            if sure:
+                self._decide(partial(self._sitting.accept_all, those))
+
+        self.app.push_screen(AgreeDialog(question), answered)
 
     def action_search(self) -> None:
-        """Take the keys to the search."""
         field = self.query_one("#find", Input)
         field.display = True
         field.focus()
@@ -186,27 +185,22 @@ class ProposalsPane(Pane):
         self.rows.focus()
 
     def action_leave(self) -> None:
-        """Exit the search, and show all again."""
         super().action_leave()
         self.query_one("#find").display = False
 
     def action_reject(self) -> None:
-        """Ask for a reason and reject the chosen one."""
         if proposal := self.chosen:
             decided = partial(self._given, lambda why: self._sitting.reject(proposal.id, why))
             self.app.push_screen(ReasonDialog(proposal.summary), decided)
 
     def action_edit(self) -> None:
-        """Edit the proposed text here, and accept it."""
         self._edit(lambda text: text)
 
     def action_outside(self) -> None:
-        """Edit the proposed text in the person's own editor, look at it, and accept it."""
         if proposal := self.chosen:
             self._edit(partial(self.app.edit_outside, name=Path(proposal.path).name))
 
     def action_parts(self) -> None:
-        """Choose parts of the proposal to accept."""
         proposal, look = self.chosen, self._look()
         if proposal is None or look is None:
             return
@@ -217,11 +211,9 @@ class ProposalsPane(Pane):
         self.app.push_screen(PartsDialog(look.parts), decided)
 
     def action_skip(self) -> None:
-        """Go on to the next, leaving this one open."""
         self.rows.action_cursor_down()
 
     def action_undo(self) -> None:
-        """Undo the last decision."""
         self._decide(self._sitting.undo)
 
     def _look(self) -> Look | None:
@@ -245,24 +237,24 @@ class ProposalsPane(Pane):
         decided = partial(self._given, lambda answer: self._sitting.accept_edited(proposal.id, answer))
         self.app.push_screen(EditDialog(text, look.rows), decided)
 
-    def _given(self, decide: Callable[[T], Told], answer: T | None) -> None:
+    def _given(self, decide: Callable[[T], DecisionReport], answer: T | None) -> None:
         """Decide with what a dialog gave; None: the person thought better of it."""
         if answer is not None:
             self._decide(partial(decide, answer))
 
     @work(thread=True, group="decide")
-    def _decide(self, decide: Callable[[], Told]) -> None:
+    def _decide(self, decide: Callable[[], DecisionReport]) -> None:
         try:
             told = decide()
         except SkilldError as error:
             self.app.call_from_thread(self._refused, error)
         else:
             for line in told.lines:
-                self.app.call_from_thread(self.notify, draw.safe(line), markup=False)
+                self.app.call_from_thread(self.app.tell, line)
             for line in told.warnings:
-                self.app.call_from_thread(self.notify, draw.safe(line), severity="warning", markup=False)
+                self.app.call_from_thread(self.app.tell, line, "warning")
         self.app.call_from_thread(self.fill)
 
     def _refused(self, error: SkilldError) -> None:
         text = "\n".join(part for part in (error.cause, error.remedy) if part)
-        self.notify(draw.safe(text), title=draw.safe(error.title), severity="error", timeout=12, markup=False)
+        self.notify(safe_text(text), title=safe_text(error.title), severity="error", timeout=12, markup=False)

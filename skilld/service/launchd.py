@@ -53,7 +53,7 @@ def variables_of(data: bytes) -> dict[str, str]:
 
 # It is killed after the ExitTimeOut of its list, 20 seconds.
 _SECONDS_TO_END = 30.0
-_STEP = 0.1
+_STEP_SECONDS = 0.1
 _UNDER_WAY = 36  # EINPROGRESS: it was asked to end, and takes its time
 _FACT = re.compile(r"^\t(state|pid|runs) = (.+)$", re.MULTILINE)
 
@@ -121,7 +121,7 @@ class Launchd:
         while self._loaded():
             if time.monotonic() > deadline:
                 raise ManagerError("launchd failed", f"{LABEL} has not stopped", "Try again in a minute.")
-            time.sleep(_STEP)
+            time.sleep(_STEP_SECONDS)
 
     def state(self) -> ServiceState:
         """Return how it is, by launchctl print and the list's own text."""

@@ -95,8 +95,6 @@ class ServiceManager(Protocol):
         """Return how the service is. Never raises: a manager that does not answer is a state too."""
 
 
-# The shipped files of systemd/ and launchd/: inside the package when installed, beside it in a checkout.
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 

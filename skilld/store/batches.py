@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skilld import codec
+from skilld.store.connection import Table
 from skilld.types import Cause, ClosedBy
 
 if TYPE_CHECKING:  # a command that reads no job goes without what workers are told: it takes a tenth of a second
@@ -61,19 +63,11 @@ _LIVE_SECONDS = 7200.0  # since its session last grew: twice over the time after
 _ANEW = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
 
 
-class Batches:
+class Batches(Table):
     """The table of batches."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
     def add(
-        self,
-        batch: StoredBatch,
-        turn_keys: Sequence[str],
-        *,
-        outcome: str | None = None,
-        detail: str = "",
+        self, batch: StoredBatch, turn_keys: Sequence[str], *, outcome: str | None = None, detail: str = ""
     ) -> None:
         """Keep a closed batch and mark its turns. With an `outcome` it is done already (nothing but chatter)."""
         self._db.execute(
@@ -81,16 +75,9 @@ class Batches:
                (id, agent, session_id, closed_by, state, job, outcome, detail, created_at, done_at)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
-                batch.id,
-                batch.agent,
-                batch.session_id,
-                batch.closed_by.value,
-                "done" if outcome else "pending",
-                codec.encode(batch.job),
-                outcome,
-                detail,
-                batch.created_at,
-                batch.created_at if outcome else None,
+                *(batch.id, batch.agent, batch.session_id, batch.closed_by.value),
+                *("done" if outcome else "pending", codec.encode(batch.job), outcome, detail),
+                *(batch.created_at, batch.created_at if outcome else None),
             ),
         )
         self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])
@@ -230,30 +217,19 @@ class Batches:
 
     def unjudged(self) -> tuple[str | None, str]:
         """Return when the oldest batch that is not done was closed (None: there is none), and why the last waits."""
-        row = self._db.execute(
-            "SELECT min(created_at) AS at FROM batches WHERE state IN ('pending', 'running', 'parked')"
-        ).fetchone()
-        last = self._db.execute(
-            """SELECT detail FROM batches WHERE state IN ('pending', 'running', 'parked') AND detail > ''
-               ORDER BY created_at DESC LIMIT 1"""
-        ).fetchone()
-        return row["at"], "" if last is None else last["detail"]
+        undone = "FROM batches WHERE state IN ('pending', 'running', 'parked')"
+        last = self._first(f"SELECT detail {undone} AND detail > '' ORDER BY created_at DESC LIMIT 1")
+        return self._first(f"SELECT min(created_at) {undone}"), last or ""
 
     def judged_at(self) -> str | None:
         """Return when a worker last came to a verdict."""
-        row = self._db.execute(
-            "SELECT max(done_at) AS at FROM batches WHERE state = 'done' AND attempts > 0"
-        ).fetchone()
-        return None if row is None else row["at"]
+        at: str | None = self._first("SELECT max(done_at) FROM batches WHERE state = 'done' AND attempts > 0")
+        return at
 
     def counts(self) -> dict[str, int]:
         """Return how many batches wait (running ones included), are done, are parked."""
-        found = dict(self._db.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall())
-        return {
-            "pending": found.get("pending", 0) + found.get("running", 0),
-            "done": found.get("done", 0),
-            "parked": found.get("parked", 0),
-        }
+        found = Counter(dict(self._db.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall()))
+        return {"pending": found["pending"] + found["running"], "done": found["done"], "parked": found["parked"]}
 
     def outcomes(self) -> dict[str, int]:
         """Return how many done batches ended how."""
@@ -269,10 +245,8 @@ class Batches:
 
     def spared(self) -> int:
         """Return how many batches were nothing but chatter, so that no model was asked."""
-        row = self._db.execute(
-            "SELECT count(*) FROM batches WHERE outcome = 'nothing' AND done_at = created_at AND attempts = 0"
-        ).fetchone()
-        return int(row[0])
+        chatter = "SELECT count(*) FROM batches WHERE outcome = 'nothing' AND done_at = created_at AND attempts = 0"
+        return int(self._first(chatter))
 
     def parked(self) -> list[dict[str, Any]]:
         """Return the parked ones, with why."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any, Protocol
 
+from skilld.store.connection import Table
 from skilld.types import Usage
 
 
@@ -36,16 +36,11 @@ def spent_limit(today: Usage, limits: Limits) -> str | None:
     return None
 
 
-# What model calls cost, per day, model and skill.
-
 _MAX_JOB_COST = 10**9  # tokens, or dollars, that one job is believed to cost
 
 
-class UsageLog:
+class UsageLog(Table):
     """The table of costs."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add(self, day: str, model: str, skill: str, usage: Usage) -> None:
         """Book one job's calls on `day` (YYYY-MM-DD)."""

@@ -7,9 +7,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from skilld.errors import SkilldError
+
+if TYPE_CHECKING:
+    from skilld.store.journal import Recorder
+    from skilld.store.waiting import WaitingFile
 
 _TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subclasses
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
@@ -19,11 +23,7 @@ _REMEDIES = {
     sqlite3.SQLITE_BUSY: "Another program is using the database. Close that program, then try again. Nothing is lost.",
     sqlite3.SQLITE_READONLY: "Find out why it is read-only: skilld doctor",
 }
-
-
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})  # the first six letters of statements
-
-
 _UNREADABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY}
 
 
@@ -67,36 +67,14 @@ class _Cursor(sqlite3.Cursor):
             return super().__next__()
 
 
-class Journaled(Protocol):
-    """Who is told of the end of each transaction: before it is committed, then whether it was."""
-
-    def write(self) -> None:
-        """Keep what it changed; what this raises keeps it from being committed."""
-
-    def done(self) -> None:
-        """Note that it is committed."""
-
-    def take_back(self) -> None:
-        """Note that it is not."""
-
-
-class Told(Protocol):
-    """Told when a transaction is about to be committed; acts only if it `changed` something of interest."""
-
-    changed: bool
-
-    def write(self) -> None:
-        """Publish what has changed. A file that cannot be written raises nothing."""
-
-
 class Connection(sqlite3.Connection):
     """A connection whose troubles are StoreErrors. Wrong SQL and broken constraints stay what they are: our bugs.
 
     With a `journal` every statement that writes is in a transaction, if need be in one of its own.
     """
 
-    journal: Journaled | None = None
-    waiting: Told | None = None  # the code that changes proposals sets its `changed`
+    journal: Recorder | None = None  # told of the end of each transaction
+    waiting: WaitingFile | None = None  # the code that changes proposals sets its `changed`
 
     def cursor(self, factory: Any = _Cursor) -> Any:  # noqa: ANN401, D102 - sqlite3's signature
         return super().cursor(factory)
@@ -117,6 +95,18 @@ class Connection(sqlite3.Connection):
 
     def _is_alone(self, sql: str) -> bool:
         return self.journal is not None and not self.in_transaction and sql.lstrip()[:6].upper() in _WRITES
+
+
+class Table:
+    """One table, or some that belong together."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+
+    def _first(self, sql: str, *values: object) -> Any:  # noqa: ANN401 - what a column holds
+        """Return the first column of the first row; None if there is no row."""
+        row = self._db.execute(sql, values).fetchone()
+        return None if row is None else row[0]
 
 
 @contextmanager
@@ -153,10 +143,7 @@ def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
     return DamagedError(
         title,
         cause,
-        (
-            "Restart skilld (its service, or skilld run). It moves the file aside and keeps everything "
-            "it can still read."
-        ),
+        "Restart skilld (its service, or skilld run). It moves the file aside and keeps everything it can still read.",
     )
 
 
@@ -167,20 +154,8 @@ def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
 _TABLE = Path("/proc/self/mountinfo")
 _REMOTE = frozenset(
     {
-        "9p",
-        "afs",
-        "beegfs",
-        "ceph",
-        "cifs",
-        "davfs",
-        "glusterfs",
-        "gpfs",
-        "lustre",
-        "ncpfs",
-        "nfs",
-        "nfs4",
-        "smb3",
-        "smbfs",
+        *("9p", "afs", "beegfs", "ceph", "cifs", "davfs", "glusterfs"),
+        *("gpfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"),
     }
 )
 _REMOTE_PROGRAMS = "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.glusterfs", "fuse.davfs"

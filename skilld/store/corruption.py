@@ -26,25 +26,9 @@ _TABLES = (
 )
 _GENERATIONS = 3  # of copies, each at least a day older than the one before
 _JSON = {
-    *(
-        "value",
-        "cursor",
-        "parser",
-        "job",
-        "kept",
-        "operations",
-        "evidence",
-        "flags",
-        "agents",
-        "updates",
-        "proposal_ids",
-        "conflicts",
-        "also",
-        "linked",
-    ),
-    *("tools", "skills", "cases", "asks", "record"),
+    *("value", "cursor", "parser", "job", "kept", "operations", "evidence", "flags", "agents", "updates"),
+    *("proposal_ids", "conflicts", "also", "linked", "tools", "skills", "cases", "asks", "record"),
 }
-
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file
 
 

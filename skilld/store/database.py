@@ -16,7 +16,7 @@ from skilld.files import in_shell
 from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
-from skilld.store.connection import Connection, StoreError, damaged, transaction
+from skilld.store.connection import Connection, StoreError, Table, damaged, transaction
 from skilld.store.elsewhere import Elsewhere
 from skilld.store.evals import Evals
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from skilld.store.search import Search
 
 
-# What the store keeps while it is put together again after damage, and the questions only that asks.
-
 _KEY = "rebuilding"
 _MAX_IDS = 1000
 
@@ -58,17 +56,14 @@ class RebuildState:
     consistent: bool = False
 
 
-class Rebuild:
+class Rebuild(Table):
     """The one row that says so, absent where all is well."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     @property
     def state(self) -> RebuildState | None:
         """How far it has come; None if nothing is being rebuilt."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
-        return None if row is None else RebuildState(**json.loads(row["value"]))
+        value = self._first("SELECT value FROM meta WHERE key = ?", _KEY)
+        return None if value is None else RebuildState(**json.loads(value))
 
     def note(self, state: RebuildState) -> None:
         """Keep how far it has come."""
@@ -88,8 +83,7 @@ class Rebuild:
 
     def agent_of(self, session_id: str) -> str:
         """Return the agent of a session; empty if it is not known."""
-        row = self._db.execute("SELECT agent FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
-        return "" if row is None else str(row["agent"])
+        return self._first("SELECT agent FROM sessions WHERE session_id = ?", session_id) or ""
 
 
 _LOCK_SECONDS = 60.0  # seconds that another process's lock is waited for: on a slow disk a commit takes seconds

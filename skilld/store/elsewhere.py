@@ -6,9 +6,10 @@ It is a copy of what their remote holds, so the journal goes without it.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
+
+from skilld.store.connection import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,8 @@ class Known:
     here: str = ""
 
 
-class Elsewhere:
+class Elsewhere(Table):
     """The table of what is known."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def all(self) -> list[Known]:
         """Return all that is known."""

@@ -11,6 +11,8 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from skilld.store.connection import Table
+
 KEPT = 400  # characters of an answer that failed
 
 
@@ -49,11 +51,8 @@ class StoredRun:
     passed: bool | None
 
 
-class Evals:
+class Evals(Table):
     """The tables of evaluations and of their runs."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def begin(self, one: StoredEval) -> None:
         """Keep an evaluation that is about to be run; one that was begun before stays as it is."""
@@ -74,12 +73,8 @@ class Evals:
     def runs(self, name: str) -> dict[tuple[int, bool], StoredRun]:
         """Return the runs of an evaluation by their pair, and whether they had the edit."""
         rows = self._db.execute("SELECT pair, ours, answer, passed FROM eval_runs WHERE eval = ?", (name,))
-        return {
-            (row["pair"], bool(row["ours"])): StoredRun(
-                row["answer"], None if row["passed"] is None else bool(row["passed"])
-            )
-            for row in rows
-        }
+        passed = {None: None, 0: False, 1: True}
+        return {(row["pair"], bool(row["ours"])): StoredRun(row["answer"], passed[row["passed"]]) for row in rows}
 
     def keep(self, name: str, pair: int, run: StoredRun, *, ours: bool) -> None:
         """Keep a run; of one that is judged no more of its answer than is of use."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
+
+from skilld.store.connection import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,8 @@ class Learning:
     place: str = ""
 
 
-class Learnings:
+class Learnings(Table):
     """The table of learnings."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add(self, learning: Learning) -> None:
         """Keep a learning; the same id a second time changes nothing."""
@@ -58,21 +56,17 @@ class Learnings:
 
     def count(self) -> int:
         """Return how many there are."""
-        (number,) = self._db.execute("SELECT count(*) FROM learnings").fetchone()
-        return int(number)
+        return int(self._first("SELECT count(*) FROM learnings"))
 
     def homeless(self) -> int:
         """Return how many wait for a file that is not there yet, each once however often it was said."""
-        (number,) = self._db.execute(
-            """SELECT count(*) FROM (SELECT DISTINCT project, lower(change) FROM learnings
-               WHERE place_kind NOT IN ('', 'skill'))"""
-        ).fetchone()
-        return int(number)
+        each = """SELECT count(*) FROM (SELECT DISTINCT project, lower(change) FROM learnings
+                  WHERE place_kind NOT IN ('', 'skill'))"""
+        return int(self._first(each))
 
     def places_known_since(self) -> str:
         """Return since when learnings are kept with the place that they wait for."""
-        row = self._db.execute("SELECT at FROM migrations WHERE name = '0013_targets'").fetchone()
-        return "" if row is None else str(row["at"])
+        return self._first("SELECT at FROM migrations WHERE name = '0013_targets'") or ""
 
     def of_turn(self, turn_key: str) -> list[Learning]:
         """Return what was kept of one turn."""

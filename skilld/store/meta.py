@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from skilld.clock import rfc3339, seconds
+from skilld.store.connection import Table
 
 INSTALLED_AT = "installed_at"  # Unix time of the first start
 PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
@@ -43,16 +43,13 @@ SYNCED_AT = "synced_at"  # Unix time at which the daemon last synced with others
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 
-class Meta:
+class Meta(Table):
     """The table of single facts."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON is Any
         """Return the value of `key`, or `default`."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return default if row is None else json.loads(row["value"])
+        value = self._first("SELECT value FROM meta WHERE key = ?", key)
+        return default if value is None else json.loads(value)
 
     def set(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON is Any
         """Store a JSON-able value under `key`."""
@@ -73,11 +70,8 @@ class Meta:
 # Only what the answers came to is kept, in redacted quotes; the sessions' own words stay where they are.
 
 
-class Mining:
+class Mining(Table):
     """The table of windows."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def keep(self, window: str, session_id: str, updates: Sequence[Mapping[str, Any]], at: str) -> None:
         """Keep what was found in a window, be it nothing."""
@@ -87,20 +81,15 @@ class Mining:
 
     def found(self, window: str) -> list[dict[str, Any]] | None:
         """Return what was found in a window, None if it was never asked about."""
-        row = self._db.execute("SELECT updates FROM mined WHERE id = ?", (window,)).fetchone()
-        return None if row is None else list(json.loads(row["updates"]))
+        updates = self._first("SELECT updates FROM mined WHERE id = ?", window)
+        return None if updates is None else list(json.loads(updates))
 
 
-# Notices that were shown: when, and of what they told. What the digest policy goes by, also after a restart.
-
-_KEPT = 30 * 86400.0
+_KEPT_SECONDS = 30 * 86400.0
 
 
-class Notices:
+class Notices(Table):
     """The table of notices."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add(self, at: float, proposals: Collection[str], causes: Collection[str]) -> int:
         """Keep that a notice is shown at a Unix time, forget those of more than a month ago, and return its number."""
@@ -109,7 +98,7 @@ class Notices:
             (json.dumps(sorted(proposals)), json.dumps(sorted(causes)), rfc3339(at), rfc3339(at)),
         )
         number = written.lastrowid or 0
-        self._db.execute("DELETE FROM notices WHERE created_at < ?", (rfc3339(at - _KEPT),))
+        self._db.execute("DELETE FROM notices WHERE created_at < ?", (rfc3339(at - _KEPT_SECONDS),))
         return number
 
     def take_back(self, number: int) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skilld.clock import seconds
+from skilld.store.connection import Table
 from skilld.store.transcripts import BEFORE
 
 
@@ -46,11 +46,8 @@ class UnratedUse:
     session_id: str
 
 
-class Overview:
+class Overview(Table):
     """What many tables say together."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def sessions_since(self, since: float) -> list[LiveSession]:
         """Return the sessions that were active at a Unix time or later, newest first."""
@@ -65,14 +62,7 @@ class Overview:
         )
         return [
             LiveSession(
-                row["agent"],
-                row["session_id"],
-                row["cwd"],
-                row["last_activity"],
-                bool(row["ended"]),
-                row["turns"],
-                row["waiting"],
-                self._skills(row["agent"], row["session_id"]),
+                **{**dict(row), "ended": bool(row["ended"])}, skills=self._skills(row["agent"], row["session_id"])
             )
             for row in rows
         ]
@@ -117,8 +107,7 @@ class Overview:
 
     def sessions_of(self, turns: Iterable[str]) -> set[str]:
         """Return the ids of the sessions in which turns with these keys were said, as far as they are known."""
-        rows = (self._db.execute("SELECT session_id FROM turns WHERE key = ?", (key,)).fetchone() for key in set(turns))
-        return {row["session_id"] for row in rows if row is not None}
+        return {self._first("SELECT session_id FROM turns WHERE key = ?", key) for key in set(turns)} - {None}
 
     def projects(self) -> list[str]:
         """Return the folders that sessions said they work in: absolute ones, which a system takes for a path."""
@@ -131,5 +120,5 @@ class Overview:
 
     def first_activity(self) -> float | None:
         """Return the Unix time of the oldest session there is a record of; None if there is none."""
-        (first,) = self._db.execute("SELECT min(last_activity) FROM sessions").fetchone()
-        return None if first is None else float(first)
+        first: float | None = self._first("SELECT min(last_activity) FROM sessions")
+        return first

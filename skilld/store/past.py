@@ -5,18 +5,15 @@ No words but redacted quotes. Each transcript that was read has a row without a 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from skilld import codec
 from skilld.past import PastSession
+from skilld.store.connection import Table
 
 
-class Past:
+class Past(Table):
     """The table of past sessions."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def keep(self, path: str, size: int, mtime: float, sessions: Sequence[PastSession]) -> None:
         """Keep what a transcript of that size and time shows; what it showed before goes, but of sessions not in it."""
@@ -46,11 +43,11 @@ class Past:
     def is_as_it_was(self, path: str, size: int, mtime: float) -> bool:
         """Whether a transcript is still of this size and time."""
         same = "SELECT 1 FROM files WHERE path = ? AND size = ? AND mtime = ?"
-        return self._db.execute(same, (path, size, mtime)).fetchone() is not None
+        return self._first(same, path, size, mtime) is not None
 
     def has_sessions(self) -> bool:
         """Whether any session is known."""
-        return self._db.execute("SELECT 1 FROM past_sessions WHERE session_id != '' LIMIT 1").fetchone() is not None
+        return self._first("SELECT 1 FROM past_sessions WHERE session_id != '' LIMIT 1") is not None
 
     def sessions(self) -> list[PastSession]:
         """Return all that is known, each session once: as the transcript that was changed last tells of it."""

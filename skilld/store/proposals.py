@@ -9,23 +9,19 @@ from dataclasses import astuple, fields, replace
 from typing import Any
 
 from skilld.store.batches import REMAKE
-from skilld.store.connection import Connection
+from skilld.store.connection import Table
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
 
 _COLUMNS = tuple(field.name for field in fields(Proposal))
 _NAMES = ", ".join(f'"{name}"' for name in _COLUMNS)
-
-
+_NEWEST = "FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1"
 ELSEWHERE = "another machine"  # and nothing was done to files here
 
 
-class Proposals:
+class Proposals(Table):
     """The tables of proposals and decisions."""
-
-    def __init__(self, db: Connection) -> None:
-        self._db = db
 
     def _will_change(self) -> None:
         if self._db.waiting is not None:
@@ -35,13 +31,9 @@ class Proposals:
         """Keep a new proposal; False if its id is known already (the same batch worked on twice)."""
         marks = ", ".join("?" for _ in _COLUMNS)
         self._will_change()
-        return (
-            self._db.execute(
-                f"INSERT OR IGNORE INTO proposals ({_NAMES}) VALUES ({marks})",  # noqa: S608 - fixed names
-                [_to_row(name, getattr(proposal, name)) for name in _COLUMNS],
-            ).rowcount
-            > 0
-        )
+        values = [_to_row(name, getattr(proposal, name)) for name in _COLUMNS]
+        added = self._db.execute(f"INSERT OR IGNORE INTO proposals ({_NAMES}) VALUES ({marks})", values)  # noqa: S608 - fixed names
+        return added.rowcount > 0
 
     def get(self, proposal_id: str) -> Proposal | None:
         """Return one by its id."""
@@ -85,8 +77,7 @@ class Proposals:
 
     def count(self, state: State) -> int:
         """Return how many are in `state`."""
-        (number,) = self._db.execute("SELECT count(*) FROM proposals WHERE state = ?", (state.value,)).fetchone()
-        return int(number)
+        return int(self._first("SELECT count(*) FROM proposals WHERE state = ?", state.value))
 
     def decide(
         self,
@@ -151,35 +142,21 @@ class Proposals:
 
     def amend(self, proposal: Proposal) -> None:
         """Record that a proposal is another commit now, its first one if it had waited, and may say something else."""
-        names = (
-            "operations",
-            "summary",
-            "commit",
-            "base",
-            "branch",
-            "repo",
-            "relpath",
-            "note",
-            "updates",
-            "flags",
-            "model",
-            "also",
-        )
-        settings = ", ".join(f'"{name}" = ?' for name in names)
-        values = [_to_row(name, getattr(proposal, name)) for name in names]
-        self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
+        self._set(proposal, "operations", "summary", "commit", "base", "branch", "repo", "relpath", "note", "updates")
+        self._set(proposal, "flags", "model", "also")
 
     def justify(self, proposal: Proposal) -> None:
         """Record the quotes, the reason and the kind of a proposal that is only a part of what it was, or all again."""
-        names = ("evidence", "reason", "kind")
+        self._set(proposal, "evidence", "reason", "kind")
+
+    def _set(self, proposal: Proposal, *names: str) -> None:
         settings = ", ".join(f'"{name}" = ?' for name in names)
         values = [_to_row(name, getattr(proposal, name)) for name in names]
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
 
     def missing_since(self, proposal_id: str) -> str:
         """Return since when a proposal has been dropped from the staging branch; empty: it is not."""
-        row = self._db.execute("SELECT missing_since FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
-        return "" if row is None else str(row["missing_since"])
+        return str(self._first("SELECT missing_since FROM proposals WHERE id = ?", proposal_id) or "")
 
     def set_missing(self, proposal_id: str, since: str) -> None:
         """Record since when it has been gone; empty: it is there."""
@@ -191,35 +168,24 @@ class Proposals:
 
     def accepted_at(self, proposal_id: str) -> str:
         """Return when it was last accepted; empty if it never was."""
-        row = self._db.execute(
-            "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1",
-            (proposal_id,),
-        ).fetchone()
-        return "" if row is None else str(row["at"])
+        newest = "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"
+        return str(self._first(newest, proposal_id) or "")
 
     def newest_accepted(self) -> int:
         """Return the number of the newest decision to accept; 0 where there is none."""
-        (number,) = self._db.execute("SELECT coalesce(max(id), 0) FROM decisions WHERE after = 'accepted'").fetchone()
-        return int(number)
+        return int(self._first("SELECT coalesce(max(id), 0) FROM decisions WHERE after = 'accepted'"))
 
     def decided_by(self, proposal_id: str) -> str:
         """Return who made the newest decision; empty if there is none."""
-        row = self._db.execute(
-            "SELECT who FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1", (proposal_id,)
-        ).fetchone()
-        return "" if row is None else str(row["who"])
+        return str(self._first(f"SELECT who {_NEWEST}", proposal_id) or "")
 
     def decisions(self, proposal_id: str) -> int:
         """Return the number of the newest decision, which grows with each that is made; 0 where there is none."""
-        row = self._db.execute("SELECT max(id) FROM decisions WHERE proposal_id = ?", (proposal_id,)).fetchone()
-        return int(row[0] or 0)
+        return int(self._first(f"SELECT id {_NEWEST}", proposal_id) or 0)
 
     def why(self, proposal_id: str) -> str:
         """Return the reason the person gave with the newest decision, if any."""
-        row = self._db.execute(
-            "SELECT why FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1", (proposal_id,)
-        ).fetchone()
-        return "" if row is None else str(row["why"])
+        return str(self._first(f"SELECT why {_NEWEST}", proposal_id) or "")
 
 
 def _to_row(name: str, value: object) -> object:
@@ -252,10 +218,8 @@ def _from_row(row: sqlite3.Row) -> Proposal:
     values["operations"] = _operations(json.loads(row["operations"]))
     values["conflicts"] = tuple(ContradictingLine(*item) for item in json.loads(row["conflicts"]))
     values["also"] = tuple(SideEdit(path, _operations(edit), at) for path, edit, at in json.loads(row["also"]))
-    values["linked"] = tuple(json.loads(row["linked"]))
     values["evidence"] = tuple(Evidence(turn, quote) for turn, quote in json.loads(row["evidence"]))
-    values["flags"] = tuple(json.loads(row["flags"]))
-    values["agents"] = tuple(json.loads(row["agents"]))
+    values |= {name: tuple(json.loads(row[name])) for name in ("flags", "agents", "linked")}
     values["target"] = TargetKind(row["target"])
     values["updates"] = tuple(_update(item) for item in json.loads(row["updates"]))
     values["state"] = State(row["state"])

@@ -7,6 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
+from skilld.store.connection import Table
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewComment:
@@ -26,11 +28,8 @@ class ReviewComment:
     asks: tuple[tuple[str, str], ...]
 
 
-class Reviews:
+class Reviews(Table):
     """The table of review comments that ask for something."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def keep(self, comments: Sequence[ReviewComment]) -> int:
         """Keep comments, in place of what they were when read before; returns how many are new.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from skilld.store.connection import Table
 from skilld.words import content_stems
 
 _MAX_STEMS = 40  # of a question; a longer text has said what it is about by then
@@ -31,11 +32,8 @@ class Hit:
     score: float
 
 
-class Search:
+class Search(Table):
     """The index and its questions."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def find(self, text: str, limit: int = 100, also: Iterable[str] = ()) -> list[Hit]:
         """Return what shares words with `text`, or has a stem of `also`, best first.

@@ -6,6 +6,8 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from skilld.store.connection import Table
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -23,11 +25,8 @@ class Task:
     at: str
 
 
-class Records:
+class Records(Table):
     """The tables of tasks and feedback."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add_task(self, task: Task) -> bool:
         """Keep a task; False if its id is known already."""
@@ -35,9 +34,8 @@ class Records:
             *(task.id, task.prompt, task.project, task.status, json.dumps(task.tools), json.dumps(task.skills)),
             *(task.seconds, task.result, None if task.qa is None else int(task.qa), task.at),
         )
-        return (
-            self._db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values).rowcount > 0
-        )
+        added = self._db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        return added.rowcount > 0
 
     def tasks(self, project: str | None = None) -> list[Task]:
         """Return the tasks of a project, or all, newest first."""
@@ -75,15 +73,5 @@ class Records:
 
 
 def _task(row: sqlite3.Row) -> Task:
-    return Task(
-        id=row["id"],
-        prompt=row["prompt"],
-        project=row["project"],
-        status=row["status"],
-        tools=tuple(json.loads(row["tools"])),
-        skills=tuple(json.loads(row["skills"])),
-        seconds=row["seconds"],
-        result=row["result"],
-        qa=None if row["qa"] is None else bool(row["qa"]),
-        at=row["at"],
-    )
+    lists = {name: tuple(json.loads(row[name])) for name in ("tools", "skills")}
+    return Task(**{**dict(row), **lists, "qa": None if row["qa"] is None else bool(row["qa"])})

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld.clock import seconds
 from skilld.files import FileFacts
+from skilld.store.connection import Table
 from skilld.types import SkillUse, Turn
-
-# Transcripts as files: where each is, and how far it was read.
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -35,11 +34,8 @@ class StoredFile:
     mtime: float
 
 
-class Files:
+class Files(Table):
     """The table of files."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
 
     def add_file(self, agent: str, path: str, facts: FileFacts | os.stat_result, *, baseline: int) -> StoredFile:
         """Start to follow a file; bytes before `baseline` were there before skilld."""
@@ -60,8 +56,7 @@ class Files:
 
     def is_live(self, path: str) -> bool:
         """Whether a transcript is known, and has come since skilld is there: all of it was said meanwhile."""
-        row = self._db.execute("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", (path,)).fetchone()
-        return bool(row and row[0])
+        return bool(self._first("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", path))
 
     def same_file(self, facts: FileFacts | os.stat_result) -> list[StoredFile]:
         """Return the files known with this device and inode: perhaps this one under an older name."""
@@ -130,8 +125,7 @@ class Files:
 
     def to_read_again(self) -> int:
         """Return how many files are still to be read from their start."""
-        (number,) = self._db.execute("SELECT count(*) FROM files WHERE size < 0").fetchone()
-        return int(number)
+        return int(self._first("SELECT count(*) FROM files WHERE size < 0"))
 
     def drop_baseline(self, file_id: int, *, since: str | None) -> None:
         """Record that a file is not what it was when skilld came: what is said in it at `since` or later counts."""
@@ -148,17 +142,9 @@ def _fields(record: DataclassInstance) -> dict[str, Any]:
 
 
 def _file(row: sqlite3.Row) -> StoredFile:
-    return StoredFile(
-        id=row["id"],
-        agent=row["agent"],
-        path=row["path"],
-        cursor=json.loads(row["cursor"]) if row["cursor"] else None,
-        parser=json.loads(row["parser"]) if row["parser"] else None,
-        baseline=row["baseline"],
-        since=row["since"],
-        size=row["size"],
-        mtime=row["mtime"],
-    )
+    cursor, parser = (json.loads(row[name]) if row[name] else None for name in ("cursor", "parser"))
+    known = row["baseline"], row["since"], row["size"], row["mtime"]
+    return StoredFile(row["id"], row["agent"], row["path"], cursor, parser, *known)
 
 
 # In place of a batch: said before skilld was there, so it counts for nothing but recognising copies.
@@ -306,8 +292,7 @@ class Transcripts(Files):
 
     def newest_activity(self) -> float:
         """Return when any transcript last grew (Unix time), 0 if none is known."""
-        (at,) = self._db.execute("SELECT max(last_activity) FROM sessions").fetchone()
-        return float(at or 0.0)
+        return float(self._first("SELECT max(last_activity) FROM sessions") or 0.0)
 
     def waiting(self, agent: str, session_id: str) -> list[WaitingTurn]:
         """Return the session's turns that no batch has taken, in order."""
@@ -316,18 +301,7 @@ class Transcripts(Files):
                WHERE agent = ? AND session_id = ? AND batch_id IS NULL ORDER BY seq""",
             (agent, session_id),
         )
-        return [
-            WaitingTurn(
-                key=row["key"],
-                seq=row["seq"],
-                file_id=row["file_id"],
-                start=row["start"],
-                stop=row["stop"],
-                at=row["at"],
-                lasting=bool(row["lasting"]),
-            )
-            for row in rows
-        ]
+        return [WaitingTurn(**{**dict(row), "lasting": bool(row["lasting"])}) for row in rows]
 
     def previous_end(self, agent: str, session_id: str, file_id: int, start: int) -> int:
         """Return where the session's turn before byte `start` of a file ends; 0 if there is none."""
@@ -350,12 +324,8 @@ class Transcripts(Files):
 
     def cwd(self, agent: str, session_id: str) -> str | None:
         """Return the folder a session last said it works in: a claim."""
-        row = self._db.execute(
-            "SELECT cwd FROM sessions WHERE agent = ? AND session_id = ?", (agent, session_id)
-        ).fetchone()
-        return None if row is None else row["cwd"]
-
-    # summaries ------------------------------------------------------------------------------------------------------
+        cwd: str | None = self._first("SELECT cwd FROM sessions WHERE agent = ? AND session_id = ?", agent, session_id)
+        return cwd
 
     def agents_in(self, folder: str) -> list[str]:
         """Return the agents that worked in a folder or below it."""
@@ -364,12 +334,6 @@ class Transcripts(Files):
             (folder, len(folder) + 1, f"{folder}/"),
         )
         return [row["agent"] for row in rows]
-
-    def sessions_of(self, keys: Sequence[str]) -> set[str]:
-        """Return the sessions in which turns were said, as far as they are known."""
-        marks = ", ".join("?" * len(keys))
-        rows = self._db.execute(f"SELECT DISTINCT session_id FROM turns WHERE key IN ({marks})", keys)  # noqa: S608 - marks
-        return {row["session_id"] for row in rows}
 
     def path_of(self, key: str) -> tuple[str, str] | None:
         """Return agent and path of the transcript that has a turn, None if none is known to."""

@@ -107,7 +107,7 @@ def _updates(proposal: Proposal) -> Iterable[Update]:
 
 
 def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided: str) -> Record:
-    said = store.transcripts.sessions_of([one.turn for one in proposal.evidence])
+    said = store.overview.sessions_of(one.turn for one in proposal.evidence)
     return Record(
         what=What.RULE,
         key=key_of(rule, proposal.relpath),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from e2e.test_targets import GUIDE, Talk, plain
-from skilld.git.environment import unscrubbed
 from skilld.proposals.remarks import conflicts, otherwise
 from skilld.types import Proposal, State, TargetKind
 from support.inline import Inline
@@ -18,15 +16,6 @@ from support.session import CHATTER
 
 USE = "From now on, always use pnpm, never npm."
 CHANGE = "Always use pnpm, never npm."
-
-
-@pytest.fixture
-def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
-    for name in unscrubbed():
-        monkeypatch.delenv(name)
-    daemon = OneProcess(home)
-    yield daemon
-    daemon.close()
 
 
 def says(home: Path, project: Project, here: OneProcess, *texts: str) -> list[Proposal]:

@@ -10,7 +10,7 @@ import pytest
 
 from skilld.paths import places, private_dir
 from skilld.proposals.staging import stage
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.store import Store
 from skilld.types import Proposal, State
 from support.live_project import Project
@@ -31,7 +31,7 @@ def _stage(root: Path, name: str = "n1") -> Proposal:
     """Stage a new skill beside what is open, and keep it as the daemon does."""
     private_dir(places().state)
     with closing(Store.open(places().database)) as store:
-        staged = Staged()
+        staged = StagingResult()
         assert stage(new_proposal(Person(root), name), store.proposals.in_states([State.OPEN]), staged)
         (made,) = staged.made
         store.proposals.add(made)

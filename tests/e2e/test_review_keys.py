@@ -28,7 +28,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.sessions import Session
 from skilld.mining.values import Candidate, Judgement, Part, Proof, Sort
 from skilld.paths import places, private_dir
-from skilld.proposals.decide import Told
+from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part as Piece
 from skilld.review.app import ReviewApp
 from skilld.review.controller import Look, ReviewSession, Row
@@ -79,22 +79,22 @@ class Sitting(ReviewSession):
         del proposal
         return LOOK
 
-    def accept(self, proposal_id: str) -> Told:
+    def accept(self, proposal_id: str) -> DecisionReport:
         return self._do(f"accept {proposal_id}")
 
-    def accept_all(self, ids: Sequence[str]) -> Told:
+    def accept_all(self, ids: Sequence[str]) -> DecisionReport:
         return self._do(f"accept all {len(ids)}")
 
-    def reject(self, proposal_id: str, why: str) -> Told:
+    def reject(self, proposal_id: str, why: str) -> DecisionReport:
         return self._do(f"reject {proposal_id}{why}")
 
-    def accept_edited(self, proposal_id: str, text: str) -> Told:
+    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
         return self._do(f"accept edited {proposal_id} {len(text)}")
 
-    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> Told:
+    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> DecisionReport:
         return self._do(f"accept {proposal_id} {chosen}")
 
-    def undo(self) -> Told:
+    def undo(self) -> DecisionReport:
         return self._do("undo")
 
     def waiting(self) -> list[list[Learning]]:
@@ -122,9 +122,9 @@ class Sitting(ReviewSession):
     def sessions(self) -> list[LiveSession]:
         return []
 
-    def _do(self, what: str) -> Told:
+    def _do(self, what: str) -> DecisionReport:
         self.did.append(what)
-        return Told((f"done: {what}",))
+        return DecisionReport((f"done: {what}",))
 
 
 class Steps(Generation):

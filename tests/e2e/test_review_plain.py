@@ -150,7 +150,7 @@ def test_of_two_thousand_only_those_that_are_looked_at_are_read(home: Path, monk
         assert len(screen.open) == MANY
         await screen.read()
         with monkeypatch.context() as meanwhile:  # however slowly the keys come
-            meanwhile.setattr(proposals_pane, "_PAUSE", NEVER)
+            meanwhile.setattr(proposals_pane, "_PAUSE_SECONDS", NEVER)
             await screen.press(*["pagedown"] * 40)
         await screen.press("end")
         await screen.shows("skill-0 ")

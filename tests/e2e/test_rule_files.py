@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,13 +24,6 @@ ALL = tuple(TargetKind)
 def scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in unscrubbed():
         monkeypatch.delenv(name)
-
-
-@pytest.fixture
-def here(home: Path) -> Iterator[OneProcess]:
-    daemon = OneProcess(home)
-    yield daemon
-    daemon.close()
 
 
 @pytest.mark.parametrize(

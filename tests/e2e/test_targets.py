@@ -60,13 +60,8 @@ class Talk:
 
 def plain(home: Path, tmp_path: Path, **files: str) -> Project:
     project = Project(tmp_path / "plain", home, ".elsewhere")
-    for name, text in files.items():
-        path = project.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    project.git("add", "--all")
     if files:
-        project.git("commit", "--quiet", "--message", "Write down how we work")
+        project.commit("Write down how we work", files)
     return project
 
 

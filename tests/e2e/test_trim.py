@@ -10,7 +10,7 @@ import pytest
 
 from skilld.context.tokenizer import tokenizer
 from skilld.git.environment import unscrubbed
-from skilld.proposals.refresh import refresh
+from skilld.proposals.poll import refresh
 from skilld.trim.cuts import Why
 from support.in_process import InProcess
 from support.live_project import Project

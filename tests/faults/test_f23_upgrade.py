@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import pytest
@@ -13,10 +12,7 @@ from skilld.store import Store, schema
 from skilld.store.schema import MIGRATIONS
 
 NEWER = "9999_of_a_newer_one"
-
-
-def _add_column(db: sqlite3.Connection) -> None:
-    db.execute("ALTER TABLE batches ADD COLUMN extra TEXT NOT NULL DEFAULT ''")
+ADD_COLUMN = "ALTER TABLE batches ADD COLUMN extra TEXT NOT NULL DEFAULT '';"
 
 
 @pytest.mark.slow
@@ -26,7 +22,7 @@ def test_f23_upgraded_and_downgraded_in_the_middle_of_a_batch(
     path = world.home / DATABASE
     assert kill_before(world, "worker 5")  # in git, with what it was about to do kept
     with monkeypatch.context() as newer:
-        newer.setattr(schema, "MIGRATIONS", (*MIGRATIONS, (NEWER, _add_column)))
+        newer.setattr(schema, "MIGRATIONS", (*MIGRATIONS, (NEWER, ADD_COLUMN)))
         store = Store.open(path)
         assert len(store.batches.waiting()) > 0
         store.close()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from e2e.test_targets import GUIDE, Talk, plain
-from skilld.git.environment import unscrubbed
 from support.inline import Inline
 from support.live_project import Project
 from support.one_process import OneProcess
@@ -18,15 +17,6 @@ from support.session import CHATTER
 
 SAID = "From now on, always use pnpm, never npm, in this repository."
 LINE = "Always use pnpm, never npm, in this repository."
-
-
-@pytest.fixture
-def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
-    for name in unscrubbed():
-        monkeypatch.delenv(name)
-    daemon = OneProcess(home)
-    yield daemon
-    daemon.close()
 
 
 def _outside(path: Path) -> None:

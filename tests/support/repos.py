@@ -21,7 +21,7 @@ import pytest
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.proposals.cherry_pick import accept, revert
-from skilld.proposals.model import Landed, Line, Observation, Proposed, ProposeOutcome, Request, Standing
+from skilld.proposals.model import Landed, Line, Observation, ProposalEdit, Proposed, ProposeOutcome, Request
 from skilld.proposals.observe import observe
 from skilld.proposals.propose import propose, rebuild
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
@@ -208,29 +208,35 @@ class Desk:
 
     person: Person
     private: Path | None = None
-    standing: dict[str, Standing] = field(default_factory=dict)
+    standing: dict[str, Callable[[bytes], bytes]] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)
 
-    def request(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> Request:
+    def request(self, name: str, apply: Callable[[bytes], bytes], *, restored: bool = False, **other: Any) -> Request:
         facts: dict[str, Any] = {
             "id": name,
             "batch_id": f"batch-{name}",
             "path": self.person.skill,
+            "operations": (),
             "skill": "release",
             "summary": f"say {name}",
             "reason": f"The person asked for {name}.",
-            "quote": f"always {name}",
+            "evidence": (Evidence("agent:1", f"always {name}"),),
             "kind": Kind.PREFERENCE,
             "confidence": 0.8,
             "session_id": "session-1",
             "model": "offline",
-            "at": AT,
-            "standing": tuple(self.standing.values()),
-            "dropped": frozenset(self.decided),
-            "private": self.private,
-        }
-        return Request(**(facts | other), apply=apply)
+            "created_at": AT,
+        } | other
+        if facts.pop("creates", False):
+            facts["operations"] = (Operation(Op.CREATE, "", apply(b"").decode()),)
+        standing = facts.pop("standing", self.known())
+        edit = ProposalEdit(a_proposal(**(facts | {"path": str(facts["path"])})), apply)
+        return Request(edit, standing, frozenset(self.decided), self.private, restored)
+
+    def known(self) -> tuple[ProposalEdit, ...]:
+        """Return the open proposals as a rebuild needs them."""
+        return tuple(ProposalEdit(self.proposals[name], apply) for name, apply in self.standing.items())
 
     def propose(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> ProposeOutcome:
         request = self.request(name, apply, **other)
@@ -245,28 +251,9 @@ class Desk:
         return outcome
 
     def remember(self, request: Request, made: Proposed) -> None:
-        new = (Operation(Op.CREATE, "", request.apply(b"").decode()),) if request.creates else ()
-        self.standing[made.id] = Standing(made.id, made.relpath, made.base, request.apply, creates=request.creates)
-        self.proposals[made.id] = a_proposal(
-            id=made.id,
-            batch_id=request.batch_id,
-            skill=request.skill,
-            path=str(request.path),
-            repo=made.repo,
-            relpath=made.relpath,
-            base=made.base,
-            commit=made.commit,
-            branch=made.branch,
-            operations=new,
-            summary=request.summary,
-            reason=request.reason,
-            kind=request.kind,
-            evidence=(Evidence("agent:1", request.quote),),
-            confidence=request.confidence,
-            session_id=request.session_id,
-            model=request.model,
-            created_at=request.at,
-        )
+        where = {name: getattr(made, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
+        self.standing[made.id] = request.edit.apply
+        self.proposals[made.id] = replace(request.proposal, **where)
         self.follow(made.line)
 
     def follow(self, line: Line) -> None:
@@ -280,12 +267,12 @@ class Desk:
         """Decide a proposal and make the branch again, as programs do after every decision."""
         self.decided.add(name)
         self.standing.pop(name, None)
-        line = rebuild(Path(self.address(name)), list(self.standing.values()), self.decided, self.private)
+        line = rebuild(Path(self.address(name)), self.known(), self.decided, self.private)
         self.follow(line)
         return line
 
     def accept(self, name: str, removed: Mapping[str, str] | None = None) -> Landed:
-        landed = accept(self.proposals[name], self.standing[name].apply, removed or {}, self.private)
+        landed = accept(self.proposals[name], self.standing[name], removed or {}, self.private)
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed.commit)
         return landed
 

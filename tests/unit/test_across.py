@@ -14,7 +14,7 @@ from skilld.effect.everything import share
 from skilld.errands import Mend
 from skilld.ingest.discover import Host
 from skilld.proposals.auto_apply import apply_allowed
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules
 from skilld.settings import Settings
 from skilld.store import Store
@@ -36,12 +36,7 @@ class Bench(NamedTuple):
     host: Host
 
     def write(self, **files: str) -> None:
-        for name, text in files.items():
-            path = self.project.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        self.project.git("add", "--all")
-        self.project.git("commit", "--quiet", "--message", "Write down how we work")
+        self.project.commit("Write down how we work", files)
 
     def work(self, *agents: str, below: str = "") -> None:
         for agent in agents:
@@ -215,7 +210,7 @@ def test_it_never_applies_itself(bench: Bench) -> None:
     bench.taught()
     (one,) = bench.share()
     assert one.flags == ("you said it to Claude Code, not to Codex",)
-    staged = Staged(made=[one])
+    staged = StagingResult(made=[one])
     apply_allowed(staged, [], AutoRules(None, 0.0, tuple(TargetKind)), lambda _: PNPM)
     assert staged.applied == []
 

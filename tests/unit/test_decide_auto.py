@@ -11,7 +11,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import refs
 from skilld.git.errors import RefLockedError
 from skilld.proposals.auto_apply import apply_unasked
-from skilld.proposals.model import Seen
+from skilld.proposals.model import GitStatus
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.unready import bisecting, detached, dirty, merging, on_staging, picking, rebasing
 
@@ -27,7 +27,7 @@ def desk(desk: Desk) -> Desk:
 
 
 def apply(desk: Desk) -> str:
-    return apply_unasked(desk.proposals["p1"], desk.standing["p1"].apply)
+    return apply_unasked(desk.proposals["p1"], desk.standing["p1"])
 
 
 def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, desk: Desk) -> None:
@@ -62,14 +62,14 @@ def test_nothing_but_the_file_its_entry_and_the_branch_changes(person: Person, d
 @pytest.mark.parametrize("way", ["git", "skilld"])
 def test_it_is_undone_by_either_revert(person: Person, desk: Desk, way: str) -> None:
     desk.know("p1", landed=apply(desk))
-    assert desk.seen("p1").seen is Seen.LANDED
+    assert desk.seen("p1").seen is GitStatus.LANDED
     if way == "git":
         person.git("revert", "--no-edit", "HEAD")
     else:
         desk.revert("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == ""
-    assert desk.seen("p1").seen is Seen.REVERTED
+    assert desk.seen("p1").seen is GitStatus.REVERTED
 
 
 def staged(person: Person) -> str:

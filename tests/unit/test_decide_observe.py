@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from skilld.proposals.model import Observation, Seen
+from skilld.proposals.model import GitStatus, Observation
 from skilld.proposals.observe import EDITED, observe
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, new_repo, without
 
@@ -94,11 +94,11 @@ WAYS: list[Callable[[Person, Desk], str]] = [
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_every_way_of_accepting_is_seen(person: Person, desk: Desk, way: Callable[[Person, Desk], str]) -> None:
-    assert desk.seen("p1").seen is Seen.NOTHING
+    assert desk.seen("p1").seen is GitStatus.NOTHING
     commit = way(person, desk)
     found = desk.seen("p1")
-    assert (found.seen, found.commit, found.note) == (Seen.LANDED, commit, "")
-    assert desk.seen("p2").seen is Seen.NOTHING
+    assert (found.seen, found.commit, found.note) == (GitStatus.LANDED, commit, "")
+    assert desk.seen("p2").seen is GitStatus.NOTHING
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
@@ -107,7 +107,7 @@ def test_lines_taken_out_by_hand_are_a_revert(person: Person, desk: Desk, way: C
     if way is by_fetch:
         person.git("merge", "--quiet", "--ff-only", "origin/main")
     removed = person.commit("no more", {SKILL: person.skill.read_text().replace("- Do a dry run.\n", "")})
-    assert desk.seen("p1") == Observation("p1", Seen.REVERTED, removed, "lines gone")
+    assert desk.seen("p1") == Observation("p1", GitStatus.REVERTED, removed, "lines gone")
 
 
 @pytest.mark.parametrize("way", [fast_forward, squash, pick, rebase], ids=lambda way: way.__name__)
@@ -117,9 +117,9 @@ def test_git_revert_is_seen_and_so_is_its_revert(
     desk.know("p1", landed=way(person, desk))
     person.git("revert", "--no-edit", "HEAD")
     reverted = person.tip()
-    assert desk.seen("p1") == Observation("p1", Seen.REVERTED, reverted, "reverted")
+    assert desk.seen("p1") == Observation("p1", GitStatus.REVERTED, reverted, "reverted")
     person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1") == Observation("p1", Seen.LANDED, person.tip(), "restored")
+    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "restored")
 
 
 def test_a_revert_that_names_a_short_commit_is_seen_when_the_skill_is_gone_too(person: Person, desk: Desk) -> None:
@@ -128,13 +128,13 @@ def test_a_revert_that_names_a_short_commit_is_seen_when_the_skill_is_gone_too(p
     person.git("-c", "revert.reference=true", "revert", "--no-edit", "HEAD")
     person.git("rm", "--quiet", SKILL)
     person.git("commit", "--quiet", "-m", "gone")
-    assert desk.seen("p1").seen is Seen.REVERTED
+    assert desk.seen("p1").seen is GitStatus.REVERTED
 
 
 def test_a_reverted_merge_reverts_what_it_brought(person: Person, desk: Desk) -> None:
     merge(person, desk)
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
-    assert desk.seen("p1") == Observation("p1", Seen.REVERTED, person.tip(), "reverted")
+    assert desk.seen("p1") == Observation("p1", GitStatus.REVERTED, person.tip(), "reverted")
 
 
 def test_a_reverted_merge_of_a_rebased_branch(person: Person, desk: Desk) -> None:
@@ -143,35 +143,35 @@ def test_a_reverted_merge_of_a_rebased_branch(person: Person, desk: Desk) -> Non
     person.git("rebase", "--quiet", "main")
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "--no-ff", "-m", "bring in", "skilld/staging")
-    assert [desk.seen(name).seen for name in ("p1", "p2")] == [Seen.LANDED, Seen.LANDED]
+    assert [desk.seen(name).seen for name in ("p1", "p2")] == [GitStatus.LANDED, GitStatus.LANDED]
     person.git("revert", "--no-edit", "-m", "1", "HEAD")
-    assert [desk.seen(name).seen for name in ("p1", "p2")] == [Seen.REVERTED, Seen.REVERTED]
+    assert [desk.seen(name).seen for name in ("p1", "p2")] == [GitStatus.REVERTED, GitStatus.REVERTED]
 
 
 def test_an_amended_proposal_is_edited_by_you(person: Person, desk: Desk) -> None:
     person.git("cherry-pick", desk.proposals["p1"].commit)
     person.write(SKILL, person.skill.read_text().replace("- Do a dry run.", "- Do a dry run with care."))
     person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    assert desk.seen("p1") == Observation("p1", Seen.LANDED, person.tip(), "named", EDITED)
+    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, person.tip(), "named", EDITED)
 
 
 def test_later_rewording_is_an_edit_not_a_revert(person: Person, desk: Desk) -> None:
     commit = pick(person, desk)
     person.commit("word", {SKILL: person.skill.read_text().replace("- Do a dry run.", "- First do a dry run.")})
-    assert desk.seen("p1") == Observation("p1", Seen.LANDED, commit, "named", EDITED)
+    assert desk.seen("p1") == Observation("p1", GitStatus.LANDED, commit, "named", EDITED)
 
 
 def test_only_a_branch_that_somebody_has_checked_out_accepts(person: Person, desk: Desk) -> None:
     person.git("branch", "review", "skilld/staging")
-    assert desk.seen("p1").seen is Seen.NOTHING
+    assert desk.seen("p1").seen is GitStatus.NOTHING
     person.git("worktree", "add", "--quiet", "../linked", "review")
-    assert desk.seen("p1").seen is Seen.LANDED
-    assert desk.seen("p2").seen is Seen.LANDED
+    assert desk.seen("p1").seen is GitStatus.LANDED
+    assert desk.seen("p2").seen is GitStatus.LANDED
 
 
 def test_staging_itself_accepts_nothing(person: Person, desk: Desk) -> None:
     person.git("switch", "--quiet", "skilld/staging")
-    assert desk.seen("p1").seen is Seen.BUSY
+    assert desk.seen("p1").seen is GitStatus.BUSY
 
 
 def test_another_branch_with_another_version_accepts_no_removal(person: Person, desk: Desk) -> None:
@@ -182,14 +182,14 @@ def test_another_branch_with_another_version_accepts_no_removal(person: Person, 
     made = desk.made("p3", without("New."))
     assert made
     person.git("switch", "--quiet", "old")
-    assert desk.seen("p3").seen is Seen.NOTHING
+    assert desk.seen("p3").seen is GitStatus.NOTHING
 
 
 def test_the_default_branch_has_the_first_word(person: Person, desk: Desk) -> None:
     pick(person, desk)
     person.git("switch", "--quiet", "-c", "feature")
     person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1").seen is Seen.LANDED
+    assert desk.seen("p1").seen is GitStatus.LANDED
 
 
 def test_the_newer_of_main_and_its_remote_counts(person: Person, desk: Desk) -> None:
@@ -198,9 +198,9 @@ def test_the_newer_of_main_and_its_remote_counts(person: Person, desk: Desk) -> 
     pick(person, desk)
     person.git("revert", "--no-edit", "HEAD")
     person.git("push", "--quiet", "origin", "main")
-    assert desk.seen("p1").seen is Seen.REVERTED
+    assert desk.seen("p1").seen is GitStatus.REVERTED
     person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1").seen is Seen.LANDED
+    assert desk.seen("p1").seen is GitStatus.LANDED
 
 
 def test_a_commit_that_a_rebase_left_out_is_dropped(person: Person, desk: Desk) -> None:
@@ -210,19 +210,19 @@ def test_a_commit_that_a_rebase_left_out_is_dropped(person: Person, desk: Desk) 
     person.git("rebase", "--quiet", "-i", "main", GIT_SEQUENCE_EDITOR=str(person.root / "drop.sh"))
     person.git("switch", "--quiet", "main")
     assert person.log("skilld/staging", "^main") == ["skilld(release): say p2"]
-    assert desk.seen("p1").seen is Seen.DROPPED
-    assert desk.seen("p2").seen is Seen.NOTHING
+    assert desk.seen("p1").seen is GitStatus.DROPPED
+    assert desk.seen("p2").seen is GitStatus.NOTHING
 
 
 def test_a_rebase_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
     person.git("switch", "--quiet", "skilld/staging")
     person.git("rebase", "--quiet", "--exec", "false", "HEAD~1", check=False)
-    assert desk.seen("p1").seen is Seen.BUSY
+    assert desk.seen("p1").seen is GitStatus.BUSY
 
 
 def test_a_deleted_staging_branch_drops_what_was_open(person: Person, desk: Desk) -> None:
     person.git("branch", "-D", "skilld/staging")
-    assert [desk.seen(name).seen for name in ("p1", "p2")] == [Seen.DROPPED, Seen.DROPPED]
+    assert [desk.seen(name).seen for name in ("p1", "p2")] == [GitStatus.DROPPED, GitStatus.DROPPED]
 
 
 def test_what_a_remote_holds_is_not_dropped(person: Person, desk: Desk) -> None:
@@ -230,30 +230,30 @@ def test_what_a_remote_holds_is_not_dropped(person: Person, desk: Desk) -> None:
     person.git("remote", "add", "origin", "../host.git")
     person.git("push", "--quiet", "origin", "skilld/staging:review")
     person.git("branch", "-D", "skilld/staging")
-    assert desk.seen("p1").seen is Seen.NOTHING
+    assert desk.seen("p1").seen is GitStatus.NOTHING
 
 
 def test_a_later_sighting_follows_a_rejection(person: Person, desk: Desk) -> None:
     commit = desk.proposals["p1"].commit
     desk.drop("p1")
-    assert desk.seen("p1").seen is Seen.DROPPED
+    assert desk.seen("p1").seen is GitStatus.DROPPED
     person.git("cherry-pick", commit)
-    assert desk.seen("p1").seen is Seen.LANDED
+    assert desk.seen("p1").seen is GitStatus.LANDED
 
 
 def test_repository_gone_and_moved(person: Person, desk: Desk) -> None:
     proposals = list(desk.proposals.values())
     person.root.rename(person.root.parent / "elsewhere")
-    assert [found.seen for found in observe(person.root, proposals)] == [Seen.GONE, Seen.GONE]
+    assert [found.seen for found in observe(person.root, proposals)] == [GitStatus.GONE, GitStatus.GONE]
     new_repo(person.root, text="# Other\n")
-    assert [found.seen for found in observe(person.root, proposals)] == [Seen.GONE, Seen.GONE]
+    assert [found.seen for found in observe(person.root, proposals)] == [GitStatus.GONE, GitStatus.GONE]
 
 
 def test_a_skill_that_is_gone_reverts_nothing(person: Person, desk: Desk) -> None:
     pick(person, desk)
     shutil.rmtree(person.root / "skills")
     person.commit("moved away")
-    assert desk.seen("p1").seen is Seen.LANDED
+    assert desk.seen("p1").seen is GitStatus.LANDED
 
 
 @pytest.mark.parametrize(
@@ -267,4 +267,4 @@ def test_removals_and_changes_by_hand_are_the_same_change_and_can_be_reverted(
     assert desk.seen("p3").how == "same change"
     desk.know("p3", landed=person.tip())
     person.commit("back", {SKILL: TEXT + "More.\n"})
-    assert desk.seen("p3").seen is Seen.REVERTED
+    assert desk.seen("p3").seen is GitStatus.REVERTED

@@ -12,6 +12,7 @@ from skilld.health import checks as following
 from skilld.health import checks as judging
 from skilld.health.checks import apart, loaded, machine, repeats, why_nothing
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
+from skilld.service.values import ServiceState
 
 NOW = 1_800_000_000.0
 MACHINE = Machine(
@@ -38,16 +39,8 @@ DAEMON = Daemon(
     version="1.0",
     last_error="",
 )
-SERVICE = Service(
-    manager="systemd",
-    installed=True,
-    enabled=True,
-    running=True,
-    state="active",
-    restarts=0,
-    program="/p",
-    program_there=True,
-    says="",
+SERVICE = ServiceState(
+    "systemd", Path("/unit"), installed=True, enabled=True, running=True, state="active", program="/p"
 )
 
 
@@ -137,7 +130,7 @@ def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, d
     [
         (SERVICE, "ok", "running under systemd"),
         (replace(SERVICE, installed=False), "skip", "not installed"),
-        (replace(SERVICE, program_there=False), "fail", "/p, which no longer exists"),
+        (Service(SERVICE, program_there=False), "fail", "/p, which no longer exists"),
         (replace(SERVICE, running=False, state="failed (exit-code)"), "fail", "failed (exit-code)"),
         (replace(SERVICE, running=False, state="inactive"), "warn", "inactive"),
         (replace(SERVICE, restarts=4), "warn", "restarted 4 times"),
@@ -146,8 +139,8 @@ def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, d
         (replace(SERVICE, state="unknown", installed=False, says="no bus"), "skip", "not available here: no bus"),
     ],
 )
-def test_what_is_wrong_with_the_service(facts: Service, verdict: str, detail: str) -> None:
-    check = following.service(facts)
+def test_what_is_wrong_with_the_service(facts: Service | ServiceState, verdict: str, detail: str) -> None:
+    check = following.service(facts if isinstance(facts, Service) else Service(facts))
     assert check.verdict == verdict
     assert detail in check.detail
 
@@ -156,7 +149,7 @@ def test_nobody_is_told_to_install_a_service_that_no_manager_can_run() -> None:
     away = replace(SERVICE, state="unknown", installed=False, says="no bus")
     daemon = one(following.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
     assert daemon[2] == "skilld run"
-    assert following.service(away).remedy == "Run it in a terminal instead: skilld run"
+    assert following.service(Service(away)).remedy == "Run it in a terminal instead: skilld run"
 
 
 def test_many_lines_that_cannot_be_read_mean_a_format_that_is_not_known() -> None:

@@ -12,8 +12,7 @@ from skilld.errors import RefusedError
 from skilld.proposals import staging
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
-from skilld.proposals.poll import Observing
-from skilld.proposals.refresh import refresh
+from skilld.proposals.poll import Observing, refresh
 from skilld.proposals.remarks import hours_left, on_staging, rejected_for, standing
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State

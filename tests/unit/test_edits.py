@@ -14,7 +14,8 @@ from skilld.errors import RefusedError
 from skilld.pipeline.documents import Loaded, load_skills
 from skilld.pipeline.edits import BEYOND, TAKEN_UP, compose
 from skilld.redact import KEY_BYTES, Redactor
-from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
+from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update
+from support.editor import Editor
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 TEXT = f"""\
@@ -39,28 +40,12 @@ LINE = "- Put the ticket number first."
 redact = Redactor(b"k" * KEY_BYTES).redact
 
 
-class Scripted:
+class Scripted(Editor):
     """A model that answers with what it is given, and remembers what it was shown."""
-
-    name = "scripted"
-    together = True
-    sure = 0.5
-    usage = Usage()
 
     def __init__(self, answer: list[Operation] | str) -> None:
         self._answer = answer
         self.shown = ""
-
-    def detect(
-        self, messages: Sequence[object], skills: Sequence[SkillDoc], *, instructions: str = ""
-    ) -> tuple[list[Update], list[str]]:
-        raise AssertionError((messages, skills, instructions))
-
-    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        raise AssertionError(updates, said)
-
-    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        raise AssertionError(updates, said)
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         assert [update.change for update in updates] == [UPDATE.change]

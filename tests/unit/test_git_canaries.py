@@ -95,7 +95,7 @@ def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
     os.utime(person.skill)
     desk.made("p3", below("Keep the changelog short.", "Always."))
     desk.drop("p2")
-    apply_unasked(desk.proposals["p3"], desk.standing["p3"].apply)
+    apply_unasked(desk.proposals["p3"], desk.standing["p3"])
     desk.drop("p3")
     assert person.tip("skilld/staging") == ""
     assert not log.exists()
@@ -115,7 +115,7 @@ def test_none_sings_in_a_repository_of_our_own(person: Person) -> None:
     made_new(desk)
     desk.seen("n1")
     assert why(person.skill, 3, desk.private).proposals == ()
-    apply_unasked(desk.proposals["p2"], desk.standing["p2"].apply, desk.private)
+    apply_unasked(desk.proposals["p2"], desk.standing["p2"], desk.private)
     desk.drop("p2")
     desk.drop("p1")
     assert not log.exists()

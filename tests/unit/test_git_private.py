@@ -15,7 +15,7 @@ from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
 from skilld.proposals.explain import why
-from skilld.proposals.model import Proposed, Seen, Way
+from skilld.proposals.model import GitStatus, Proposed, Way
 from skilld.proposals.poll import _stamp
 from skilld.proposals.propose import propose
 from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
@@ -146,28 +146,28 @@ def test_all_skills_of_a_root_share_one_repository(person: Person, desk: Desk) -
 
 def test_plain_git_is_noticed(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
-    assert desk.seen("p1").seen is Seen.NOTHING
+    assert desk.seen("p1").seen is GitStatus.NOTHING
     own(desk).git("merge", "--quiet", "skilld/staging")
     assert "- Do a dry run." in person.skill.read_text()
-    assert desk.seen("p1").seen is Seen.LANDED
+    assert desk.seen("p1").seen is GitStatus.LANDED
     own(desk).git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1").seen is Seen.REVERTED
+    assert desk.seen("p1").seen is GitStatus.REVERTED
 
 
 def test_lines_typed_or_taken_out_by_hand_are_noticed(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do a dry run.\n- Tag"))
     found = desk.seen("p1")
-    assert (found.seen, found.how) == (Seen.LANDED, "same change")
+    assert (found.seen, found.how) == (GitStatus.LANDED, "same change")
     desk.know("p1", landed=found.commit)
     person.write("skills/release/SKILL.md", TEXT)
-    assert desk.seen("p1").seen is Seen.REVERTED
+    assert desk.seen("p1").seen is GitStatus.REVERTED
 
 
 def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     person.skill.unlink()
-    assert desk.seen("p1").seen is Seen.NOTHING
+    assert desk.seen("p1").seen is GitStatus.NOTHING
     assert own(desk).git("ls-tree", "-r", "--name-only", "main") == ""
     own(desk).git("merge", "skilld/staging", check=False)
     assert "release/SKILL.md" in own(desk).git("status", "--porcelain")
@@ -183,7 +183,7 @@ def test_accepting_for_a_skill_that_was_deleted_says_that_it_is_not_there(person
 def test_a_root_that_is_gone_ends_its_proposals(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     (person.root / "skills").rename(person.root / "moved")
-    assert desk.seen("p1").seen is Seen.GONE
+    assert desk.seen("p1").seen is GitStatus.GONE
     with pytest.raises(NotTrackedError):
         managed_repos.open_any(Path(desk.proposals["p1"].repo), desk.private)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from skilld.classify.said_already import is_same, said_in
-from skilld.proposals.lessons import said_of, why_known
+from skilld.proposals.lessons import known_reason, said_of
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import a_proposal
@@ -21,11 +21,11 @@ DECIDED = PastDecision(
 
 
 def test_what_an_open_proposal_says_is_not_proposed_again() -> None:
-    assert why_known(UPDATE, PATH, "s2", [STANDING], []) == "the open proposal 0123abcd already says this"
+    assert known_reason(UPDATE, PATH, "s2", [STANDING], []) == "the open proposal 0123abcd already says this"
 
 
 def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
-    assert why_known(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) == ""
+    assert known_reason(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) == ""
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
     ],
 )
 def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, quote: str, why: str) -> None:
-    assert why_known(replace(UPDATE, quote=quote), PATH, session, [], [DECIDED]) == why
+    assert known_reason(replace(UPDATE, quote=quote), PATH, session, [], [DECIDED]) == why
 
 
 def test_something_else_is_no_obstacle() -> None:
     other = replace(UPDATE, change="Write in the past tense.")
-    assert why_known(other, PATH, "s1", [STANDING], [DECIDED]) == ""
+    assert known_reason(other, PATH, "s1", [STANDING], [DECIDED]) == ""
 
 
 OPEN = replace(
@@ -69,7 +69,7 @@ def test_a_sentence_that_an_open_proposal_says_is_left_out(change: str, rest: st
     found, left = said_of(replace(UPDATE, change=change), PATH, [OPEN])
     assert left == (change if rest is None else rest)
     assert (found is None) == (rest is None), "what is said again supports the open proposal"
-    assert bool(why_known(replace(UPDATE, change=change), PATH, "s1", [OPEN], [])) == (rest == "")
+    assert bool(known_reason(replace(UPDATE, change=change), PATH, "s1", [OPEN], [])) == (rest == "")
 
 
 def test_what_a_proposal_was_made_for_is_said_whatever_its_edit_writes() -> None:

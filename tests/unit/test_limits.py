@@ -102,7 +102,7 @@ STUBBORN = """
 import sys
 from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.jobs import limits
-limits._GRACE = 0
+limits._GRACE_SECONDS = 0
 with processor_time(0.2):
     while True:
         try:

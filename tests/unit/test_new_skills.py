@@ -11,7 +11,7 @@ from skilld.errors import Exit, RefusedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import why
-from skilld.proposals.model import EditConflict, Misfit, Proposed, Seen, Unchanged, Way
+from skilld.proposals.model import AnchorNotFound, EditConflict, GitStatus, Proposed, Unchanged, Way
 from skilld.proposals.observe import EDITED
 from skilld.proposals.propose import rebuild, withdraw
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
@@ -50,7 +50,7 @@ def test_merging_it_brings_nothing_else(person: Person, desk: Desk) -> None:
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "skilld/staging")
     assert person.files_changed(main, "main") == [NEW]
-    assert desk.seen("n1").seen is Seen.LANDED
+    assert desk.seen("n1").seen is GitStatus.LANDED
 
 
 def test_it_rests_on_head_where_the_default_branch_has_such_a_skill(person: Person, desk: Desk) -> None:
@@ -74,7 +74,7 @@ def test_edits_and_new_skills_stand_on_one_line(person: Person, desk: Desk) -> N
     desk.drop("n1")
     assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [REVIEW, SKILL]
     person.commit("skill work", {SKILL: person.skill.read_text() + "More.\n"})
-    line = rebuild(person.root, list(desk.standing.values()), desk.decided)
+    line = rebuild(person.root, desk.known(), desk.decided)
     assert (line.stale, line.rest and line.rest.commit) == ({}, person.tip())
     assert person.git("show", f"{STAGING}:{REVIEW}")
 
@@ -99,8 +99,8 @@ def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -
     with pytest.raises(RefusedError, match="a skill with that name now exists"):
         desk.accept("n1")
     assert snapshot(person.root) == before
-    line = rebuild(person.root, list(desk.standing.values()))
-    assert (line.tip, list(line.stale), line.present) == (None, ["n1"], ("n2",))
+    line = rebuild(person.root, desk.known())
+    assert (line.tip, list(line.stale), line.present) == (None, ["n1"], ["n2"])
 
 
 def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) -> None:
@@ -113,7 +113,7 @@ def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) ->
     assert person.git("status", "--porcelain") == ""
     assert desk.accept("n1").way is Way.NOTHING
     assert desk.drop("n1").tip is None
-    assert desk.seen("n1").seen is Seen.LANDED
+    assert desk.seen("n1").seen is GitStatus.LANDED
     origin = why(person.root / NEW, 9)
     assert (origin.text, origin.proposals) == ("- Watch the graphs.", ("n1",))
     assert made.commit != landed.commit or person.tip("main^") == made.base
@@ -127,7 +127,7 @@ def test_reverting_removes_the_file_and_its_folder(person: Person, desk: Desk) -
     assert landed.way is Way.GIT
     assert "This reverts commit" in person.git("log", "-1", "--format=%B")
     assert not (person.root / ".claude").exists()
-    assert desk.seen("n1").seen is Seen.REVERTED
+    assert desk.seen("n1").seen is GitStatus.REVERTED
     assert desk.revert("n1").way is Way.NOTHING
 
 
@@ -172,7 +172,7 @@ def test_what_was_changed_since_is_not_taken_away(person: Person, desk: Desk) ->
     desk.accept("n1")
     desk.drop("n1")
     person.commit("mine", {NEW: TEXT + "- Mine.\n"})
-    assert desk.seen("n1").seen is Seen.LANDED
+    assert desk.seen("n1").seen is GitStatus.LANDED
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="has changed since it was created"):
         desk.revert("n1")
@@ -284,11 +284,11 @@ def test_there_and_back_in_every_work_tree(person: Person, build: Callable[[Pers
     assert desk.accept("n1").way is way
     assert (person.root / NEW).read_text() == TEXT
     assert (person.show(NEW) + "\n", person.git("status", "--porcelain")) == (TEXT, before)
-    assert desk.seen("n1").seen is Seen.LANDED
+    assert desk.seen("n1").seen is GitStatus.LANDED
     assert desk.revert("n1").way is way
     assert not (person.root / NEW).exists()
     assert person.git("status", "--porcelain") == before
-    assert desk.seen("n1").seen is Seen.REVERTED
+    assert desk.seen("n1").seen is GitStatus.REVERTED
 
 
 def test_a_folder_that_was_renamed_is_made_again(person: Person, desk: Desk) -> None:
@@ -355,11 +355,11 @@ def by_hand(person: Person, desk: Desk) -> None:
 @pytest.mark.parametrize("take", ["revert", "delete"])
 def test_plain_git_is_noticed(person: Person, desk: Desk, bring: Callable[[Person, Desk], None], take: str) -> None:
     made_new(desk)
-    assert desk.seen("n1").seen is Seen.NOTHING
+    assert desk.seen("n1").seen is GitStatus.NOTHING
     person.commit("meanwhile", {"src/app.py": "print(2)\n"})
     bring(person, desk)
     seen = desk.seen("n1")
-    assert (seen.seen, seen.note) == (Seen.LANDED, "")
+    assert (seen.seen, seen.note) == (GitStatus.LANDED, "")
     desk.know("n1", landed=seen.commit)
     desk.drop("n1")
     if take == "delete":
@@ -369,13 +369,13 @@ def test_plain_git_is_noticed(person: Person, desk: Desk, bring: Callable[[Perso
         person.git("revert", "--no-edit", "-m", "1", "HEAD")
     else:
         person.git("revert", "--no-edit", "HEAD")
-    assert desk.seen("n1").seen is Seen.REVERTED
+    assert desk.seen("n1").seen is GitStatus.REVERTED
 
 
 def test_dropped_from_the_branch_it_is_seen(person: Person, desk: Desk) -> None:
     made_new(desk)
     person.git("branch", "--quiet", "-D", "skilld/staging")
-    assert desk.seen("n1").seen is Seen.DROPPED
+    assert desk.seen("n1").seen is GitStatus.DROPPED
 
 
 def test_withdrawing_takes_it_along(person: Person, desk: Desk) -> None:
@@ -396,5 +396,5 @@ def test_two_desks_at_once_make_two_commits(person: Person) -> None:
 
 def test_the_operation_does_not_fit_a_skill_that_is_there(person: Person, desk: Desk) -> None:
     outcome = desk.propose("p1", whole(TEXT), path=person.skill)
-    assert isinstance(outcome, Misfit)
+    assert isinstance(outcome, AnchorNotFound)
     assert "a skill with that name now exists" in outcome.reason

@@ -9,7 +9,7 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError
-from skilld.proposals.model import Seen, Unchanged, Way
+from skilld.proposals.model import GitStatus, Unchanged, Way
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import Desk, Person, below, isolate, new_repo, snapshot
 
@@ -34,7 +34,7 @@ def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) 
     own = Person(Path(made.repo))
     assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == TEXT
     assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
-    assert desk.seen("n1").seen is Seen.NOTHING
+    assert desk.seen("n1").seen is GitStatus.NOTHING
     assert managed_repos.roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
     assert snapshot(person.root) == before
 
@@ -43,13 +43,13 @@ def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, desk: De
     made_new(desk)
     assert desk.accept("n1").way is Way.GIT
     assert (person.root / NEW).read_text() == TEXT
-    assert desk.seen("n1").seen is Seen.LANDED
+    assert desk.seen("n1").seen is GitStatus.LANDED
     desk.drop("n1")
     desk.made("p1", below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW, skill="deploy")
     desk.drop("p1")
     desk.revert("n1")
     assert list((person.root / ".claude/skills").iterdir()) == []
-    assert desk.seen("n1").seen is Seen.REVERTED
+    assert desk.seen("n1").seen is GitStatus.REVERTED
 
 
 def test_deleted_by_hand_it_was_not_wanted(person: Person, desk: Desk) -> None:
@@ -57,7 +57,7 @@ def test_deleted_by_hand_it_was_not_wanted(person: Person, desk: Desk) -> None:
     desk.accept("n1")
     desk.drop("n1")
     (person.root / NEW).unlink()
-    assert desk.seen("n1").seen is Seen.REVERTED
+    assert desk.seen("n1").seen is GitStatus.REVERTED
 
 
 def test_beside_other_skills_it_comes_alone(person: Person, desk: Desk) -> None:
@@ -87,7 +87,7 @@ def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, desk: Desk
     tip = Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main")
     with pytest.raises(NotTrackedError, match="does not exist"):
         desk.accept("p1")
-    assert desk.seen("p1").seen is Seen.GONE
+    assert desk.seen("p1").seen is GitStatus.GONE
     assert Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main") == tip
 
 

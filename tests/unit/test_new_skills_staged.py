@@ -22,7 +22,7 @@ from skilld.proposals.explain import diff, versions
 from skilld.proposals.reconcile import observe
 from skilld.proposals.recover_from_git import recall
 from skilld.proposals.staging import restage, stage
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules, Observe, Recall
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
@@ -40,7 +40,7 @@ def person(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def staged(proposal: Proposal, *standing: Proposal) -> Proposal:
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal, standing, result)
     (made,) = result.made
     return made
@@ -58,7 +58,7 @@ def made(person: Person, store: Store) -> Proposal:
 
 def test_a_new_skill_that_stands_there_in_the_same_words_is_said_already(person: Person) -> None:
     person.commit("by hand", {NEW: TEXT})
-    result = Staged()
+    result = StagingResult()
     assert not stage(new_proposal(person), (), result)
     assert result.made == []
     assert person.tip(STAGING) == ""
@@ -92,7 +92,7 @@ def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal)
     tip = person.tip(STAGING)
     assert staged(new_proposal(person)) == made
     assert person.tip(STAGING) == tip
-    assert not stage(new_proposal(person, "n2"), [made], Staged())
+    assert not stage(new_proposal(person, "n2"), [made], StagingResult())
 
 
 @pytest.mark.parametrize(
@@ -107,23 +107,23 @@ def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal)
 def test_what_may_not_be_made_is_refused(person: Person, change: dict[str, Any], words: str) -> None:
     person.write(".skilld.toml", 'never = ["never"]\n')
     with pytest.raises(RefusedError, match=words):
-        stage(new_proposal(person, **change), (), Staged())
+        stage(new_proposal(person, **change), (), StagingResult())
     assert person.tip(STAGING) == ""
 
 
 def test_an_edit_of_what_is_only_proposed_is_refused(person: Person, made: Proposal) -> None:
     edit = new_proposal(person, "p1", operations=(Operation(Op.INSERT_AFTER, "- Watch the graphs.", "- More."),))
     with pytest.raises(RefusedError, match="the open proposal n1 already creates that skill"):
-        stage(edit, [made], Staged())
+        stage(edit, [made], StagingResult())
 
 
 def test_another_skill_of_the_name_is_refused(person: Person, made: Proposal) -> None:
     with pytest.raises(SkilldError, match="a skill with that name now exists"):
-        stage(new_proposal(person, "n2", text=OTHER), [made], Staged())
+        stage(new_proposal(person, "n2", text=OTHER), [made], StagingResult())
 
 
 def test_auto_mode_leaves_it_staged(person: Person) -> None:
-    result = Staged()
+    result = StagingResult()
     assert stage(new_proposal(person), (), result)
     apply_allowed(result, (), AutoRules(None, 0.0), lambda _: TEXT)
     assert result.applied == []
@@ -221,7 +221,7 @@ def test_two_at_once_are_two(person: Person) -> None:
     """Every process has its turn, and the second one finds the first one's commit below its own."""
     text = OTHER.replace("name: deploy", "name: review")
     proposals = [new_proposal(person), new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text)]
-    threads = [threading.Thread(target=stage, args=(proposal, (), Staged())) for proposal in proposals]
+    threads = [threading.Thread(target=stage, args=(proposal, (), StagingResult())) for proposal in proposals]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -230,7 +230,7 @@ def test_two_at_once_are_two(person: Person) -> None:
         "skilld(deploy): new skill: say n1",
         "skilld(review): new skill: say n2",
     ]
-    line = Staged()
+    line = StagingResult()
     restage(str(person.root), [staged(proposal) for proposal in proposals], line)
     assert line.decisions == []
 
@@ -238,9 +238,9 @@ def test_two_at_once_are_two(person: Person) -> None:
 def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store) -> None:
     code = (
         "import os, sys, pickle; from skilld.git.environment import scrub_environment; scrub_environment()\n"
-        "from skilld.proposals.staging_result import Staged\n"
+        "from skilld.proposals.staging_result import StagingResult\n"
         "from skilld.proposals.staging import stage\n"
-        "stage(pickle.loads(sys.stdin.buffer.read()), (), Staged()); os.kill(os.getpid(), 9)"
+        "stage(pickle.loads(sys.stdin.buffer.read()), (), StagingResult()); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], input=pickle.dumps(new_proposal(person)), check=False, timeout=LIMIT

@@ -12,8 +12,8 @@ from skilld.paths import places
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.explain import Here, Looking
+from skilld.proposals.poll import refresh
 from skilld.proposals.refit import ANEW, REMADE
-from skilld.proposals.refresh import refresh
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import a_proposal

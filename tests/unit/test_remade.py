@@ -17,8 +17,8 @@ from skilld.jobs import remake as job_of
 from skilld.paths import places
 from skilld.proposals.amend import put
 from skilld.proposals.decide import accepting, decide
+from skilld.proposals.poll import refresh
 from skilld.proposals.refit import REMADE
-from skilld.proposals.refresh import refresh
 from skilld.proposals.remarks import standing
 from skilld.protocol import BatchResult, Remake
 from skilld.settings import Settings

@@ -89,12 +89,7 @@ class Bench(NamedTuple):
     host: Host
 
     def write(self, **files: str) -> None:
-        for name, text in files.items():
-            path = self.project.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        self.project.git("add", "--all")
-        self.project.git("commit", "--quiet", "--message", "Write down how we work")
+        self.project.commit("Write down how we work", files)
 
     def say(self, session: str, quote: str, *loaded: str, again: tuple[str, str] = ("", ""), days: float = 1) -> None:
         """Have a session say something with these files loaded, `again` being the file and the rule that has it."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilld.proposals.decide import Told
+from skilld.proposals.decide import DecisionReport
 from skilld.review.controller import Look
 from skilld.review.plain import Plain
-from skilld.review.plain_tabs import Doing, PlainTabs
+from skilld.review.plain_tabs import PlainTabs, Talk
 from skilld.store.learnings import Learning
 from skilld.types import TargetKind
 from support.proposals import a_proposal
@@ -34,10 +34,10 @@ class Sitting:
     def doubts(self) -> list[str]:
         return []
 
-    def accept_edited(self, proposal_id: str, text: str) -> Told:
+    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
         self.done.append(text)
         self._open = []
-        return Told((f"{proposal_id} accepted",))
+        return DecisionReport((f"{proposal_id} accepted",))
 
     def waiting(self) -> list[list[Any]]:
         return [[LEARNING]]
@@ -57,15 +57,12 @@ def _answer(*answers: str) -> tuple[Sitting, list[str], list[str]]:
         said.append(question)
         return next(given, None)
 
-    def edit(text: str, name: str) -> str:
+    def edit(text: str, *, name: str = "SKILL.md") -> str:
         names.append(name)
         return text + "- Mine.\n"
 
-    def edit_skill(text: str) -> str:
-        return text
-
-    tabs = PlainTabs(sitting, 5, Doing(said.append, ask, edit_skill, lambda: None))
-    Plain(sitting, said.append, ask, edit, tabs).run()
+    talk = Talk(said.append, ask, edit)
+    Plain(sitting, talk, PlainTabs(sitting, 5, talk, lambda: None)).run()
     return sitting, said, names
 
 

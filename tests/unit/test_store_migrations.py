@@ -16,14 +16,8 @@ from skilld.store.schema import MIGRATIONS
 from skilld.types import State
 from support.proposals import a_proposal
 
-
-def _add_column(db: sqlite3.Connection) -> None:
-    db.execute("ALTER TABLE learnings ADD COLUMN extra TEXT NOT NULL DEFAULT 'new'")
-
-
-def _fail_half_way(db: sqlite3.Connection) -> None:
-    db.execute("CREATE TABLE half (x INTEGER) STRICT")
-    raise ZeroDivisionError
+_ADD_COLUMN = "ALTER TABLE learnings ADD COLUMN extra TEXT NOT NULL DEFAULT 'new';"
+_FAIL_HALF_WAY = "CREATE TABLE half (x INTEGER) STRICT;\nINSERT INTO half VALUES ('no number');"
 
 
 def _names(path: Path) -> list[str]:
@@ -54,7 +48,7 @@ def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
     old = Store.open(path)
     old.meta.set("x", "kept")
     old.close()
-    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, ("9999_add_column", _add_column)))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, ("9999_add_column", _ADD_COLUMN)))
     new = Store.open(path)
     assert new.meta.get("x") == "kept"
     new._db.execute("SELECT extra FROM learnings")
@@ -70,8 +64,8 @@ def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
 def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     Store.open(path).close()
-    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _fail_half_way)))
-    with pytest.raises(ZeroDivisionError):
+    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _FAIL_HALF_WAY)))
+    with pytest.raises(sqlite3.IntegrityError):
         Store.open(path)
     monkeypatch.undo()
     opened = Store.open(path)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from skilld.git import refs
-from skilld.proposals.model import Seen
+from skilld.proposals.model import GitStatus
 from skilld.proposals.observe import observe
 from skilld.proposals.take_back import take_back
 from skilld.types import Proposal, State
@@ -160,9 +160,9 @@ def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_agai
     desk.decided.discard("p1")
     desk.made("p1", DRY, restored=True)
     reopened = replace(desk.proposals["p1"], state=State.OPEN, landed=proposal.landed)
-    assert [one.seen for one in observe(person.root, [reopened])] == [Seen.NOTHING]
+    assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.NOTHING]
     person.git("cherry-pick", reopened.commit)
-    assert [one.seen for one in observe(person.root, [reopened])] == [Seen.LANDED]
+    assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.LANDED]
     if again:
         person.git("revert", "--no-edit", "HEAD")
-        assert [one.seen for one in observe(person.root, [reopened])] == [Seen.REVERTED]
+        assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.REVERTED]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 
 from skilld.cli.run import _tell
 from skilld.daemon.notices import Notices
-from skilld.git.environment import unscrubbed
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import WAITING, Notice, about_waiting
 from skilld.settings import Notify
@@ -36,15 +34,6 @@ SAID = (
     "Always run the linter before a commit.",
 )
 LONG_AGO = "2026-01-01T00:00:00Z"
-
-
-@pytest.fixture
-def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
-    for name in unscrubbed():
-        monkeypatch.delenv(name)
-    daemon = OneProcess(home)
-    yield daemon
-    daemon.close()
 
 
 @pytest.fixture

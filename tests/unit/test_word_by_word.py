@@ -15,8 +15,9 @@ from skilld.classify.verify import Checked
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import BEYOND, BY_HEADING, Composed, compose
-from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
+from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
+from support.editor import Editor
 
 SAID = "From now on, always put the ticket number first in each entry. And run the linter now."
 CHANGE = "Always put the ticket number first in each entry."
@@ -58,27 +59,11 @@ def _faith(after: str, *updates: Update, typed: str = SAID) -> Faith:
     return faith(TEXT, after, updates or [UPDATE], typed, title="Preferences")
 
 
-class Scripted:
+class Scripted(Editor):
     """A model with one answer to the request for an edit."""
-
-    name = "scripted"
-    together = True
-    sure = 0.5
-    usage = Usage()
 
     def __init__(self, answer: list[Operation]) -> None:
         self._answer = answer
-
-    def detect(
-        self, messages: Sequence[object], skills: Sequence[SkillDoc], *, instructions: str = ""
-    ) -> tuple[list[Update], list[str]]:
-        raise AssertionError((messages, skills, instructions))
-
-    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        raise AssertionError(updates, said)
-
-    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        raise AssertionError(updates, said)
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         del updates, skill, unfit

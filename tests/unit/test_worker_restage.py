@@ -17,10 +17,10 @@ from skilld.git.run import Git
 from skilld.proposals.amend import put
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import decide, rejecting
+from skilld.proposals.poll import refresh
 from skilld.proposals.reconcile import observe
-from skilld.proposals.refresh import refresh
 from skilld.proposals.staging import restage, stage
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import AutoRules, GitResult, Observe
 from skilld.skills.write import compose
 from skilld.store import Store
@@ -50,7 +50,7 @@ def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSE
 
 def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposal) -> Proposal:
     """Stage one proposal and return it as the store would keep it."""
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, name, anchor, text), standing, result)
     (made,) = result.made
     return made
@@ -60,16 +60,16 @@ def look(*proposals: Proposal, **job: Any) -> GitResult:
     return observe(Observe(**{"now": time.time(), "proposals": proposals, **job}))
 
 
-def decided(found: GitResult | Staged) -> list[tuple[str, str, str]]:
+def decided(found: GitResult | StagingResult) -> list[tuple[str, str, str]]:
     """Return whose state changed, and how."""
-    decisions = found.decisions if isinstance(found, Staged) else found.changes.decisions
+    decisions = found.decisions if isinstance(found, StagingResult) else found.changes.decisions
     return sorted((one.proposal, one.before.value, one.after.value) for one in decisions)
 
 
 def test_a_batch_of_two_skills_is_one_line(person: Person) -> None:
     other = person.root / "skills/other/SKILL.md"
     person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n"})
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
     assert stage(proposal(person, "p2", "- Read it.", "- Twice.", path=str(other)), (), result)
     first, second = result.made
@@ -84,7 +84,7 @@ def test_new_skills_of_one_batch_are_told_apart(person: Person) -> None:
     made: list[Proposal] = []
     for name, path in zip(names, paths, strict=True):
         text = compose(name, f"How to {name}. Use when asked to.", f"# {name}", {})
-        result = Staged()
+        result = StagingResult()
         new = proposal(person, name, "", text, Op.CREATE, path=str(path), batch_id="one-batch")
         assert stage(new, tuple(made), result)
         made += result.made
@@ -97,7 +97,7 @@ def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale
     second = staged(person, "p2", "Keep the changelog short.", "One line each.", first)
     text = TEXT.replace("- Tag", "- Dry run first.\n- Tag").partition("## Notes")[0]
     person.commit("mine", {SKILL: text})
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p3", "- Push the tag.", "- Write the news."), (first, second), result)
     accepted, stale = sorted(result.decisions, key=lambda one: one.proposal)
     assert accepted == StateChange("p1", State.OPEN, State.ACCEPTED, note="the file now says this")
@@ -173,12 +173,12 @@ def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(
     os.utime(lock, (later, later))  # ten seconds old it would be taken for abandoned, on a busy machine too
     second = proposal(person, "p2", "- Push the tag.", "- Write the news.")
     with pytest.raises(RetryError):
-        stage(second, (made,), Staged(), alone=True)  # it may be in use
+        stage(second, (made,), StagingResult(), alone=True)  # it may be in use
     long_ago = time.time() - 60
     os.utime(lock, (long_ago, long_ago))
     with pytest.raises(RetryError):
-        stage(second, (made,), Staged())
-    assert stage(second, (made,), Staged(), alone=True)
+        stage(second, (made,), StagingResult())
+    assert stage(second, (made,), StagingResult(), alone=True)
     assert not lock.exists()
 
 
@@ -203,7 +203,7 @@ def test_the_branch_goes_with_the_last_proposal(person: Person) -> None:
 
 def test_what_waits_is_committed_when_its_time_comes(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "skilld/staging")
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
     (waiting,) = result.made
     assert (waiting.commit, waiting.note) == ("", f"on hold: skilld/staging is checked out in {person.root}")
@@ -219,7 +219,7 @@ def test_what_waits_is_committed_when_its_time_comes(person: Person) -> None:
 def taught_on_staging(person: Person, first: Proposal) -> Proposal:
     """Return a proposal for a line below that of `first`, made while the staging branch was checked out."""
     person.git("switch", "--quiet", "skilld/staging")
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p2", "- Dry run first.", "- Then wait a minute."), (first,), result)
     (waiting,) = result.made
     person.git("switch", "--quiet", "main")
@@ -264,7 +264,7 @@ def test_what_waited_and_was_written_by_the_person_is_accepted(person: Person) -
 def test_a_change_of_another_proposals_line_goes_with_it(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("switch", "--quiet", "skilld/staging")
-    result = Staged()
+    result = StagingResult()
     change = proposal(person, "p2", "- Dry run first.", "- Two dry runs first.", Op.REPLACE)
     assert stage(change, (first,), result)
     person.git("switch", "--quiet", "main")
@@ -276,7 +276,7 @@ def test_several_that_waited_know_of_each_other(person: Person) -> None:
     person.commit("both", {SKILL: TEXT + "More.\n", "skills/other/SKILL.md": "# Other\n\n- Read it.\n\nEnd.\n"})
     person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n\nThe end.\n"})
     person.git("switch", "--quiet", "-c", "skilld/staging")
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p1", "- Read it.", "- Twice.", path=str(other)), (), result)
     assert stage(proposal(person, "p2", "- Run the tests.", "- Dry run first."), (), result)
     person.git("switch", "--quiet", "main")
@@ -290,9 +290,9 @@ def test_several_that_waited_know_of_each_other(person: Person) -> None:
 def test_one_put_back_while_the_branch_is_in_use_waits_for_it(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     second = staged(person, "p2", "- Push the tag.", "- Write the news.", first)
-    restage(second.repo, [second], Staged(), ["p1"])
+    restage(second.repo, [second], StagingResult(), ["p1"])
     person.git("switch", "--quiet", "skilld/staging")
-    result = Staged()
+    result = StagingResult()
     assert stage(first, (second,), result)
     (waiting,) = result.made
     assert (waiting.commit, waiting.note[:8]) == ("", "on hold:")
@@ -305,7 +305,7 @@ def test_what_was_decided_while_the_branch_was_in_use_leaves_it_later(person: Pe
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     others = [staged(person, "p2", "- Push the tag.", "- Write the news.", first)] if open_too else []
     person.git("switch", "--quiet", "skilld/staging")
-    assert restage(first.repo, others, Staged(), ["p1"]) == f"skilld/staging is checked out in {person.root}"
+    assert restage(first.repo, others, StagingResult(), ["p1"]) == f"skilld/staging is checked out in {person.root}"
     rejected = replace(first, state=State.REJECTED)
     assert look(rejected, *others, closed=("p1",)).detail == ""
     assert "- Dry run first." in person.show(ref=STAGING)
@@ -391,7 +391,7 @@ def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) 
     person.root.rename(tmp_path / "moved")
     assert decided(look(made)) == [("p1", "open", "stale")]
     with pytest.raises(SkilldError):
-        restage(made.repo, [made], Staged())
+        restage(made.repo, [made], StagingResult())
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,7 @@ def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) 
     ids=["off", "another skill", "unsure", "flagged", "removes", "replaces", "command", "address"],
 )
 def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rules: AutoRules) -> None:
-    result = Staged()
+    result = StagingResult()
     wanted = replace(proposal(person, "p1", "- Run the tests.", "- Dry run first."), **change)
     assert stage(wanted, (), result)
     tip = person.tip()
@@ -420,7 +420,7 @@ def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rule
 @pytest.mark.parametrize("skills", [None, ("release",)], ids=["all skills", "this skill"])
 def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills: tuple[str, ...] | None) -> None:
     standing = staged(person, "p0", "- Push the tag.", "- Write the news.")
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (standing,), result)
     apply_allowed(result, (standing,), AutoRules(skills, 0.8), lambda _: SAID)
     assert result.applied == [AutoApply("p1", person.tip("main"))]
@@ -447,7 +447,7 @@ def test_s5_auto_mode_applies_only_words_that_the_person_typed(
     said: str,
     applied: bool,  # noqa: FBT001 - a table
 ) -> None:
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", text), (), result)
     apply_allowed(result, (), EVERYTHING, lambda _: said)
     assert bool(result.applied) == applied
@@ -455,7 +455,7 @@ def test_s5_auto_mode_applies_only_words_that_the_person_typed(
 
 def test_auto_mode_says_why_it_did_not(person: Person) -> None:
     person.git("checkout", "--quiet", "--detach")
-    result = Staged()
+    result = StagingResult()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
     apply_allowed(result, (), EVERYTHING, lambda _: SAID)
     assert result.made[0].note == f"not applied: no branch is checked out in {person.root}"

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.proposals.staging import restage, stage
-from skilld.proposals.staging_result import Staged
+from skilld.proposals.staging_result import StagingResult
 from skilld.types import Evidence, Op, Operation, Proposal
 from support.proposals import a_proposal
 from support.repos import Person
@@ -21,8 +21,8 @@ PROPOSAL = a_proposal(
 )
 
 
-def _staged(person: Person, *standing: Proposal, **changes: object) -> tuple[bool, Staged]:
-    staged = Staged()
+def _staged(person: Person, *standing: Proposal, **changes: object) -> tuple[bool, StagingResult]:
+    staged = StagingResult()
     proposal = replace(PROPOSAL, path=str(person.skill), **changes)  # type: ignore[arg-type]
     return stage(proposal, standing, staged), staged
 
@@ -94,7 +94,7 @@ def test_a_second_proposal_goes_below_the_heading_that_the_first_brings(person: 
     assert text.endswith("## Preferences\n\n- Sign the tag.\n- Tell the team.\n- Write the news,\n  in English.")
 
     # Without the first, the second brings the heading itself.
-    rest = Staged()
+    rest = StagingResult()
     restage(str(person.root), [*first.made, *second.made][1:], rest, {first.made[0].id})
     text = person.show(ref="skilld/staging")
     assert text.endswith("## PREFERENCES\n\n- Tell the team.\n- Write the news,\n  in English.")

@@ -64,7 +64,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
-    from skilld.proposals.refresh import refresh
+    from skilld.proposals.poll import refresh
 
     if arguments.runs is not None and not 1 <= arguments.runs <= _MOST_RUNS:
         raise UsageError("Invalid number of runs", str(arguments.runs), f"Use 1 to {_MOST_RUNS}.")

@@ -210,8 +210,7 @@ def _import(change: Change, path: str) -> Iterator[Finding]:
 
 # The front matter of a skill that is made: of our own writing or refused, and laid open to the rules.
 #
-# A new skill's bytes go in; findings come out, and the bytes that the rules of all families judge as added: its
-# description, which every agent reads before the rest, stands there as the first paragraph of the body.
+# Its description, which every agent reads before the rest, is judged as the first paragraph of the body.
 
 
 def laid_open(after: bytes) -> tuple[list[Finding], bytes]:

@@ -246,8 +246,6 @@ def _shown(word: str) -> str:
     return word + " (" + " ".join(f"U+{ord(c):04X}" for c in dict.fromkeys(word) if not c.isascii()) + ")"
 
 
-# Lint family T-15: text a reader cannot read: encoded, turned, spelt backwards or in digits, cut into pieces.
-
 _MIN_LENGTH = 24  # characters; shorter stretches hide too little and are English by chance
 _STRETCH = 8  # words that are undone together
 _ENGLISH = 3  # different frequent words that no chance puts into one stretch

@@ -1,0 +1,27 @@
+"""A back-end that is asked for edits and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skilld.types import SkillDoc, Update, Usage
+
+
+class Editor:
+    """Every other question fails the test; a test's own class answers this one with its `edit`."""
+
+    name = "scripted"
+    together = True
+    sure = 0.5
+    usage = Usage()
+
+    def detect(
+        self, messages: Sequence[object], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        raise AssertionError((messages, skills, instructions))
+
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        raise AssertionError(updates, said)
+
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        raise AssertionError(updates, said)
