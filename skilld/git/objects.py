@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +84,16 @@ def read(git: Git, names: Sequence[str]) -> list[Object | None]:
         raise RepoRefusedError("Cannot read the repository", "a path contains a line break")
     found = git.objects([name.encode("utf-8", "surrogateescape") for name in names]) if names else []
     return [Object(*item) if item is not None else None for item in found]
+
+
+def sizes(git: Git, names: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Return (id, kind, size) of objects in their order, a size of -1 where there is none."""
+    given = list(names)
+    if not given:
+        return []
+    out = git.run("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in given).encode()).decode()
+    rows = [line.split(" ") for line in out.splitlines()]
+    return [(row[0], row[1], int(row[2]) if row[1] != "missing" else -1) for row in rows]
 
 
 def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
