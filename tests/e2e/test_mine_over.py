@@ -16,11 +16,13 @@ from skilld.mining.kept import shown_in
 from skilld.mining.spread import Found, Job, locally, on_cluster, one_file, together
 from support.program import Program
 from support.repos import new_repo
+from support.waiting import wait_for
 
 KEY = b"k" * 32
 SECRET = "ghp_" + "a1B2" * 9
 RULES = ("From now on, always sign the tags.", "From now on, never mention hostnames in the notes.")
 SESSIONS = 12
+DONE = {"memory", "released"}  # states of a task of Dask
 
 
 @pytest.fixture
@@ -165,6 +167,15 @@ def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, w
         found: list[Found] = []
         for one in on_cluster(urls, KEY, cluster.scheduler_address, _quiet, job):
             if not found:
-                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)  # its nanny starts another
+                doomed, tasks = next(iter(cluster.workers.values())).pid, cluster.scheduler.tasks
+                if workers == 1:  # what is done and was not fetched is lost as well
+                    wait_for("all to be done", lambda: _states(tasks) <= DONE)
+                os.kill(doomed, signal.SIGKILL)  # its nanny starts another
+                if workers == 1:
+                    wait_for("the loss to be seen", lambda: not _states(tasks) <= DONE)
             found.append(one)
     assert sorted(found, key=lambda one: one.url) == [job(url, KEY) for url in urls]
+
+
+def _states(tasks: dict[str, Any]) -> set[str]:
+    return {one.state for one in [*tasks.values()]}
