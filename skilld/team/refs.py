@@ -356,7 +356,7 @@ def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Liste
     """Push a commit to the person's ref, or to a branch where the host takes no such ref; returns where it went.
 
     An empty commit takes away what is there. Raises LostRaceError where another machine of this person was quicker,
-    GitFailedError with the host's own words where it takes neither.
+    GitFailedError with the host's reason where it takes neither.
     """
     there = {ref: listed.refs[ref] for ref in (form.refs + person, form.branches + person) if ref in listed.refs}
     if not commit:
@@ -372,5 +372,13 @@ def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Liste
         if _STALE.search(result.err):
             raise LostRaceError("The ref moved in the meantime", result.err)
         if not _HIDDEN.search(result.err):
-            break
-    raise GitFailedError("Could not push", result.status, result.err)
+            raise GitFailedError("Could not push", result.status, result.err)
+    branch = (form.branches + person).removeprefix("refs/heads/")
+    why = f"the remote accepts neither {form.refs}{person} nor the branch {branch}: {_reason(result.err)}"
+    raise GitFailedError("Could not push", result.status, why)
+
+
+def _reason(err: str) -> str:
+    """Return the first thing that a host said of a push that it rejected, else git's last line."""
+    said = [line.removeprefix("remote:").strip() for line in err.splitlines() if line.startswith("remote:")]
+    return next(filter(None, said), "") or err.strip().rpartition("\n")[2]

@@ -1,4 +1,7 @@
-"""`skilld mine --over`: the same report byte for byte, whoever reads the transcripts, and though a worker is lost."""
+"""`skilld mine --over`: the same report byte for byte, whoever reads the transcripts, and though a worker is lost.
+
+Issue 20, part 7.
+"""
 
 from __future__ import annotations
 
