@@ -52,7 +52,7 @@ def bring_up_to_date(
     on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
     rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
     picked = chosen(rules, named)
-    built = write(hub, at, picked, _loaded_by(repo), _author(repo), named)
+    built = write(hub, at, picked, _loaded_by(repo), _author(repo), named=named)
     _show_built(built)
     if not built.commits and not at.rules:
         there = "the team's files already contain every rule that is ready"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.change import Finding, Severity
+from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
@@ -54,7 +54,7 @@ class Built:
 
 
 def build(
-    git: Git, start: str, wanted: Iterable[Candidate], loaded: Loaded, who: Ident, named: Sequence[str] = ()
+    git: Git, start: str, wanted: Iterable[Candidate], loaded: Loaded, who: Ident, *, named: Sequence[str] = ()
 ) -> Built:
     """Put a commit for each rule on `start`, as `who`, and return what came of it; no ref is moved.
 
@@ -63,9 +63,8 @@ def build(
     tip, commits, left_out = start, [], []
     for one in wanted:
         try:
-            if (flagged := flags(one.rule)) and not one.id.startswith(tuple(named)):
-                remedy = f"To propose it all the same: skilld team pr {one.id[:8]}"
-                raise SkilldError("The rule was left out", flagged[0], remedy)
+            if not one.id.startswith(tuple(named)):
+                _check_flags(one)
             made = _commit(git, tip, one, loaded, who)
         except SkilldError as error:
             left_out.append((one, error))
@@ -106,6 +105,12 @@ def flags(rule: str) -> tuple[str, ...]:
     """Return what somebody must see of a rule before it is proposed to everybody."""
     found = lint(_NEW.encode(), f"{_NEW}\n- {rule}\n".encode("utf-8", "replace"), rule)
     return tuple(one.sentence for one in found if one.severity is Severity.FLAG)
+
+
+def _check_flags(one: Candidate) -> None:
+    if flagged := flags(one.rule):
+        remedy = f"To propose it all the same: skilld team pr {one.id[:8]}"
+        raise SkilldError("The rule was left out", flagged[0], remedy)
 
 
 def _is_foreign(finding: Finding) -> bool:

@@ -108,11 +108,11 @@ def chosen(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
 
 
 def write(
-    hub: Hub, at: Before, wanted: Sequence[Candidate], loaded: Loaded, who: Ident, named: Sequence[str] = ()
+    hub: Hub, at: Before, wanted: Sequence[Candidate], loaded: Loaded, who: Ident, *, named: Sequence[str] = ()
 ) -> Built:
     """Write the branch with these rules added, `named` as in `chosen`; nothing is pushed."""
     fresh = [one for one in wanted if not any(_is(one, there) for there in at.rules)]
-    return build(hub.borrowed.git, at.start, fresh, loaded, who, named)
+    return build(hub.borrowed.git, at.start, fresh, loaded, who, named=named)
 
 
 def _is(one: Candidate, named: Named) -> bool:

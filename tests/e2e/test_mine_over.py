@@ -25,7 +25,6 @@ KEY = b"k" * 32
 SECRET = "ghp_" + "a1B2" * 9
 RULES = ("From now on, always sign the tags.", "From now on, never mention hostnames in the notes.")
 SESSIONS = 12
-DONE = {"memory", "released"}  # states of a task of Dask
 
 
 @pytest.fixture
@@ -113,7 +112,9 @@ def test_a_killed_process_loses_nothing(folder: Path, job: Job) -> None:
     assert sorted(found, key=lambda one: one.url) == [job(url, KEY) for url in urls]
 
 
-def test_sessions_that_a_recording_tool_keeps_in_git_are_read(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Entire's: a branch of checkpoints, each with all of a session or what is new; or a ref for each checkpoint."""
     shop = new_repo(tmp_path_factory.mktemp("clone") / "shop")
     shop.git("checkout", "--quiet", "--orphan", "entire/checkpoints/v1")
@@ -167,18 +168,17 @@ def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, w
     with distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit="1GB"
     ) as cluster:
+
+        def is_done() -> bool:
+            return {one.state for one in [*cluster.scheduler.tasks.values()]} <= {"memory", "released"}
+
         found: list[Found] = []
         for one in on_cluster(urls, KEY, cluster.scheduler_address, _quiet, job):
             if not found:
-                doomed, tasks = next(iter(cluster.workers.values())).pid, cluster.scheduler.tasks
                 if workers == 1:  # what is done and was not fetched is lost as well
-                    wait_for("all to be done", lambda: _states(tasks) <= DONE)
-                os.kill(doomed, signal.SIGKILL)  # its nanny starts another
+                    wait_for("all to be done", is_done)
+                os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)  # its nanny starts another
                 if workers == 1:
-                    wait_for("the loss to be seen", lambda: not _states(tasks) <= DONE)
+                    wait_for("the loss to be seen", lambda: not is_done())
             found.append(one)
     assert sorted(found, key=lambda one: one.url) == [job(url, KEY) for url in urls]
-
-
-def _states(tasks: dict[str, Any]) -> set[str]:
-    return {one.state for one in [*tasks.values()]}

@@ -146,7 +146,8 @@ def test_killed_when_it_opens_one_it_opens_one_in_all(case: Case, at: str, told:
     gh = shutil.which("gh") or fake_host.stub(case.team.folder / "stub", "gh", case.state) / "gh"
     folder.mkdir()
     (folder / "gh").write_text(
-        f'#!/bin/sh\ncase "$KILL_AT $*" in before*"--method POST"*) kill -9 $PPID; exit;; esac\nout=$({gh} "$@") || exit\n'
+        '#!/bin/sh\ncase "$KILL_AT $*" in before*"--method POST"*) kill -9 $PPID; exit;; esac\n'
+        f'out=$({gh} "$@") || exit\n'
         'case "$KILL_AT $*" in after*"--method POST"*) kill -9 $PPID; exit;; esac\nprintf %s "$out"\n'
     )
     (folder / "gh").chmod(0o755)
