@@ -1,21 +1,25 @@
 """A team of 200 people with 50 rules each: fetched, checked, merged, and pushed by 20 at the same time.
 
 Real keys, real git, a bare repository on this disk. Yardstick: a plain `git fetch` of the same refs into an empty
-repository, without a look at what it brings.
+repository, without a look at what it brings. And what all of it costs who joined nothing: `skilld status` beside the
+same program without those rooms, and the daemon's look at what it should sync beside a call of an empty function.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.kit import children
+from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
-from benchmarks.kit.timing import seconds
+from benchmarks.kit.timing import seconds, side_by_side
+from skilld.daemon.schedule import sync
 from skilld.git.borrowed import Borrowed, Push
 from skilld.git.environment import scrub_environment
 from skilld.team import refs, sign
@@ -26,6 +30,7 @@ from support.teams import ssh_key
 
 _RULES, _AT_ONCE, _DISTINCT = 50, 20, 500
 _FILE = "CLAUDE.md"
+_PACKAGE = Path(__file__).resolve().parents[1] / "skilld"
 _VERBS = ["name", "write", "keep", "test", "move", "check", "cache", "sort", "merge", "log"]
 _THINGS = ["branch", "module", "release", "changelog", "fixture", "column", "header", "route", "queue", "index"]
 _WAYS = ["before", "after", "beside", "without", "under"]
@@ -49,11 +54,11 @@ def measure(scale: Scale) -> dict[str, Figure]:
         size = made.size()
     basis, fetch = f"{people} people, {_RULES} rules each, {_DISTINCT} distinct", "a plain git fetch of the same refs"
     under_two = Target(Of.VALUE, most=2.0)
-    return {
+    return _not_joined(scale) | {
         "first": Figure(first + merged, "s", fetch, plain, basis, under_two),
         "again": Figure(again + merged, "s", fetch, plain, basis, under_two),
-        "first_processor": Figure(used[1] - used[0] + used[3] - used[2], "s", fetch, plain, basis),
-        "again_processor": Figure(used[3] - used[1], "s", fetch, plain, basis),
+        "first_processor": Figure(used[1] - used[0] + used[3] - used[2], "s", fetch, plain, basis, under_two),
+        "again_processor": Figure(used[3] - used[1], "s", fetch, plain, basis, under_two),
         "merge": Figure(merged, "s", fetch, plain, basis),
         "size": Figure(size, "MB", "5 MB", 5.0, basis, Target(Of.VALUE, most=5.0)),
         "lost": Figure(lost, "records", "none", 0.0, f"{_AT_ONCE} pushing at once", Target(Of.VALUE, most=0.0)),
@@ -64,6 +69,39 @@ def _processor() -> float:
     """Return the processor time of this process and of the children that have ended."""
     who = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return sum(one.ru_utime + one.ru_stime for one in who)
+
+
+def _not_joined(scale: Scale) -> dict[str, Figure]:
+    """Return what it costs who joined nothing, in processor time."""
+    rounds, calls = scale.pick((21, 100_000), (5, 10_000))
+    with children.scratch() as folder:
+        trees = [folder / name / "skilld" for name in ("with", "without")]
+        for tree, left_out in zip(trees, ((), ("team*", "machines*")), strict=True):
+            shutil.copytree(_PACKAGE, tree, ignore=shutil.ignore_patterns("__pycache__", *left_out))
+
+        def status(tree: Path) -> float:
+            before = _processor()
+            children.python(["-m", "skilld", "status"], folder, {"PYTHONPATH": str(tree.parent)})
+            return _processor() - before
+
+        for tree in trees:
+            status(tree)  # writes bytecode
+        ours, bare = side_by_side(rounds, *(lambda tree=tree: status(tree) for tree in trees))  # type: ignore[misc]
+        desk = engine(folder, all_new=False)
+        look = seconds(lambda: [sync(desk, 0.0) for _ in range(calls)])
+        empty = seconds(lambda: [_nothing(desk, 0.0) for _ in range(calls)])
+    return {
+        "not_joined_status": Figure(
+            ours, "s", "the same without teams and machines", bare, f"{rounds} times", Target(Of.RATIO, most=1.05)
+        ),
+        "not_joined_look": Figure(
+            look / calls * 1e6, "us", "a call", empty / calls * 1e6, f"{calls} times", Target(Of.VALUE, most=100)
+        ),
+    }
+
+
+def _nothing(*_: object) -> None:
+    pass
 
 
 class _Made:

@@ -124,14 +124,15 @@ def join(arguments: argparse.Namespace) -> int:
     if not arguments.yes and not terminal.confirmed("Join and share this? [y/N] ", _JOIN):
         console.line(f"{_JOIN}.")
         return Exit.FAILURE
-    _enter(store, hub, leaving)
+    pushed = _enter(store, hub, leaving)
     console.line(f"Joined the team at {console.plain(address)} as {name}.")
+    _show_branch(pushed)
     console.line("  see its rules: skilld team status")
     console.line("  undo: skilld team leave")
     return Exit.OK
 
 
-def _enter(store: Store, hub: Hub, leaving: Outgoing) -> None:
+def _enter(store: Store, hub: Hub, leaving: Outgoing) -> str:
     from skilld.cli.config import write_setting
     from skilld.team.join import save
     from skilld.team.sync import sync
@@ -140,6 +141,13 @@ def _enter(store: Store, hub: Hub, leaving: Outgoing) -> None:
     save(store, done.membership)
     repositories = [*common.settings().team.repositories, Path(hub.membership.repo)]
     write_setting(common.places().settings_file, "team.repositories", ",".join(dict.fromkeys(map(str, repositories))))
+    return done.pushed
+
+
+def _show_branch(pushed: str) -> None:
+    """Say where the person's records are where the remote accepts no other refs."""
+    if (branch := pushed.removeprefix("refs/heads/")) != pushed:
+        console.line(f"  The remote accepts only branches, so what you share is on {branch}.")
 
 
 def _address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
@@ -225,6 +233,7 @@ def sync(arguments: argparse.Namespace) -> int:
     _show_kept(leaving.kept)
     people = counted(len(done.found.members), "person", "people")
     console.line(f"{people} in the team; {'pushed what you share' if done.pushed else 'nothing new to push'}.")
+    _show_branch(done.pushed)
     show_refused(done.found)
     _show_ready(found)
     return Exit.OK

@@ -52,10 +52,11 @@ def bring_up_to_date(
     on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
     rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
     picked = chosen(rules, named)
-    built = write(hub, at, picked, _loaded_by(repo), _author(repo))
+    built = write(hub, at, picked, _loaded_by(repo), _author(repo), named=named)
     _show_built(built)
     if not built.commits and not at.rules:
-        console.line("Nothing to propose: the team's files already contain all rules that are ready.")
+        there = "the team's files already contain all rules that are ready"
+        console.line("Nothing was proposed." if built.left_out else f"Nothing to propose: {there}.")
         return Exit.OK
     if dry_run:
         return Exit.OK
@@ -124,7 +125,10 @@ def _show_built(built: Built) -> None:
         for line in one.added.splitlines():
             console.line(console.paint(f"+{console.plain(line)}", "green"))
     for candidate, why in built.left_out:
-        console.line(f"  left out, because {console.plain(why)}: {console.plain(candidate.rule)}")
+        console.line(f"Left out: {console.plain(candidate.rule)}")
+        console.line(f"  {console.plain(why.cause or why.title)}")
+        if why.remedy:
+            console.line(f"  {why.remedy}")
 
 
 def _author(repo: Repo) -> Ident:

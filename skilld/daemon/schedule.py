@@ -86,10 +86,10 @@ def due(engine: Engine, now: float) -> Errand | None:
     if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != day(now):
         store.meta.set(MINED_ON, day(now))
         return Mine()
-    return _sync(engine, now)
+    return sync(engine, now)
 
 
-def _sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
+def sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
     """Return the sync that is due; without a question to the store where the person joined nothing."""
     settings = engine.settings
     joined = {"team": bool(settings.team.repositories), "machines": bool(settings.machines.remote)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +89,16 @@ def read(git: Git, names: Sequence[str]) -> list[Object | None]:
 def texts(git: Git, names: Sequence[str]) -> list[bytes | None]:
     """Return the bytes of objects, None for each that is not there."""
     return [item.data if item is not None else None for item in read(git, names)]
+
+
+def sizes(git: Git, names: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Return (id, kind, size) of objects in their order, a size of -1 where there is none."""
+    given = list(names)
+    if not given:
+        return []
+    out = git.run("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in given).encode()).decode()
+    rows = [line.split(" ") for line in out.splitlines()]
+    return [(row[0], row[1], int(row[2]) if row[1] != "missing" else -1) for row in rows]
 
 
 def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
+from skilld.ingest import checkpoints
 
 MOST_BYTES = 256 << 20  # of one transcript
 _CHUNK = 1 << 20
@@ -32,7 +33,8 @@ class RemoteFile:
 def files(url: str) -> list[RemoteFile]:
     """Return the files below an address whose names are those of transcripts, in the order of their addresses.
 
-    Raises SkilldError where they cannot be listed.
+    Of a folder that is a repository those too that a recording tool keeps in it (`skilld.ingest.checkpoints`). Raises
+    SkilldError where they cannot be listed.
     """
     system, root = _system(url)
     try:
@@ -40,7 +42,10 @@ def files(url: str) -> list[RemoteFile]:
     except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
         raise SkilldError(f"Cannot list {url}", str(error)[:300]) from None
     named = (RemoteFile(system.unstrip_protocol(name), int(info.get("size") or 0)) for name, info in found.items())
-    return sorted((one for one in named if _may_be_transcript(one.url)), key=lambda one: one.url)
+    wanted = [one for one in named if _may_be_transcript(one.url)]
+    if _is_local(system):
+        wanted += [RemoteFile(*one) for one in checkpoints.addresses(Path(root))]
+    return sorted(wanted, key=lambda one: one.url)
 
 
 @contextmanager
@@ -49,24 +54,38 @@ def here(url: str) -> Iterator[Path]:
 
     Raises OSError where it cannot be read, or is too large.
     """
+    if url.startswith(checkpoints.SCHEME):
+        with _private() as folder:
+            yield checkpoints.write(url, folder, MOST_BYTES)
+        return
     try:
         system, path = _system(url)
-        protocols = {system.protocol} if isinstance(system.protocol, str) else set(system.protocol)
-        if protocols & _LOCAL:
+        if _is_local(system):
             if system.size(path) > MOST_BYTES:
                 raise OSError("it is too large")
             yield Path(path)
             return
     except SkilldError as error:
         raise OSError(error.cause) from error
-    folder = tempfile.mkdtemp(prefix="skilld-")  # mode 0700
-    try:
+    with _private() as folder:
         copy = Path(folder, *(part for part in PurePosixPath(path).parts if part not in {"/", ".", ".."}))
         copy.parent.mkdir(parents=True)
         _fetch(system, path, copy)
         yield copy
+
+
+@contextmanager
+def _private() -> Iterator[Path]:
+    folder = tempfile.mkdtemp(prefix="skilld-")  # mode 0700
+    try:
+        yield Path(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_local(system: Any) -> bool:  # noqa: ANN401 - fsspec has no types
+    protocols = {system.protocol} if isinstance(system.protocol, str) else set(system.protocol)
+    return bool(protocols & _LOCAL)
 
 
 def _fetch(system: Any, path: str, copy: Path) -> None:  # noqa: ANN401 - fsspec has no types

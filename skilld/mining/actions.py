@@ -118,9 +118,10 @@ _GIT_LOOKS = frozenset({"status", "diff", "log", "show", "branch", "blame", "rem
 _CHANGES_IN_PLACE = re.compile(r"\s-\w*i\b|>")
 
 
-def tokens(text: str) -> list[str]:
+@lru_cache(maxsize=16384)  # each command is compared with those of many sessions
+def tokens(text: str) -> tuple[str, ...]:
     """Return the words of a command as a shell would part them, quotes kept."""
-    return _TOKEN.findall(text)
+    return tuple(_TOKEN.findall(text))
 
 
 def commands(text: str) -> list[str]:

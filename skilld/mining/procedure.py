@@ -45,9 +45,15 @@ class Seen:
     asked: str = field(default="", kw_only=True, compare=False, repr=False)
 
     @property
-    def words(self) -> list[str]:
+    def words(self) -> tuple[str, ...]:
         """The words of the command; the path of a file that was changed is one."""
-        return [self.text] if self.edits else tokens(self.text)
+        return (self.text,) if self.edits else tokens(self.text)
+
+    @property
+    def form(self) -> tuple[bool, int, str]:
+        """What actions that are alike have in common: whether a file was changed, how many words, and the program."""
+        words = self.words
+        return self.edits, len(words), "" if self.edits or not words else words[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +161,8 @@ def _once(done: Sequence[Seen]) -> list[Seen]:
 def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Column]:
     """Yield columns and what one more session did in one order: the alignment that is worth most."""
     worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
-    fits = [[_fit(column, one) for one in done] for column in columns]
+    forms = [(one.form, one) for one in done]
+    fits = [[_fit(column, one) if form == own else 0 for form, one in forms] for own, column in _formed(columns)]
     for i in reversed(range(len(columns))):
         for j in reversed(range(len(done))):
             both = fits[i][j] + worth[i + 1][j + 1] if fits[i][j] else 0
@@ -174,22 +181,22 @@ def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Colum
             j += 1
 
 
+def _formed(columns: Sequence[_Column]) -> Iterator[tuple[tuple[bool, int, str], _Column]]:
+    """Yield each column with the form that all of its actions have."""
+    for column in columns:
+        yield next(iter(column.values())).form, column
+
+
 def _fit(column: _Column, one: Seen) -> int:
-    """Return what it is worth to take an action for the step of a column, 0 where it is another one."""
-    return max(_likeness(seen, one) for seen in column.values())
+    """Return what it is worth to take an action of its form for the step of a column, 0 where it is another one."""
+    if any(seen.text == one.text for seen in column.values()):
+        return _EXACT
+    return _LIKE if any(alike(seen, one) for seen in column.values()) else 0
 
 
 def alike(one: Seen, other: Seen) -> bool:
-    """Whether two actions are the same, but for what can be a variable."""
-    return _likeness(one, other) > 0
-
-
-def _likeness(one: Seen, other: Seen) -> int:
-    if one.edits is not other.edits:
-        return 0
-    if one.text == other.text:
-        return _EXACT
-    return _LIKE if varying(one, other) is not None else 0
+    """Whether two actions of one form are the same, but for what can be a variable."""
+    return one.text == other.text or varying(one, other) is not None
 
 
 # Where two commands differ.
@@ -415,10 +422,11 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
     texts = {step.text for step in steps}
     found: dict[tuple[str, str, bool], list[Seen]] = {}
     for episode in episodes:
+        done = [(one, by_seen.get(Seen(episode.session, turn, one.text))) for one, turn in episode.actions]
         for number, (action, turn) in enumerate(episode.actions):
             if not action.failed or not action.alone or action.looks or action.edits or unfit(action.text):
                 continue
-            after = _after(episode, number, by_seen)
+            after = _after(done, number)
             failed = names.put(action.text, episode.session)
             if after is None or (failed in texts) is not after[1] or failed == after[0]:
                 continue
@@ -426,10 +434,12 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
     return (Trap(failed, worked, until, tuple(seen)) for (failed, worked, until), seen in found.items())
 
 
-def _after(episode: Episode, failed: int, by_seen: Mapping[Seen, Step]) -> tuple[str, bool] | None:
-    """Return the step that worked after a failure, and whether the failed command then worked, too."""
-    action = episode.actions[failed][0]
-    done = [(one, _step_of(episode, one, turn, by_seen)) for one, turn in episode.actions]
+def _after(done: Sequence[tuple[Action, Step | None]], failed: int) -> tuple[str, bool] | None:
+    """Return the step that worked after a failure, and whether the failed command then worked, too.
+
+    `done` are the actions of a session, each with the step that it was.
+    """
+    action = done[failed][0]
     later = [(one, step) for one, step in done[failed + 1 :] if one.ran and not one.looks]
     again = next((number for number, (one, _) in enumerate(later) if one.text == action.text), None)
     if again is not None:
@@ -442,10 +452,6 @@ def _after(episode: Episode, failed: int, by_seen: Mapping[Seen, Step]) -> tuple
     near = [(_shared(action.text, one.text), step) for one, step in later if not one.edits]
     likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
     return (best.text, False) if best is not None and likeness >= _HALF else None
-
-
-def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[Seen, Step]) -> Step | None:
-    return by_seen.get(Seen(episode.session, turn, action.text))
 
 
 def _shared(failed: str, worked: str) -> float:

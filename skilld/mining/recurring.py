@@ -8,7 +8,7 @@ of it; where it turns down what was done, that is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -56,12 +56,16 @@ Denied = Callable[[Row, Feedback], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request that something was done for, with what was done next."""
+    """A request that something was done for: `telling` has the `told` actions that tell its task, by their form.
+
+    All work in a project changes the same files, so no change is among them.
+    """
 
     row: Row
     task: Task
     stems: frozenset[str]
-    done: tuple[Seen, ...]
+    telling: Mapping[tuple[bool, int, str], Sequence[Seen]]
+    told: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,15 @@ def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
                 if turn in turns and not one.looks
             )
             if done:
-                yield _Request(row, task, content_stems(task.text), done)
+                yield _request(row, task, done)
+
+
+def _request(row: Row, task: Task, done: Iterable[Seen]) -> _Request:
+    told = [one for one in done if not one.edits and not is_generic(one.text)][:_MAX_DONE]
+    by_form: dict[tuple[bool, int, str], list[Seen]] = {}
+    for one in told:
+        by_form.setdefault(one.form, []).append(one)
+    return _Request(row, task, content_stems(task.text), by_form, len(told))
 
 
 def _turns(row: Row, first: str, behind: str) -> list[str]:
@@ -140,18 +152,13 @@ def _one_task(one: _Request, other: _Request) -> bool:
     words = len(one.stems & other.stems) / together if together else 0.0
     if words >= _SAME_WORDS:
         return True
-    own, others = (
-        [seen for seen in each.done if not seen.edits and not is_generic(seen.text)][:_MAX_DONE]
-        for each in (one, other)
+    shared = sum(
+        any(alike(seen, known) for known in other.telling.get(form, ()))
+        for form, own in one.telling.items()
+        for seen in own
     )
-    shared = sum(any(alike(seen, known) for known in others) for seen in own)
-    mostly = shared >= _MANY_ALIKE and shared / max(len(own), len(others)) >= _MOSTLY
+    mostly = shared >= _MANY_ALIKE and shared / max(one.told, other.told) >= _MOSTLY
     return mostly or (shared >= 1 and words >= _LIKE_WORDS) or (shared >= SEVERAL and words > 0)
-
-
-def _telling(request: _Request) -> list[Seen]:
-    """Return what was done for a request that tells its task: all work in a project changes the same files."""
-    return [seen for seen in request.done if not seen.edits and not is_generic(seen.text)][:_MAX_DONE]
 
 
 def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied: Denied) -> Found:

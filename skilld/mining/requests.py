@@ -41,6 +41,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _HERE = re.compile(r" here(?= (?:instead|rather)\b| ?[.!,]?$)", re.IGNORECASE)
+_OF_SOMEBODY = re.compile(r"^(?:you|i|he|she|they) (?:always|never)\b", re.IGNORECASE)  # praise, or a complaint
 # About this code, this pull request or somebody in it, and so about no other.
 _THIS_ONE = re.compile(
     r"\b(?:this|these|those|it|its|above|below|same|here|you|your|he|she|they|them|i|i'd|i'll|i'm|my|me)\b(?!\s+(?:project|repo"
@@ -135,7 +136,7 @@ def requests(text: str, redact: Callable[[str], str]) -> list[Request]:
     for clause in clauses_of(typed, languages):
         bare = _LEAD.sub("", fold(clause.text))
         asked = _ASKED.match(bare)
-        if clause.question and not asked:
+        if (clause.question and not asked) or _OF_SOMEBODY.match(bare):
             continue
         said = _HERE.sub("", bare[asked.end() if asked else 0 :].rstrip("? "))
         heard = Heard(said, said, clause.start, question=False, language=languages[0], cue=Cue.CORRECTION, strength=0.5)

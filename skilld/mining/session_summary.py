@@ -20,16 +20,10 @@ from skilld.text import cut, fold
 from skilld.types import Message
 from skilld.words import content_stems
 
-MAX_TEXTS = 6  # texts in a list
 MAX_TEXT = 300  # characters of a text
 _MIN_STEMS = 1  # of a task: with fewer it is "go on", which is about something else every time
 _MAX_WORDS = 60  # of a task that is asked for again and again: longer ones are specifications, each of its own
-_FAILED = re.compile(
-    r"\b(?:fail(?:s|ed|ing)?|errors?|broken|crash(?:es|ed)?|does(?:n't| not) work|not found|timed? out|denied)\b",
-    re.IGNORECASE,
-)
 _ASKING = re.compile(r"\W*(?:please|(?:can|could|would|will) (?:you|we))\b", re.IGNORECASE)  # a request all the same
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,6 @@ class Row:
     topics: tuple[str, ...]
     tasks: tuple[Task, ...]
     skills_used: tuple[str, ...]
-    env_feedback: tuple[str, ...]
     user_feedback: tuple[Feedback, ...]
     project: str
     turns: tuple[str, ...] = ()
@@ -100,7 +93,6 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         for place, message in enumerate(session.messages)
         if message.by_person and (text := as_task(session.messages, place))
     ]
-    failures = [fold(match[0]) for _, text in said for match in _SENTENCE.finditer(text) if _FAILED.search(match[0])]
     return Row(
         agent=session.agent,
         session_id=session.id,
@@ -110,7 +102,6 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         topics=tuple(dict.fromkeys(work_of(task.text) for task in tasks)),
         tasks=tuple(tasks),
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
-        env_feedback=tuple(cut(text, MAX_TEXT) for text in dict.fromkeys(failures))[:MAX_TEXTS],
         user_feedback=tuple(feedback),
         project=session.project,
         turns=tuple(turn for turn, _ in said if turn),

@@ -169,7 +169,11 @@ def on_cluster(
             running.add(future)
         for number, future in enumerate(running, 1):
             url = names.pop(future.key)
-            yield Found(url, trouble=_LOST) if future.status != "finished" else future.result()
+            try:
+                found = future.result()  # again, where the worker that had it was lost meanwhile
+            except distributed.KilledWorker:
+                found = Found(url, trouble=_LOST)
+            yield found
             progress(number, len(urls))
             future.release()
             if (following := next(left, None)) is not None:

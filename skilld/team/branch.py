@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from skilld.edit.change import Finding, Severity
 from skilld.edit.insertion_point import insert_bullet
-from skilld.edit.lint import Severity, lint
+from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.git import objects, tree
@@ -49,17 +50,24 @@ class Built:
 
     tip: str
     commits: tuple[Commit, ...]
-    left_out: tuple[tuple[Candidate, str], ...] = ()
+    left_out: tuple[tuple[Candidate, SkilldError], ...] = ()
 
 
-def build(git: Git, start: str, wanted: Iterable[Candidate], loaded: Loaded, who: Ident) -> Built:
-    """Put a commit for each rule on `start`, as `who`, and return what came of it; no ref is moved."""
+def build(
+    git: Git, start: str, wanted: Iterable[Candidate], loaded: Loaded, who: Ident, *, named: Sequence[str] = ()
+) -> Built:
+    """Put a commit for each rule on `start`, as `who`, and return what came of it; no ref is moved.
+
+    A rule with a flag is left out unless its id begins with one that the person `named`.
+    """
     tip, commits, left_out = start, [], []
     for one in wanted:
         try:
+            if not one.id.startswith(tuple(named)):
+                _check_flags(one)
             made = _commit(git, tip, one, loaded, who)
         except SkilldError as error:
-            left_out.append((one, error.cause or error.title))
+            left_out.append((one, error))
             continue
         commits.append(made)
         tip = made.oid
@@ -71,8 +79,9 @@ def _commit(git: Git, tip: str, one: Candidate, loaded: Loaded, who: Ident) -> C
     section = next((voice.record.section for voice in one.voices if voice.record.section), "")
     whole = before or _NEW.encode()
     after = apply(whole, [insert_bullet(whole, section, one.rule)])
-    refused = [finding for finding in lint(whole, after, one.rule) if finding.severity is Severity.REFUSE]
-    if refused:
+    # Nothing vouches for others' words; what is foreign to the project's files alone every new rule may be.
+    found = [*lint(whole, after, one.rule), *(each for each in lint(whole, after, "") if not _is_foreign(each))]
+    if refused := [finding for finding in found if finding.severity is Severity.REFUSE]:
         raise SkilldError("The rule was left out", refused[0].sentence)
     parent = objects.read_commit(git, tip)
     assert parent is not None  # noqa: S101 - it is the tip that was read
@@ -90,6 +99,22 @@ def _commit(git: Git, tip: str, one: Candidate, loaded: Loaded, who: Ident) -> C
     old = before.decode("utf-8", "replace").splitlines()
     added = [line for line in after.decode("utf-8", "replace").splitlines() if line.strip() and line not in old]
     return Commit(one, oid, path, "\n".join(added))
+
+
+def flags(rule: str) -> tuple[str, ...]:
+    """Return what somebody must see of a rule before it is proposed to everybody."""
+    found = lint(_NEW.encode(), f"{_NEW}\n- {rule}\n".encode("utf-8", "replace"), rule)
+    return tuple(one.sentence for one in found if one.severity is Severity.FLAG)
+
+
+def _check_flags(one: Candidate) -> None:
+    if flagged := flags(one.rule):
+        remedy = f"To propose it all the same: skilld team pr {one.id[:8]}"
+        raise SkilldError("The rule was left out", flagged[0], remedy)
+
+
+def _is_foreign(finding: Finding) -> bool:
+    return finding.rule.startswith("foreign-")
 
 
 def _message(one: Candidate, path: str) -> bytes:

@@ -16,7 +16,7 @@ from skilld.git.borrowed import Push
 from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import Ident
 from skilld.git.run import Git
-from skilld.team.branch import Built, Commit, Loaded, build
+from skilld.team.branch import Built, Commit, Loaded, build, flags
 from skilld.team.candidates import Candidate, Standing, is_same
 from skilld.team.hosts import Pull
 from skilld.team.project import INSTRUCTIONS, Named, is_said, read_text, rules_of
@@ -107,10 +107,12 @@ def chosen(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
     return picked
 
 
-def write(hub: Hub, at: Before, wanted: Sequence[Candidate], loaded: Loaded, who: Ident) -> Built:
-    """Write the branch with these rules added; nothing is pushed."""
-    fresh = [one for one in wanted if not any(_is(one, named) for named in at.rules)]
-    return build(hub.borrowed.git, at.start, fresh, loaded, who)
+def write(
+    hub: Hub, at: Before, wanted: Sequence[Candidate], loaded: Loaded, who: Ident, *, named: Sequence[str] = ()
+) -> Built:
+    """Write the branch with these rules added, `named` as in `chosen`; nothing is pushed."""
+    fresh = [one for one in wanted if not any(_is(one, there) for there in at.rules)]
+    return build(hub.borrowed.git, at.start, fresh, loaded, who, named=named)
 
 
 def _is(one: Candidate, named: Named) -> bool:
@@ -160,6 +162,7 @@ def _about(git: Git, base: str, named: Named, one: Candidate | None, count: Call
         people, sessions = counted(one.people, "person", "people"), counted(one.sessions, "session")
         lines.append(f"- {people}, {sessions}, since {one.since}")
         lines += [f"- in their words: {quoted(quote)}" for quote in one.quotes[:_MAX_QUOTES]]
+    lines += [f"- flagged: {quoted(flag)}" for flag in flags(named.rule)]
     lines.append(f"- goes to {quoted(named.place)}; about {counted(count(named.rule), 'token')}")
     for path, line in _contradictions(git, base, named).items():
         lines.append(f"- contradicts {quoted(path)}: {quoted(line)}")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skilld.errors import RefusedError, SkilldError
+from skilld.git import objects
 from skilld.git.borrowed import Borrowed, Listed, Push
 from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import EMAIL, Ident
@@ -158,7 +159,7 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
 
 
 def _fetch(hub: Borrowed, address: str, there: Mapping[str, tuple[str, str]], found: Found) -> None:
-    known = {item[0] for item in _sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
+    known = {item[0] for item in objects.sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
     wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
     together = {ref: found.form.refs + who for who, ref in wanted.items()}
     if not wanted or not _trouble(hub.fetch(address, together, most=_TOGETHER)):
@@ -283,16 +284,6 @@ def _about(person: str, serial: int) -> bytes:
     return json.dumps({"person": person, "serial": serial, "v": 1}, sort_keys=True).encode()
 
 
-def _sizes(git: Git, names: Iterable[str]) -> list[tuple[str, str, int]]:
-    """Return (id, kind, size) of objects in their order, a size of -1 where there is none."""
-    given = list(names)
-    if not given:
-        return []
-    out = git.run("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in given).encode()).decode()
-    rows = [line.split(" ") for line in out.splitlines()]
-    return [(row[0], row[1], int(row[2]) if row[1] != "missing" else -1) for row in rows]
-
-
 def _read(
     git: Git,
     names: Mapping[str, str],
@@ -303,7 +294,7 @@ def _read(
     of: Callable[[str], str] = str,
 ) -> dict[str, bytes]:
     """Return the objects of these ids by whose they are; sizes are asked first, so that none is held in memory."""
-    for who, (_, is_kind, size) in zip(names, _sizes(git, names.values()), strict=True):
+    for who, (_, is_kind, size) in zip(names, objects.sizes(git, names.values()), strict=True):
         if is_kind != kind or size > most:
             if size < 0:
                 found.refused[of(who)] = "it was not fetched; run skilld team sync"
@@ -365,7 +356,7 @@ def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Liste
     """Push a commit to the person's ref, or to a branch where the host takes no such ref; returns where it went.
 
     An empty commit takes away what is there. Raises LostRaceError where another machine of this person was quicker,
-    GitFailedError with the host's own words where it takes neither.
+    GitFailedError with the host's reason where it takes neither.
     """
     there = {ref: listed.refs[ref] for ref in (form.refs + person, form.branches + person) if ref in listed.refs}
     if not commit:
@@ -381,5 +372,13 @@ def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Liste
         if _STALE.search(result.err):
             raise LostRaceError("The ref moved in the meantime", result.err)
         if not _HIDDEN.search(result.err):
-            break
-    raise GitFailedError("Could not push", result.status, result.err)
+            raise GitFailedError("Could not push", result.status, result.err)
+    branch = (form.branches + person).removeprefix("refs/heads/")
+    why = f"the remote accepts neither {form.refs}{person} nor the branch {branch}: {_reason(result.err)}"
+    raise GitFailedError("Could not push", result.status, why)
+
+
+def _reason(err: str) -> str:
+    """Return the first thing that a host said of a push that it rejected, else git's last line."""
+    said = [line.removeprefix("remote:").strip() for line in err.splitlines() if line.startswith("remote:")]
+    return next(filter(None, said), "") or err.strip().rpartition("\n")[2]

@@ -51,11 +51,11 @@ def open_hub(
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What came of it: the membership as it is now, and whether anything was pushed."""
+    """What came of it: the membership as it is now, and the ref that was pushed to (empty: none)."""
 
     membership: Membership
     found: Found
-    pushed: bool
+    pushed: str
 
 
 def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> Synced:
@@ -79,7 +79,7 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> Synced:
         known = merged(mine.records if mine else ())
         after = renewed(known, told)
         if own in found.members and mine and mine.public == hub.key.public and after == known:
-            return Synced(_known(hub.membership, found), found, pushed=False)
+            return Synced(_known(hub.membership, found), found, pushed="")
         try:
             return _pushed(hub, found, mine, after)
         except LostRaceError:
@@ -100,10 +100,10 @@ def _pushed(hub: Hub, found: Found, mine: Member | None, after: Kept) -> Synced:
     own, pins = hub.membership.person, hub.membership.pins
     serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
     commit = refs.write(hub.borrowed, own, serial, after.values(), seal(hub))
-    refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed)
+    pushed = refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed)
     found.refused.pop(own, None)  # whatever somebody had put there is gone
     found.members[own] = Member(own, hub.key.public, serial, commit, tuple(after.values()))
-    return Synced(_known(hub.membership, found), found, pushed=True)
+    return Synced(_known(hub.membership, found), found, pushed)
 
 
 def seal(hub: Hub) -> Callable[[bytes], bytes]:

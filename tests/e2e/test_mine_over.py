@@ -1,4 +1,7 @@
-"""`skilld mine --over`: the same report byte for byte, whoever reads the transcripts, and though a worker is lost."""
+"""`skilld mine --over`: the same report byte for byte, whoever reads the transcripts, and though a worker is lost.
+
+Issue 20, part 7.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,11 @@ from typing import Any
 import pytest
 
 from skilld.ingest.remote import files
-from skilld.mining.spread import Found, locally, on_cluster, one_file, together
+from skilld.mining.kept import shown_in
+from skilld.mining.spread import Found, Job, locally, on_cluster, one_file, together
 from support.program import Program
+from support.repos import new_repo
+from support.waiting import wait_for
 
 KEY = b"k" * 32
 SECRET = "ghp_" + "a1B2" * 9
@@ -94,15 +100,45 @@ def test_a_store_in_memory_gives_what_the_folder_does(folder: Path) -> None:
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
 
 
-def test_a_killed_process_loses_nothing(folder: Path) -> None:
+@pytest.mark.parametrize("job", [one_file, shown_in])
+def test_a_killed_process_loses_nothing(folder: Path, job: Job) -> None:
+    """Of `mine` and of `effect`, which is the same map with another function."""
     urls = _urls(str(folder))
     found: list[Found] = []
-    for one in locally(urls, KEY, 2, _quiet):
+    for one in locally(urls, KEY, 2, _quiet, job):
         if not found:
             os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
         found.append(one)
-    assert sorted(one.url for one in found) == urls
-    assert together(found) == together(locally(urls, KEY, 0, _quiet))
+    assert sorted(found, key=lambda one: one.url) == [job(url, KEY) for url in urls]
+
+
+def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Entire's: a branch of checkpoints, each with all of a session or what is new; or a ref for each checkpoint."""
+    shop = new_repo(tmp_path_factory.mktemp("clone") / "shop")
+    shop.git("checkout", "--quiet", "--orphan", "entire/checkpoints/v1")
+    files: dict[str, str | bytes] = {}
+    for number, path in enumerate(sorted(folder.rglob("0*.jsonl"))):
+        lines = path.read_text().splitlines()
+        for at, kept in enumerate((lines[:2], lines[(number + 1) % 2 * 2 :])):
+            below = f"{number:02}/{at:010}/0"
+            about = {"session_id": path.stem, "created_at": f"2026-03-2{at}T10:00:00Z"}
+            files[f"{below}/metadata.json"] = json.dumps(about)
+            files[f"{below}/full.jsonl"] = kept[0]  # what is long is kept in pieces
+            files[f"{below}/full.jsonl.001"] = "\n".join(kept[1:])
+    shop.commit("Checkpoints", files)
+    last = shop.git("commit-tree", "-m", "Checkpoint", "HEAD:11/0000000001")
+    shop.git("update-ref", "refs/entire/checkpoints/zz/0123456789zz", last)
+    shop.git("rm", "--quiet", "-r", "11")
+    shop.git("commit", "--quiet", "-m", "Forget the last session")
+    shop.git("checkout", "--quiet", "main")
+    there = together(locally(_urls(str(shop.root)), KEY, 0, _quiet))
+    local = together(locally(_urls(str(folder)), KEY, 0, _quiet))
+    assert (there.files, there.unreadable) == (SESSIONS, ())
+    assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
+    assert [row.turns for row in there.rows] == [row.turns for row in local.rows]
+    assert there.judgement == local.judgement
 
 
 def test_the_order_of_results_changes_nothing(folder: Path) -> None:
@@ -125,16 +161,24 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
         assert why in done.stderr
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, workers: int) -> None:
+@pytest.mark.parametrize(("workers", "job"), [(1, one_file), (2, shown_in), (4, one_file)])
+def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, workers: int, job: Job) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install skilld[cluster]")
     urls = _urls(str(folder))
     with distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", memory_limit="1GB"
     ) as cluster:
+
+        def is_done() -> bool:
+            return {one.state for one in [*cluster.scheduler.tasks.values()]} <= {"memory", "released"}
+
         found: list[Found] = []
-        for one in on_cluster(urls, KEY, cluster.scheduler_address, _quiet):
+        for one in on_cluster(urls, KEY, cluster.scheduler_address, _quiet, job):
             if not found:
+                if workers == 1:  # what is done and was not fetched is lost as well
+                    wait_for("all to be done", is_done)
                 os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)  # its nanny starts another
+                if workers == 1:
+                    wait_for("the loss to be seen", lambda: not is_done())
             found.append(one)
-    assert together(found) == together(locally(urls, KEY, 0, _quiet))
+    assert sorted(found, key=lambda one: one.url) == [job(url, KEY) for url in urls]

@@ -1,4 +1,7 @@
-"""`skilld mine --reviews` beside a stand-in of a host: found, counted once, resumed, and never the person's words."""
+"""`skilld mine --reviews` beside a stand-in of a host: found, counted once, resumed, and never the person's words.
+
+Issue 20, part 6.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A team through its git host: two homes, one bare remote, real git and real keys (issue 20)."""
+"""A team through its git host: two homes, one bare remote, real git and real keys (issue 20, parts 1 to 3)."""
 
 from __future__ import annotations
 
@@ -146,13 +146,18 @@ def test_what_is_taken_back_is_withdrawn(team: Team) -> None:
 def test_a_host_that_takes_no_such_refs_gets_a_branch(team: Team) -> None:
     team.hub.git("config", "--add", "receive.hideRefs", "refs/skilld")
     ada, ben = team.colleague("ada"), team.colleague("ben")
-    for one in (ada, ben):
+    for one, name in ((ada, "team-ada"), (ben, "team-ben")):
         one.teach(PNPM)
-        one.done("join", "--yes", "--name", f"team-{one.home.parent.name}")
+        shown = one.done("join", "--yes", "--name", name)
+        assert f"  The remote accepts only branches, so what you share is on skilld/team/{name}.\n" in shown
     assert team.refs() == ["refs/heads/skilld/team/team-ada", "refs/heads/skilld/team/team-ben"]
     assert ben.rules() == {PNPM: "ready"}
     ada.done("leave")
     assert team.refs() == ["refs/heads/skilld/team/team-ben"]
+    team.hub.write("hooks/update", "#!/bin/sh\necho 'GH013: rule violations' >&2\nexit 1\n").chmod(0o755)
+    (told,) = [line for line in ada.team("join", "--yes", "--name", "team-ada").stderr.splitlines() if "push" in line]
+    taken = "neither refs/skilld/team/team-ada nor the branch skilld/team/team-ada"
+    assert told.endswith(f"Could not push: the remote accepts {taken}: GH013: rule violations")
 
 
 def test_a_hook_or_program_of_the_repository_does_not_run(team: Team) -> None:

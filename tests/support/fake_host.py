@@ -124,9 +124,8 @@ def stub(folder: Path, name: str, state: Path) -> Path:
 
 
 def main(state: str) -> None:
-    """Be gh or glab. With KILL_AT, kill who asks -9 when they open: `before` that is done, or `after`."""
+    """Be gh or glab."""
     import os
-    import signal
 
     given = sys.argv[1:]
     file = Path(state)
@@ -137,14 +136,7 @@ def main(state: str) -> None:
         sys.exit(4)
     method = given[given.index("--method") + 1]
     body = sys.stdin.buffer.read() if "--input" in given else b""
-    kill = os.environ.get("KILL_AT", "") if method == "POST" else ""
-    if kill == "before":
-        os.kill(os.getppid(), signal.SIGKILL)
-        return
     status, found = answer(file, method, given[-1], body)
-    if kill == "after":
-        os.kill(os.getppid(), signal.SIGKILL)
-        return
     if status >= 400:
         sys.stderr.write(f"{Path(sys.argv[0]).name}: {found['message']} (HTTP {status})\n")
         sys.exit(1)

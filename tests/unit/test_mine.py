@@ -42,7 +42,6 @@ def _row(
         topics,
         (Task(f"{session}:t", task),),
         skills,
-        (),
         feedback,
         "/shop",
     )
@@ -199,13 +198,10 @@ def test_questions_and_go_on_are_no_tasks(text: str) -> None:
 
 
 def test_a_row_holds_the_persons_own_words() -> None:
-    session = _session(
-        "Write the release notes for version two.", "Always put the ticket number first.", "the build fails again"
-    )
+    session = _session("Write the release notes for version two.", "Always put the ticket number first.")
     row = row_of(session, heard(session))
     assert [task.text for task in row.tasks][:1] == ["Write the release notes for version two."]
     assert [(one.turn, one.quote) for one in row.user_feedback] == [("k2", "Always put the ticket number first.")]
-    assert row.env_feedback == ("the build fails again",)
     assert (row.work, row.skills_used, row.main_dir) == ("documentation", ("notes",), "/shop")
 
 

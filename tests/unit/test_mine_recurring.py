@@ -30,7 +30,7 @@ def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) 
     feedback = tuple(Feedback(f"{key}:{n}", text, text, "correction", 0.9) for n, text in enumerate(said))
     return Row(
         "claude-code", f"s{number}", "/t", "/shop", f"2026-01-0{number}T10:00:00Z", ("other",), (Task(key, request),),
-        (), (), feedback, "/shop", (key, *(one.turn for one in feedback)), request,
+        (), feedback, "/shop", (key, *(one.turn for one in feedback)), request,
         tuple((one, key) for one in actions),
     )  # fmt: skip
 

@@ -38,7 +38,7 @@ def found_in(rows: Sequence[dict[str, Any]]) -> list[Recurring]:
     )
 
 
-@pytest.mark.parametrize("written", ["second", "third", "fourth"])
+@pytest.mark.parametrize("written", ["third", "fourth", "fifth"])
 def test_what_recurs_is_what_people_asked_for(written: str) -> None:
     rows = comments(written, number=1500)
     rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
@@ -119,6 +119,7 @@ def test_what_people_write_too_is_not_generated(text: str) -> None:
         ("Please rebase and always squash.", []),
         ("We must release before Friday.", []),
         ("Use `load_user`.", []),
+        ("You always find the odd ones :)", []),
         ("Always use tabs. " + "x" * 1000, []),
     ],
 )
