@@ -50,11 +50,12 @@ def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResul
     return Result(outcome=Outcome.NOTHING, model=backend.name)
 
 
-# Parts of a file that it can do without: numbered texts to the model, numbers back. What may go is decided elsewhere.
+# Parts of a file that can go or be said more briefly: numbered texts to the model, numbers and texts back. What may be
+# done with these is decided elsewhere.
 
 
 def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
-    """Ask which parts of the job's file are known untold or said twice; offline has no opinion."""
+    """Ask which parts of the job's file are said twice, and for shorter texts of others; offline has no opinion."""
     backend = make(job.backend)
     if not isinstance(backend, Model):
         return SpareResult(outcome=Outcome.NOTHING, model=backend.name)
@@ -62,8 +63,9 @@ def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
         named = backend.spare([*zip(job.numbers, map(redact, job.parts), strict=True)])
     except SkilldError as error:
         return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    same = {str(number): other for number, other in named}
-    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same)
+    same = {str(number): other for number, other, text in named if not text}
+    texts = {str(number): text for number, _, text in named if text}
+    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same, text=texts)
 
 
 # Which skills a piece of work is for: numbered skills to the model, numbers back.

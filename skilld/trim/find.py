@@ -62,15 +62,6 @@ _POINTER = re.compile(
     r"see|read|also|refer|to|more|details?|for|in|the|a|and|docs?|documentation|further|information|here|guide|of|full|is|are",
     re.IGNORECASE,
 )
-# What tells a choice of the person or the project from what everybody knows.
-CHOICE = re.compile(
-    r"\b(?:never|must|always|mandatory|required?|do(?:es)? not|don['’]?t|avoid|forbid\w*|important|critical|warning"
-    r"|careful|prefer\w*|instead of|rather than|only (?:if|when|after|use|the)|our|we|us|my|team"
-    r"|this (?:project|repo\w*|codebase|skill)"
-    r"|use (?:it |this )?when|best for|ask|confirm|approv\w+|default)\b|\]\((?!https?:)|(?:^|\s)@\w",
-    re.IGNORECASE,
-)
-_RECOMMENDS = re.compile(r"\brecommend", re.IGNORECASE)
 _ADVICE = re.compile(
     r"\b(?:clean,? (?:readable|maintainable)|(?:write|keep) (?:clean|readable|maintainable|good|high[- ]quality)"
     r"|meaningful (?:variable|function|names?)|descriptive names|self-documenting|DRY|KISS|SOLID|YAGNI"
@@ -79,11 +70,6 @@ _ADVICE = re.compile(
     r"|be (?:helpful|concise and clear|thorough|professional))\b",
     re.IGNORECASE,
 )
-
-
-def names_a_choice(title: str) -> bool:
-    """Whether a heading says a choice."""
-    return bool(CHOICE.search(title) or _RECOMMENDS.search(title))
 
 
 def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
@@ -118,7 +104,7 @@ def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
             and not any(map(_LIMITS.search, told))
         ):
             chosen |= {at: (Why.CHOOSING, "") for at in inside if at in free}
-    kept = Kept(set(range(len(sheet.units))) - free, known.own, names_a_choice)
+    kept = Kept(set(range(len(sheet.units))) - free, known.own)
     return ordered(sheet, [*cuts(sheet, chosen, count, kept), *_empty(sheet, count)])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skilld.text import counted
-from skilld.trim.cuts import NAMED, Cut
+from skilld.trim.cuts import NAMED, Cut, Why
 from skilld.types import Kind, Proposal, SkillRef, State
 
 MAX_OPEN = 10  # cuts of which a person is asked at once
@@ -79,6 +79,8 @@ def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
     ref, cut = planned.ref, planned.cut
     where = f" ({cut.where})" if cut.where else ""
     lines = counted(cut.last - cut.line + 1, "line")
+    verb = "shorten" if cut.why is Why.SHORTER else "cut"
+    saved = counted(cut.tokens, "token")
     return Proposal(
         id=hashlib.sha256(planned.batch.encode()).hexdigest()[:8],
         batch_id=planned.batch,
@@ -86,9 +88,9 @@ def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
         skill=ref.name,
         path=ref.path,
         operations=cut.operations,
-        summary=f"cut {lines}, {counted(cut.tokens, 'token')}",
-        reason=f"Cut because {cut.why.value}{where}. It saves {counted(cut.tokens, 'token')}, counted by {tokenizer}.",
-        kind=Kind.REMOVE_STEP,
+        summary=f"{verb} {lines}, {saved}",
+        reason=f"{verb.capitalize()} because {cut.why.value}{where}. It saves {saved}, counted by {tokenizer}.",
+        kind=Kind.CHANGE_STEP if cut.why is Why.SHORTER else Kind.REMOVE_STEP,
         evidence=(),
         confidence=_NAMED if cut.why in NAMED else _SURE,
         agent="",
