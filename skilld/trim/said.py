@@ -32,6 +32,7 @@ _BINDS = {
     "case": r"if|when|whenever|once|in case",
     "ask": r"ask|confirm\w*|approv\w+|permission",
     "never": r"never",
+    "all": r"all|every|each|both",
     "forbid": r"forbid\w*|prohibit\w*|avoid\w*",
     "prefer": r"prefer\w*|recommend\w*",
     "critical": r"critical|important|warning|careful\w*",
@@ -50,7 +51,8 @@ _STRONG = {"never", "not", "must", "always", "forbid", "critical"}
 # What leaves room: one such word stays where there was one.
 _ROOM = re.compile(r"\b(?:usually|often|typically|sometimes|may|might|could|generally|mostly|likely|ideally)\b")
 _EXAMPLE = re.compile(r"\b(?:e\.g|i\.e|for (?:example|instance)|such as|like|etc|including|includes)\b")
-_ADDED = re.compile(r"\b(?:all|any|every|each|both|may|might|could|can|should|too|also|or)\b")
+_ADDED = re.compile(r"\b(?:any|may|might|could|can|should|too|also|or)\b")
+_LISTED = re.compile(r"[,;:()—–]\s|\s[-—–(]\s?|\b(?:and|or)\b")  # between what is listed: of each something stays
 
 
 def binding(text: str) -> Counter[str]:
@@ -127,7 +129,8 @@ def _is_no_other(text: str, new: str) -> bool:
         return False
     words, left = content_stems(text), content_stems(new)
     kept = not words or share_held(words, left) >= _IN_THE_SHORTER
-    return kept and len(held_in(left, words)) == len(left)
+    listed = [content_stems(part) for part in _LISTED.split(text)]
+    return kept and len(held_in(left, words)) == len(left) and all(held_in(part, left) for part in listed if part)
 
 
 def _members(text: str) -> set[str]:
