@@ -21,10 +21,11 @@ _BOLD = re.compile(r"\*\*|__|(?<!\S)\*(?=\w)")
 _MARKED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^“”]*+”|\]\([^()]*+\)")
 _VERBATIM = re.compile(r"!?\[[^\[\]]*+\]\([^()]*+\)|`[^`]*`|\"[^\"]*\"|“[^“”]*+”|<[^<>\s]++>")
 _STRESSED = re.compile(r"(?:\*\*|__)([^*_]++)(?:\*\*|__)")
+_WORD = re.compile(r"\w")
 _TOKEN = re.compile(r"[\w@./:*<>{}$=+-]++")
 _NO_END = ".:@<{$=+-"  # what a token may hold but not end with
 _TECHNICAL = re.compile(r"\w[./:_]\w|^[./@$<{-]|\d|[a-z][A-Z]|[*{}$=]|^[A-Z]{2,}$")
-_SIGNS = re.compile(r"[?%<>≤≥≈~→←#|]")
+_SIGNS = re.compile(r"[?%<>≤≥≈~→←#|{}]|\[|\]")
 # What says how strictly, in which case and in which order: as often in a shorter text, and nothing of it new there.
 _BINDS = {
     "not": r"not|no|n't|cannot|nor|neither|none|nothing",
@@ -104,7 +105,8 @@ def shorter(text: str, new: str) -> str:
     if len(heads) == 1 and text.startswith(heads[0]) and not _MARKER.match(new):
         new = heads[0] + new.lstrip()
     bare, left = _MARKER.sub("", text), _MARKER.sub("", new)
-    if other_tongue(_ENGLISH, bare):
+    as_many = new.count("\n") <= text.count("\n") and all(map(_WORD.search, new.split("\n")))
+    if other_tongue(_ENGLISH, bare) or not as_many:
         return ""
     same = _MARKER.findall(new) == heads and _VERBATIM.findall(bare) == _VERBATIM.findall(left)
     return new if same and binding(bare) == binding(left) and _is_no_other(bare, left) else ""

@@ -432,6 +432,8 @@ def test_a_part_is_said_again_in_fewer_of_its_words(old: str, new: str) -> None:
         "- If you need to, always `make dist` before it.",  # hardly any word is left
         "- If you need to release, always run `make dist` before pushing 2 tags.",
         RULE + " Always.",
+        "- If you need to release, always run `make dist` before pushing\n---",  # a heading
+        "- If you need to release, always run `make dist` before pushing the [tag].",
     ],
 )
 def test_what_adds_or_loses_anything_that_binds_is_not_said_again(new: str) -> None:
