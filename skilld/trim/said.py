@@ -33,7 +33,7 @@ _BINDS = {
     "case": r"if|when|whenever|once|in case",
     "ask": r"ask|confirm\w*|approv\w+|permission",
     "never": r"never",
-    "all": r"all|every|each|both",
+    "all": r"(?<!\bat )all|every|each|both",
     "forbid": r"forbid\w*|prohibit\w*|avoid\w*",
     "prefer": r"prefer\w*|recommend\w*",
     "critical": r"critical|important|warning|careful\w*",
