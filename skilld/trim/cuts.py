@@ -38,7 +38,7 @@ class Why(StrEnum):
     )
     UNUSED = "it never applied in any session that loaded it"
     SAID = "a model says that the file already says this elsewhere"
-    SHORTER = "a model says it in fewer words"
+    SHORTER = "a model found fewer words that say the same"
 
 
 @dataclass(frozen=True, slots=True)
