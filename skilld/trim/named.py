@@ -15,7 +15,7 @@ from skilld.errors import SkilldError
 from skilld.text import cut, fold, folded
 from skilld.trim.cuts import SHOWN, Cut, Kept, Why, cuts, ordered
 from skilld.trim.find import Known, writable
-from skilld.trim.pieces import Piece, by_unit, is_code, pieces, rewritten
+from skilld.trim.pieces import Piece, by_unit, is_closed, is_code, pieces, rewritten
 from skilld.trim.said import binding, says_it, says_nothing, shorter
 from skilld.trim.units import Sheet
 from skilld.types import Operation
@@ -67,14 +67,9 @@ def _free(sheet: Sheet, known: Known) -> set[Piece]:
         for part in pieces(sheet)
         if part.unit in free
         and not is_code(part.text)
-        and _is_closed(part.text)
+        and is_closed(part.text)
         and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in part.text.split("\n"))
     }
-
-
-def _is_closed(text: str) -> bool:
-    pairs = text.count("“") == text.count("”") and text.count("(") == text.count(")")
-    return pairs and not any(text.count(mark) % 2 for mark in ('"', "`", "**"))
 
 
 def named(
@@ -86,7 +81,8 @@ def named(
     """
     parts, free = pieces(sheet), _free(sheet, known)
     going = {number for one in besides for number in range(one.line, one.last + 1)}
-    given = {parts[one.number]: one for one in answers if _lines(sheet, parts[one.number]).isdisjoint(going)}
+    told = [sheet.told(part.first, part.last) for part in parts]
+    given = {parts[one.number]: one for one in answers if told[one.number].isdisjoint(going)}
     said = {
         part: text
         for part, one in given.items()
@@ -140,7 +136,7 @@ def _said(
 ) -> dict[Piece, str]:
     """Return the pieces that another one says, as it then stands, with where; what others go by stays."""
     parts = pieces(sheet)
-    gone, needed = {part for part in parts if not _lines(sheet, part).isdisjoint(going)}, set[Piece]()
+    gone, needed = {part for part in parts if not sheet.told(part.first, part.last).isdisjoint(going)}, set[Piece]()
     found: dict[Piece, str] = {}
     for one in sorted(answers, key=lambda one: -one.number):
         part, other = parts[one.number], None if one.same is None else parts[one.same]
@@ -159,10 +155,6 @@ def _said(
             found[part] = f"line {sheet.line(other.first)}" if other else ""
             gone.add(part)
     return found
-
-
-def _lines(sheet: Sheet, part: Piece) -> set[int]:
-    return {sheet.line(number) for number in range(part.first, part.last + 1) if sheet.body[number].key}
 
 
 _Edit = tuple[range, list[str]]

@@ -14,7 +14,7 @@ from itertools import pairwise
 from skilld.classify.offline.sections import Block
 from skilld.markdown.structure import list_item
 from skilld.text import sentence_starts
-from skilld.trim.units import Sheet, Unit
+from skilld.trim.units import Sheet, Unit, announces
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _TABLE_RULE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?+[ \t]*+")
@@ -108,16 +108,16 @@ def _sentences(at: int, unit: Unit) -> Iterator[Piece]:
     starts = [0]
     for start in sentence_starts(unit.text):
         before = unit.text[starts[-1] : start]
-        if len(before.split()) >= _MIN_SENTENCE and _is_closed(before):
+        if len(before.split()) >= _MIN_SENTENCE and is_closed(before) and not before.rstrip().endswith(";"):
             starts.append(start)
     for start, stop in zip(starts, [*starts[1:], len(unit.text)], strict=True):
         yield Piece(at, unit.first, unit.last, unit.text[start:stop].strip(), range(start, stop))
 
 
-def _is_closed(text: str) -> bool:
-    """Whether no clause, code, bold text or bracket goes on behind a text."""
-    paired = all(text.count(mark) % 2 == 0 for mark in ("`", "**"))
-    return paired and not text.rstrip().endswith(";") and text.count("(") == text.count(")")
+def is_closed(text: str) -> bool:
+    """Whether no quotation, code, bold text or bracket goes on behind a text."""
+    pairs = text.count("“") == text.count("”") and text.count("(") == text.count(")")
+    return pairs and not any(text.count(mark) % 2 for mark in ('"', "`", "**"))
 
 
 def rewritten(sheet: Sheet, parts: Sequence[Piece], new: Mapping[Piece, str]) -> list[tuple[range, list[str]]]:
@@ -162,17 +162,12 @@ def _stands(sheet: Sheet, parts: Sequence[Piece], gone: Collection[Piece]) -> bo
         return not any(
             before in gone and part not in gone and _LEANS.match(part.text) for before, part in pairwise(parts)
         )
-    return not (unit.kind is Block.ITEM and unit_leads(parts[0].text) and len(stays) == 1)
+    return not (unit.kind is Block.ITEM and announces(parts[0].text) and len(stays) == 1)
 
 
 def is_code(text: str) -> bool:
     """Whether a text begins with the fence of code."""
     return bool(_FENCE.match(text))
-
-
-def unit_leads(text: str) -> bool:
-    """Whether a text announces what follows."""
-    return text.rstrip("*_ \n").endswith(":")
 
 
 def _with_sentences(sheet: Sheet, parts: Sequence[Piece], new: Mapping[Piece, str]) -> list[tuple[range, list[str]]]:

@@ -10,15 +10,14 @@ import re
 from collections import Counter
 
 from skilld.classify.offline.choices import TELLING, changed_choice, choices, turned_round
+from skilld.trim.units import announces
 from skilld.words import content_stems, denies, held_in, names, numbers, other_tongue, share_held
 
 _IN_THE_FILE = 0.67  # share of the words that something which stays has, too
 _IN_THE_OTHER = 0.33  # share of the words that the other text has itself, its heading included
 _IN_THE_SHORTER = 0.5  # share of the words that a shorter text keeps: with fewer it is another text
 _MARKER = re.compile(r"^[ \t]*+(?:[-*+]|\d++[.)])[ \t]++(?:\[[ xX]\][ \t]++)?+", re.MULTILINE)
-_SUCH_AS = re.compile(r"\b(?:e\.g|i\.e)\b\.?")
-_BOLD = re.compile(r"\*\*|__|(?<!\S)\*(?=\w)")
-_MARKED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^“”]*+”|\]\([^()]*+\)")
+_NO_NAME = re.compile(r"\*\*|__|(?<!\S)\*(?=\w)|\b(?:e\.g|i\.e)\b\.?")
 _VERBATIM = re.compile(r"!?\[[^\[\]]*+\]\([^()]*+\)|`[^`]*`|\"[^\"]*\"|“[^“”]*+”|<[^<>\s]++>")
 _STRESSED = re.compile(r"(?:\*\*|__)([^*_]++)(?:\*\*|__)")
 _WORD = re.compile(r"\w")
@@ -122,8 +121,7 @@ def _is_no_other(text: str, new: str) -> bool:
     if Counter(_ADDED.findall(lower)) - Counter(_ADDED.findall(low)):
         return False
     same = Counter(_SIGNS.findall(text)) == Counter(_SIGNS.findall(new))
-    leads = {one.rstrip("*_ \n").endswith(":") for one in (text, new)}
-    if not same or numbers(text) != numbers(new) or len(leads) > 1:
+    if not same or numbers(text) != numbers(new) or announces(text) != announces(new):
         return False
     if _technical(text) != _technical(new) or turned_round(text, new):
         return False
@@ -141,8 +139,8 @@ def _members(text: str) -> set[str]:
 
 def _technical(text: str) -> set[str]:
     """Return the commands, paths, options and names of a text, each token by itself, and what is quoted."""
-    text = _SUCH_AS.sub("", _BOLD.sub("", text))
-    marked = " ".join(_MARKED.findall(text))
+    text = _NO_NAME.sub("", text)
+    marked = " ".join(_VERBATIM.findall(text))
     found = {token for token in _tokens(text) if _TECHNICAL.search(token)}
     return {token.strip(".:*").lower() for token in (*found, *_tokens(marked))} - {""}
 
