@@ -166,9 +166,9 @@ def _of_sections(sheet: Sheet, edits: Iterable[_Edit], count: Callable[[str], in
     runs: list[tuple[str, list[_Edit], list[Operation]]] = []
     for lines, text in sorted(edits, key=lambda edit: -edit[0].start):
         title = [one for one in sheet.sections if one.level <= _TOP and one.start <= lines.start][-1].title
-        operation = anchored(sheet.body, lines.start, lines.stop, text)
         for name, taken, operations in (*(run for run in runs[-1:] if run[0] == title), (title, [], [])):
             try:
+                operation = anchored(sheet.body, lines.start, lines.stop, text)
                 apply(sheet.file.data, [*operations, operation])
             except SkilldError:
                 continue
