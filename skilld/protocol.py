@@ -252,7 +252,7 @@ class Entitle(Tagged):
 
 @dataclass(frozen=True, slots=True)
 class Spare(Tagged):
-    """The texts of a file, of which those are wanted that it can do without, each with its number; 0: only shown."""
+    """The texts of a file, to find what it can do without or say more briefly, each with its number; 0: only shown."""
 
     backend: Spec
     numbers: tuple[int, ...]
@@ -424,9 +424,10 @@ class ExtensionResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpareResult(Result):
-    """The parts that a file can do without, by their numbers, each with the one that says the same (0: none)."""
+    """The parts that can go, by number, each with the one that says the same (0: all of them); others said anew."""
 
     same: Mapping[str, int] = field(default_factory=dict)
+    text: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

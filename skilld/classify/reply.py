@@ -98,20 +98,23 @@ def parse_repeats(reply: str, *, said: int, rules: int) -> list[tuple[int, int]]
     return [*found]
 
 
-def parse_spare(reply: str, parts: int) -> list[tuple[int, int]]:
-    """Return which parts of a file are spare and which says the same (0: none), by their numbers from 1.
+def parse_spare(reply: str, parts: int) -> list[tuple[int, int, str]]:
+    """Return which parts of a file are spare, which says the same (0: none) or what to say instead, by number from 1.
 
     Raises BadReplyError for other replies.
     """
-    found: dict[int, int] = {}
+    found: dict[int, tuple[int, int, str]] = {}
     for item in array(reply, "spare", "number"):
-        if not isinstance(item, dict) or not {"number"} <= set(item) <= {"number", "same"}:
+        if not isinstance(item, dict) or not {"number"} <= set(item) <= {"number", "same", "text"}:
             raise BadReplyError("a part does not have the requested format")
         number, same = json_answer.whole(item["number"]), json_answer.whole(item.get("same", 0))
         if number is None or same is None or not (1 <= number <= parts and 0 <= same <= parts) or number == same:
             raise BadReplyError("it refers to a part that does not exist")
-        found.setdefault(number, same)
-    return sorted(found.items())
+        text = item.get("text", "")
+        if not isinstance(text, str) or _UNWRITABLE.search(text):
+            raise BadReplyError("a part is said again in what is no text")
+        found.setdefault(number, (number, same, text))
+    return sorted(found.values())
 
 
 def parse_matters(reply: str, rules: int) -> list[int]:
@@ -242,7 +245,7 @@ TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT,
 REPEATS = _format("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
 MATTERS = _format("matters", _object({"rule": {"type": "integer"}}))
 FITS = _format("fits", _object({"skill": {"type": "integer"}}))
-SPARE = _format("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}}))
+SPARE = _format("spare", _object({"number": {"type": "integer"}, "same": {"type": "integer"}, "text": _TEXT}))
 OPERATIONS = _format(
     "operations",
     _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT}),

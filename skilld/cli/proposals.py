@@ -246,10 +246,11 @@ def _number(proposal: Proposal, parts: Sequence[Part]) -> None:
 def origin(proposal: Proposal) -> str:
     """Return where a proposal came from: a session, or the verb that makes those without one."""
     if not proposal.evidence and not proposal.session_id:
-        from skilld.proposals.model import EVALS
+        from skilld.proposals.model import EVALS, TRIM
 
-        if proposal.batch_id.startswith(EVALS):
-            return "skilld skills eval"
+        for prefix, verb in {EVALS: "skills eval", TRIM: "trim"}.items():
+            if proposal.batch_id.startswith(prefix):
+                return f"skilld {verb}"
         return f"skilld {'skills import' if proposal.creates else 'consolidate'}"
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 

@@ -50,7 +50,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--project", metavar="DIR", type=Path, default=Path(), help="the project to look at (default: the current one)"
     )
-    asks = "also ask the model which lines are redundant: known to any model, or said elsewhere"
+    asks = "also ask the model which lines repeat others, and which could be shorter"
     parser.add_argument("--ask", action="store_true", help=asks)
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
 
@@ -178,7 +178,7 @@ def _own_words(store: Store, path: str) -> frozenset[str]:
 
 
 class _Asking:
-    """Questions to the configured model about lines that any model knows."""
+    """Questions to the configured model about what a file says twice or at length."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._model = Asking(store, settings, "trim")
@@ -200,6 +200,7 @@ class _Asking:
         if not isinstance(result, SpareResult):
             return [], f"not asked about: {why}"
         answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
+        answers += [Answer(int(number) - 1, text=text) for number, text in result.text.items()]
         return named(sheet, known, answers, counter.count, besides), ""
 
 

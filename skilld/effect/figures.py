@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-FEWEST = 30  # sessions in which a rule could matter: with fewer nothing is said; with 20 one state in 70 was wrong
-HEARD = 0.62  # share of repeats that are heard without a model: 36 of the 58 that were scored once
+FEWEST = 40  # sessions in which a rule could matter: with fewer nothing is said (docs/effect.md has what it costs)
+HEARD = 0.5  # share of repeats that are heard without a model: 41 of the 82 that were scored once
 SELDOM = 0.25  # share of sessions up to which a rule holds
 OFTEN = 0.05  # from which it is repeated: at least this, whatever was missed
 _Z = 1.959964  # of the normal distribution, 95 % between both ends

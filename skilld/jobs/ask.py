@@ -46,7 +46,7 @@ def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResul
 
 
 def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
-    """Ask which parts of the job's file are known untold or said twice; offline has no opinion."""
+    """Ask which parts of the job's file are said twice, and for shorter texts of others; offline has no opinion."""
     backend = make(job.backend)
     if not isinstance(backend, Model):
         return SpareResult(outcome=Outcome.NOTHING, model=backend.name)
@@ -54,8 +54,9 @@ def spare(job: Spare, redact: Callable[[str], str]) -> SpareResult:
         named = backend.spare([*zip(job.numbers, map(redact, job.parts), strict=True)])
     except SkilldError as error:
         return SpareResult(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
-    same = {str(number): other for number, other in named}
-    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same)
+    same = {str(number): other for number, other, text in named if not text}
+    texts = {str(number): text for number, _, text in named if text}
+    return SpareResult(outcome=Outcome.NOTHING, model=backend.name, usage=backend.usage, same=same, text=texts)
 
 
 def fit(job: Fit, redact: Callable[[str], str]) -> FitResult:

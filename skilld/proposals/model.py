@@ -16,6 +16,7 @@ from skilld.types import Proposal, State
 REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
 ACROSS = "across-"  # ... that offers a rule accepted for one agent in the file of another one
 EVALS = "evals-"  # what the batch of a proposal begins with that brings cases to test a skill with
+TRIM = "trim-"  # of the batch of a cut that `skilld trim` proposes
 
 Apply = Callable[[bytes], bytes]
 """Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""

@@ -108,10 +108,13 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
 
 
 def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
-    """Yield the open proposals for the same file that cannot hold beside one: one of them is to be rejected."""
-    mine = sentences_of(proposal.summary)
-    for other in store.proposals.in_states([State.OPEN], proposal.repo):
-        if other.id != proposal.id and other.path == proposal.path:
+    """Yield the open proposals for the same file that cannot hold beside one: one of them is to be rejected.
+
+    Where nobody said it, a summary is no instruction: "cut 2 lines" says nothing against "cut 3 lines".
+    """
+    mine = sentences_of(proposal.summary) if proposal.evidence else []
+    for other in store.proposals.in_states([State.OPEN], proposal.repo) if mine else ():
+        if other.id != proposal.id and other.path == proposal.path and other.evidence:
             pairs = ((one, its) for one in mine for its in sentences_of(other.summary))
             if any(contradicts_plainly(*pair) or forbids(*pair) or forbids(*pair[::-1]) for pair in pairs):
                 yield other

@@ -1,1 +1,1 @@
-"""What files that agents load can do without: cuts found by code, cuts named by a model, and their proposals."""
+"""What files that agents load can do without: cuts found by code, cuts that a model names, and their proposals."""

@@ -16,6 +16,7 @@ from skilld.edit.operations import MAX_CHANGED_CHARACTERS, MAX_CHANGED_LINES, an
 from skilld.errors import SkilldError
 from skilld.markdown.structure import Section
 from skilld.text import cut, fold, folded
+from skilld.trim.said import binding
 from skilld.trim.units import Sheet, closed, head, leads, whole
 from skilld.types import Operation
 from skilld.words import content_stems
@@ -36,8 +37,8 @@ class Why(StrEnum):
         "the description instead"
     )
     UNUSED = "it never applied in any session that loaded it"
-    KNOWN = "a model says that any model already knows this"
     SAID = "a model says that the file already says this elsewhere"
+    SHORTER = "a model found fewer words that say the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,14 @@ class Cut:
     operations: tuple[Operation, ...]
     where: str = ""
     after: tuple[str, ...] = ()
+    name: str = ""
 
     @property
     def key(self) -> str:
         """What it is known by, wherever in the file it stands: two cuts between the same lines have one anchor."""
         operation = self.operations[0]
+        if self.name:  # whatever a model says the next time
+            return f"{self.why.name}\n{self.name}"
         return f"{self.why.name}\n{folded(operation.anchor)}\n{folded(operation.text)}"
 
 
@@ -68,18 +72,16 @@ class Cut:
 class Kept:
     """What stays whatever is chosen: `units` that may not go as the lead of others, and headings.
 
-    `own` are lines that the person said, folded; a heading that `speaks` (of a choice) stays where a model, or nothing
-    but experience, says that its section can go. `going` are the lines (from 1) that other cuts take.
+    `own` are lines that the person said, folded; `going` are the lines (from 1) that other cuts take.
     """
 
     units: Collection[int] = ()
     own: Collection[str] = ()
-    speaks: Callable[[str], object] = lambda _: None
     going: Collection[int] = ()
 
 
 _Reason = tuple[Why, str]
-NAMED = {Why.KNOWN, Why.SAID}  # by a model
+NAMED = {Why.SAID, Why.SHORTER}  # by a model
 _JUDGED = {*NAMED, Why.UNUSED, Why.DEAD}
 _NUMBERED = re.compile(r"(?:(?:step|phase|part|stage)\s*)?\d+\b", re.IGNORECASE)
 _WAYS = re.compile(r"\b(?:strategies|ways|options|approaches|alternatives|variants|modes|choices)\b", re.IGNORECASE)
@@ -145,7 +147,7 @@ class _Headings:
             return True
         if not any(at in self._judged for at in self._sheet.below(section)):
             return False
-        return bool(self._kept.speaks(title)) or self._is_counted_on(section)
+        return bool(binding(title)) or self._is_counted_on(section)
 
     def _is_counted_on(self, section: Section) -> bool:
         """Whether it is a numbered one, or one of several ways to do the same of which nothing that stays tells."""

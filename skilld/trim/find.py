@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from skilld.classify.offline.sections import Block
 from skilld.markdown import structure
 from skilld.text import fold, folded
-from skilld.trim.cuts import Cut, Kept, Why, cuts, one_cut, ordered, speaks_of
+from skilld.trim.cuts import SHOWN, Cut, Kept, Why, cuts, one_cut, ordered, speaks_of
 from skilld.trim.units import Sheet, head
 
 _MIN_TWICE = 40  # characters: what is shorter may well stand twice
-_SHOWN = 120  # characters of what goes that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +61,6 @@ _POINTER = re.compile(
     r"see|read|also|refer|to|more|details?|for|in|the|a|and|docs?|documentation|further|information|here|guide|of|full|is|are",
     re.IGNORECASE,
 )
-# What tells a choice of the person or the project from what everybody knows.
-CHOICE = re.compile(
-    r"\b(?:never|must|always|mandatory|required?|do(?:es)? not|don['’]?t|avoid|forbid\w*|important|critical|warning"
-    r"|careful|prefer\w*|instead of|rather than|only (?:if|when|after|use|the)|our|we|us|my|team"
-    r"|this (?:project|repo\w*|codebase|skill)"
-    r"|use (?:it |this )?when|best for|ask|confirm|approv\w+|default)\b|\]\((?!https?:)|(?:^|\s)@\w",
-    re.IGNORECASE,
-)
-_RECOMMENDS = re.compile(r"\brecommend", re.IGNORECASE)
 _ADVICE = re.compile(
     r"\b(?:clean,? (?:readable|maintainable)|(?:write|keep) (?:clean|readable|maintainable|good|high[- ]quality)"
     r"|meaningful (?:variable|function|names?)|descriptive names|self-documenting|DRY|KISS|SOLID|YAGNI"
@@ -79,11 +69,6 @@ _ADVICE = re.compile(
     r"|be (?:helpful|concise and clear|thorough|professional))\b",
     re.IGNORECASE,
 )
-
-
-def names_a_choice(title: str) -> bool:
-    """Whether a heading says a choice."""
-    return bool(CHOICE.search(title) or _RECOMMENDS.search(title))
 
 
 def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
@@ -99,9 +84,11 @@ def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
             chosen[at] = Why.TWICE, said
         elif unit.kind is Block.PARAGRAPH and _BADGES.fullmatch(unit.text):
             chosen[at] = Why.BADGE, ""
-        elif lines_of(sheet, at) & set(known.dead) and _only_points(unit.text):
+        elif sheet.told(unit.first, unit.last) & set(known.dead) and _only_points(unit.text):
             chosen[at] = Why.DEAD, ""
-        elif lines_of(sheet, at) <= set(known.unused) and folded(unit.text.lstrip("-*+ ")) not in known.own:
+        elif (
+            sheet.told(unit.first, unit.last) <= set(known.unused) and folded(unit.text.lstrip("-*+ ")) not in known.own
+        ):
             chosen[at] = Why.UNUSED, ""
         seen.setdefault(unit.key, f"line {sheet.line(unit.first)}")
     for section in sheet.sections:
@@ -118,13 +105,13 @@ def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
             and not any(map(_LIMITS.search, told))
         ):
             chosen |= {at: (Why.CHOOSING, "") for at in inside if at in free}
-    kept = Kept(set(range(len(sheet.units))) - free, known.own, names_a_choice)
+    kept = Kept(set(range(len(sheet.units))) - free, known.own)
     return ordered(sheet, [*cuts(sheet, chosen, count, kept), *_empty(sheet, count)])
 
 
 def doubtful(sheet: Sheet) -> list[Doubt]:
     """Return the lines of general advice: any model may follow them untold."""
-    units = [unit for unit in sheet.units if unit.kind is not Block.OTHER and len(unit.text) <= 2 * _SHOWN]
+    units = [unit for unit in sheet.units if unit.kind is not Block.OTHER and len(unit.text) <= 2 * SHOWN]
     return [Doubt(sheet.line(unit.first), fold(unit.text)) for unit in units if _ADVICE.search(unit.text)]
 
 
@@ -132,12 +119,6 @@ def writable(sheet: Sheet) -> set[int]:
     """Return the units that no program writes."""
     kept = {number for block in structure.managed(sheet.body) for number in block}
     return {at for at, unit in enumerate(sheet.units) if kept.isdisjoint(range(unit.first, unit.last + 1))}
-
-
-def lines_of(sheet: Sheet, at: int) -> set[int]:
-    """Return the lines of a unit that say something, by their numbers in the file."""
-    unit = sheet.units[at]
-    return {sheet.line(number) for number in range(unit.first, unit.last + 1) if sheet.body[number].key}
 
 
 def _points_inside(text: str) -> bool:

@@ -1,102 +1,75 @@
 """Finds the cuts that a model named, in pieces of a file, as far as code approves of each. Pure.
 
-A piece goes because any model knows it, where no choice speaks in it, or because another one says the same, where that
-one has all its measures, conditions and names and stays. docs/trim.md has how right they are.
+A piece goes because another one says the same, where that one has all its measures, conditions and names and stays; or
+it is said in fewer of its own words. docs/trim.md has how right they are.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.offline.choices import TELLING, choices
+from skilld.classify.offline.sections import Block
 from skilld.edit.operations import anchored, apply, places
 from skilld.errors import SkilldError
 from skilld.text import cut, fold, folded
 from skilld.trim.cuts import SHOWN, Cut, Kept, Why, cuts, ordered
-from skilld.trim.find import CHOICE, Known, names_a_choice, writable
-from skilld.trim.pieces import Piece, comments, pieces, taken_out
-from skilld.trim.said import says_it
-from skilld.trim.units import Sheet, leads
+from skilld.trim.find import Known, writable
+from skilld.trim.pieces import Piece, by_unit, is_closed, is_code, pieces, rewritten
+from skilld.trim.said import binding, says_it, says_nothing, shorter
+from skilld.trim.units import Sheet
 from skilld.types import Operation
+from skilld.words import content_stems
 
-_MOST = 0.5  # share of a file's tokens that a model may name
-# A value that somebody set: a measure in a command or a setting, and the form that a name or a message has.
-_VALUE = re.compile(
-    r"(?:^|\s)--?[a-z][\w-]*[= ][\"']?\d"
-    r"|(?:delay|timeout|interval|period|limit|max|min|retr|threshold|replicas|ttl|attempts|workers|seconds|size)"
-    r"[\w-]{0,20}[\"']?\s?[:=]\s?[\"']?\d"
-    r"|\b\d+\s?(?:ms|s|sec|seconds?|min|minutes?|h|hours?|days?|px|[kmg]i?b)\b|\b\d+\s?%"
-    r"|\b\d+\s?(?:/|per )\s?(?:s|sec|second|min|minute|h|hour|d|day|week|month)\b"
-    r"|\b(?:[vx]\d+\.\d+\.\d+|x\.y\.z|yyyy\W?mm)\b|(?<![\w<])<[a-z]+(?:[-_ ][a-z]+)+>",
-    re.IGNORECASE,
-)
+_MIN_SAVED = 5  # tokens, below which what is said anew is not proposed
+
+
+_Reason = tuple[Why, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said of a piece, by its number from 0: that it is known, or that the piece `same` says it."""
+    """What a model said of a piece, by its number from 0: that `same` says it (None: the rest does), or a `text`."""
 
     number: int
     same: int | None = None
+    text: str = ""
 
 
 def shown(sheet: Sheet) -> list[tuple[int, str]]:
     """Return all texts of a file in its order, each piece with its number from 1 and what cannot be named with 0."""
     found = [(-1, 0, sheet.file.front)] if sheet.file.front else []
     found += [(one.start - 1, 0, f"{'#' * one.level} {one.title}") for one in sheet.sections if one.level]
-    before = None
-    for number, part in enumerate(pieces(sheet), 1):
-        unit = sheet.units[part.unit]
-        if part.unit != before and part.first > unit.first:  # a fence, the names of columns
-            found.append((unit.first, 0, "\n".join(line.text for line in sheet.body[unit.first : part.first])))
-        found.append((part.first, number, part.text))
-        before = part.unit
+    number = 0
+    for at, parts in by_unit(sheet).items():
+        unit, done = sheet.units[at], sheet.units[at].first
+        for part in parts:
+            number += 1
+            found += _only_shown(sheet, done, part.first)
+            found.append((part.first, number, part.text))
+            done = part.last + 1
+        found += _only_shown(sheet, done, unit.last + 1) if unit.kind is Block.ITEM else []
     return [(number, text) for _, number, text in sorted(found, key=lambda one: one[0])]
 
 
-def candidates(sheet: Sheet, known: Known) -> list[Piece]:
-    """Return the pieces that may go because any model knows them: no choice of a person's speaks in them.
-
-    A value that was set is one: of 49 cuts two were harmful, and what they took were timings and the form of a message.
-    Code is one as well: a file's author chose that case to be shown, and every harmful cut of known pieces that a blind
-    reader found had taken code (docs/trim.md).
-    """
-    free = _free(sheet, known)
-    found = [
-        part for part in pieces(sheet) if part in free and comments(sheet, part) is None and not _chooses(sheet, part)
-    ]
-    whole = {part.unit for part in found if part.text == sheet.units[part.unit].text}
-    bound = {at for lead, units in leads(sheet).items() if lead not in whole for at in units}
-    return [part for part in found if part.unit in whole or part.unit not in bound]
+def _only_shown(sheet: Sheet, start: int, stop: int) -> list[tuple[int, int, str]]:
+    """Return lines of a unit between its pieces: a fence, the names of columns, code in a list."""
+    text = "\n".join(line.text for line in sheet.body[start:stop]).rstrip()
+    return [(start, 0, text)] if text else []
 
 
 def _free(sheet: Sheet, known: Known) -> set[Piece]:
-    """Return the pieces that no program writes and no person said, none that begins or ends inside of a quotation."""
+    """Return the pieces that no program writes and no person said, none of code or that ends inside of a quotation."""
     own = set(known.own)
     free = {at for at in writable(sheet) if folded(sheet.units[at].text.strip().lstrip("-*+ ")) not in own}
     return {
         part
         for part in pieces(sheet)
         if part.unit in free
-        and _is_closed(part.text)
+        and not is_code(part.text)
+        and is_closed(part.text)
         and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in part.text.split("\n"))
     }
-
-
-def _is_closed(text: str) -> bool:
-    pairs = text.count("“") == text.count("”") and text.count("(") == text.count(")")
-    return pairs and not any(text.count(mark) % 2 for mark in ('"', "`", "**"))
-
-
-def _chooses(sheet: Sheet, part: Piece) -> bool:
-    said = comments(sheet, part)
-    return bool(
-        CHOICE.search(part.text if said is None else said)
-        or CHOICE.search(sheet.units[part.unit].heading)
-        or _VALUE.search(part.text)
-    )
 
 
 def named(
@@ -104,34 +77,39 @@ def named(
 ) -> list[Cut]:
     """Return the cuts of the pieces that a model named, as far as code approves of them.
 
-    Where they are most of the file, what is known stays, and what is said twice as well if that alone is most of it.
     `besides` are the sure ones: what goes with them is neither named again nor counted on to say anything.
     """
-    parts = pieces(sheet)
+    parts, free = pieces(sheet), _free(sheet, known)
     going = {number for one in besides for number in range(one.line, one.last + 1)}
-    given = {parts[one.number]: one for one in answers if _lines(sheet, parts[one.number]).isdisjoint(going)}
-    most = _MOST * sum(count(part.text) for part in parts)
-    for first in (_known(sheet, known, given), {}):
-        reasons = first | _said(sheet, known, given.values(), first, going)
-        if sum(count(part.text) for part in reasons) <= most:
-            break
-    else:
-        return []
-    of_unit: dict[int, list[Piece]] = {}
-    for part in parts:
-        of_unit.setdefault(part.unit, []).append(part)
-    chosen: dict[int, tuple[Why, str]] = {}
-    split: list[Cut | None] = []
-    for at, inside in of_unit.items():
+    told = [sheet.told(part.first, part.last) for part in parts]
+    given = {parts[one.number]: one for one in answers if told[one.number].isdisjoint(going)}
+    said = {
+        part: text
+        for part, one in given.items()
+        if one.text and part in free and sheet.units[part.unit].kind is not Block.OTHER
+        if (text := shorter(part.text, one.text)) and count(text) < count(part.text)
+    }
+    reasons = _said(sheet, free, given.values(), said, going)
+    chosen: dict[int, _Reason] = {}
+    anew: list[tuple[range, list[str]]] = []
+    for at, inside in by_unit(sheet).items():
         gone = [part for part in inside if part in reasons]
-        if gone and len(gone) == len(inside):
-            chosen[at] = _reason(gone, reasons)
-        elif gone:
-            split.append(_split(sheet, inside, gone, _reason(gone, reasons), count))
-    free = {part.unit for part in candidates(sheet, known)}
-    kept = Kept(set(range(len(sheet.units))) - free, known.own, names_a_choice, going)
-    made = ordered(sheet, cuts(sheet, chosen, count, kept), besides)
-    return _apart(sheet, [*made, *(one for one in split if one)], besides)
+        if len(gone) == len(inside):
+            chosen[at] = Why.SAID, ", ".join(dict.fromkeys(where for part in gone if (where := reasons[part])))
+        else:
+            anew += rewritten(sheet, inside, said | dict.fromkeys(gone, ""))
+    made = of_units(sheet, known, chosen, count, besides)
+    return _apart(sheet, [*made, *_of_sections(sheet, anew, count)], besides)
+
+
+def of_units(
+    sheet: Sheet, known: Known, chosen: Mapping[int, _Reason], count: Callable[[str], int], besides: Sequence[Cut] = ()
+) -> list[Cut]:
+    """Return the cuts of units that go as wholes; a line that announces them stays where it says more than that."""
+    free = {part.unit for part in _free(sheet, known)}
+    kept = {at for at, unit in enumerate(sheet.units) if at not in free or binding(unit.text)}
+    going = {number for one in besides for number in range(one.line, one.last + 1)}
+    return ordered(sheet, cuts(sheet, chosen, count, Kept(kept, known.own, going)), besides)
 
 
 def _apart(sheet: Sheet, made: Sequence[Cut], besides: Sequence[Cut]) -> list[Cut]:
@@ -153,76 +131,66 @@ def _anchors(sheet: Sheet, made: Cut) -> set[int]:
     }
 
 
-_Reasons = Mapping[Piece, tuple[Why, str]]
-
-
-def _known(sheet: Sheet, known: Known, given: Mapping[Piece, Answer]) -> dict[Piece, tuple[Why, str]]:
-    free = set(candidates(sheet, known))
-    allowed = [part for part, one in given.items() if one.same is None and part in free]
-    stays = "\n".join([sheet.file.front, *(part.text for part in pieces(sheet) if part not in allowed)])
-    there = frozenset().union(*choices(stays).values())
-    return {part: (Why.KNOWN, "") for part in allowed if not _only_here(part.text, there)}
-
-
-def _only_here(text: str, there: Collection[str]) -> bool:
-    """Whether a text names one tool of a kind which nothing that stays names."""
-    return any(not each <= set(there) for family, each in choices(text).items() if family < TELLING)
-
-
 def _said(
-    sheet: Sheet, known: Known, answers: Iterable[Answer], reasons: _Reasons, going: Collection[int]
-) -> dict[Piece, tuple[Why, str]]:
-    """Return the pieces that another one says, which stays; each is judged with those gone that were allowed before."""
-    parts, free = pieces(sheet), _free(sheet, known)
-    gone, needed = set(reasons), set[Piece]()
-    gone |= {part for part in parts if not _lines(sheet, part).isdisjoint(going)}
-    found: dict[Piece, tuple[Why, str]] = {}
+    sheet: Sheet, free: Collection[Piece], answers: Iterable[Answer], said: Mapping[Piece, str], going: Collection[int]
+) -> dict[Piece, str]:
+    """Return the pieces that another one says, as it then stands, with where; what others go by stays."""
+    parts = pieces(sheet)
+    gone, needed = {part for part in parts if not sheet.told(part.first, part.last).isdisjoint(going)}, set[Piece]()
+    found: dict[Piece, str] = {}
     for one in sorted(answers, key=lambda one: -one.number):
-        if one.same is None or one.same == one.number:
+        part, other = parts[one.number], None if one.same is None else parts[one.same]
+        unit = sheet.units[part.unit]
+        if one.text or part not in free or part in needed or part in gone or other in (part, *gone):
             continue
-        part, other = parts[one.number], parts[one.same]
-        if part not in free or part in needed or part in gone or other in gone:
-            continue
-        stays = [left.text for left in parts if left not in gone and left != part]
-        rest = "\n".join([sheet.file.front, *(section.title for section in sheet.sections), *stays])
-        headings = [sheet.units[each.unit].heading for each in (part, other)]
-        if says_it(part.text, headings[0], other.text, headings[1], rest):
-            found[part] = Why.SAID, f"line {sheet.line(other.first)}"
+        left = {each: said.get(each, each.text) for each in parts if each not in gone and each != part}
+        rest = "\n".join([sheet.file.front, *(section.title for section in sheet.sections), *left.values()])
+        if other is None:
+            prose = unit.kind is not Block.OTHER and not unit.leads
+            goes = prose and says_nothing(part.text, unit.heading, rest)
+        else:
+            goes = says_it(part.text, unit.heading, left[other], sheet.units[other.unit].heading, rest)
+            needed |= {other} if goes else set()
+        if goes:
+            found[part] = f"line {sheet.line(other.first)}" if other else ""
             gone.add(part)
-            needed.add(other)
     return found
 
 
-def _reason(gone: Sequence[Piece], reasons: _Reasons) -> tuple[Why, str]:
-    """Return one reason for all: what is known is the weaker one."""
-    told = dict.fromkeys(reasons[part] for part in gone)
-    if any(why is Why.KNOWN for why, _ in told):
-        return Why.KNOWN, ""
-    return Why.SAID, ", ".join(where for _, where in told)
+_Edit = tuple[range, list[str]]
+_TOP = 2  # level of the headings whose sections are decided on by themselves
 
 
-def _lines(sheet: Sheet, part: Piece) -> set[int]:
-    return {sheet.line(number) for number in range(part.first, part.last + 1) if sheet.body[number].key}
+def _of_sections(sheet: Sheet, edits: Iterable[_Edit], count: Callable[[str], int]) -> list[Cut]:
+    """Return what is said anew, one cut for each section; of one that a single edit may not take, several."""
+    runs: list[tuple[str, list[_Edit], list[Operation]]] = []
+    for lines, text in sorted(edits, key=lambda edit: -edit[0].start):
+        title = [one for one in sheet.sections if one.level <= _TOP and one.start <= lines.start][-1].title
+        for name, taken, operations in (*(run for run in runs[-1:] if run[0] == title), (title, [], [])):
+            try:
+                operation = anchored(sheet.body, lines.start, lines.stop, text)
+                apply(sheet.file.data, [*operations, operation])
+            except SkilldError:
+                continue
+            if not taken:
+                runs.append((name, taken, operations))
+            taken.append((lines, text))
+            operations.append(operation)
+            break
+    made = [_anew(sheet, runs, at, count) for at in range(len(runs))]
+    return [one for one in made if one.tokens >= _MIN_SAVED]
 
 
-def _split(
-    sheet: Sheet, parts: Sequence[Piece], gone: Sequence[Piece], reason: tuple[Why, str], count: Callable[[str], int]
-) -> Cut | None:
-    """Return the cut of some pieces of a unit of which others stay, or None where that cannot be."""
-    edits = taken_out(sheet, parts, gone)
-    if not edits:
-        return None
-    operations: list[Operation] = []
-    saved = 0
-    try:
-        for lines, text in edits:
-            operations.append(anchored(sheet.body, lines.start, lines.stop, text))
-            old = "\n".join(sheet.body[number].text for number in lines)
-            saved += count(old + "\n") - count("".join(f"{line}\n" for line in text))
-        apply(sheet.file.data, operations)
-    except SkilldError:
-        return None
+def _anew(
+    sheet: Sheet, runs: Sequence[tuple[str, list[_Edit], list[Operation]]], at: int, count: Callable[[str], int]
+) -> Cut:
+    title, edits, operations = runs[at]
+    old = "\n".join(sheet.body[number].text for lines, _ in reversed(edits) for number in lines)
+    new = "\n".join(line for _, text in reversed(edits) for line in text)
+    lost = [word for word in dict.fromkeys(old.split()) if content_stems(word) - content_stems(new)]
+    what = (
+        cut(f"the words {fold(', '.join(word.strip('.,:;') for word in lost))}", SHOWN) if lost else "little words only"
+    )
     first, last = edits[-1][0].start, edits[0][0].stop - 1
-    lost = cut(fold(" … ".join(part.text for part in gone)), SHOWN)
-    where = reason[1]
-    return Cut(sheet.line(first), sheet.line(last), reason[0], lost, saved, tuple(operations), where)
+    saved, name = count(old + "\n") - count(new + "\n"), f"{folded(title)} {sum(one[0] == title for one in runs[:at])}"
+    return Cut(sheet.line(first), sheet.line(last), Why.SHORTER, what, saved, tuple(operations), name=name)

@@ -1,43 +1,25 @@
-"""Splits units into the pieces that a model is asked about, and takes single pieces out of a unit that stays.
+"""Splits units into the pieces that a model is asked about, and takes out or rewords single ones where a unit stays.
 
-A piece is a whole unit, or of one a sentence, a sub-item, a row of a table, or code below a comment of its own. Pure: a
-sheet in, pieces and lines out.
+A piece is a whole unit, or of one a sentence, a sub-item, a row of a table, or the words of a list around its code.
+Pure: a sheet in, pieces and lines out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from skilld.classify.offline.sections import Block
 from skilld.markdown.structure import list_item
 from skilld.text import sentence_starts
-from skilld.trim.units import Sheet, Unit
+from skilld.trim.units import Sheet, Unit, announces
 
-_FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+#-]*)")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
 _TABLE_RULE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?+[ \t]*+")
 _HEAD_OF_TABLE = 2  # rows: the names of the columns and the rule below them
 _MIN_SENTENCE = 3  # words
-# Languages whose statements do not lean on each other but by name; a Dockerfile or YAML without a part is another one.
-_APART = re.compile(
-    r"(?:ba|z|fi)?sh|shell|console|powershell|ps1|sql|http|te?xt|py(?:thon)?|javascript|jsx?|typescript|tsx?|go|rust|java"
-    r"|kotlin|swift|ruby|rb|php|css|html|markdown|md|csharp|cs|c|cpp|regex|diff"
-)
-_COMMENT = re.compile(r"\s*(?:#(?!!)|//|--\s|/\*|<!--|%)")
-_FROM_COMMENT = re.compile(r"(?:(?<!\S)#(?!!)|(?<!:)//|(?<!\S)--(?=\s)|/\*|<!--|(?<!\S)\*(?=\s)).*")
-_COUNTED = re.compile(
-    r"\s*(?:#|//|--|/\*|<!--)\s*(?:(?:step|phase|part|option|variant|approach|then|or|now|next|also|alternatively)\b|\d+[.)])",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(
-    r"\b(?:def|class|function|const|let|var|func|type|interface|enum|struct|import|export|TABLE|INDEX|VIEW|AS|as|for)"
-    r"\s++(?:\w++\.)*+\{?\s*+([A-Za-z_]\w*)|(?:^|[\s;])([A-Za-z_]\w*+)\s*+(?::[\w\[\], .]++)?+:?="
-    r"|^[ \t]*+(?:from[ \t]++\S++[ \t]++)?+import[ \t]++(.+)$",
-    re.MULTILINE,
-)
-_OPENS, _CLOSES = re.compile(r"[(\[{]"), re.compile(r"[)\]}]")
 _LEANS = re.compile(
     r"[\W_]*(?:this|that|these|those|it|its|they|their|them|he|she|such|then|otherwise|however|but|so|also|thus|hence|"
     r"therefore|and|or|both|neither|either|each|instead|else|if not|if so|here|there|e\.g|for example|for instance|"
@@ -59,24 +41,28 @@ class Piece:
 
 def pieces(sheet: Sheet) -> list[Piece]:
     """Return the pieces of a file in its order; of a unit that cannot be split, one."""
-    found: list[Piece] = []
+    return [part for parts in by_unit(sheet).values() for part in parts]
+
+
+def by_unit(sheet: Sheet) -> dict[int, list[Piece]]:
+    """Return the pieces of each unit."""
+    found: dict[int, list[Piece]] = {}
     for at, unit in enumerate(sheet.units):
         parts = [*_parts(at, unit, [line.text for line in sheet.body[unit.first : unit.last + 1]])]
-        found += parts if len(parts) > 1 else [Piece(at, unit.first, unit.last, unit.text)]
+        alone = len(parts) < 2 and not _holds_code(unit)  # noqa: PLR2004
+        found[at] = [Piece(at, unit.first, unit.last, unit.text)] if alone else parts
     return found
 
 
 def _parts(at: int, unit: Unit, lines: Sequence[str]) -> Iterator[Piece]:
-    fence = _FENCE.match(lines[0]) if unit.kind is Block.OTHER else None
-    fenced = any(_FENCE.match(line) for line in lines)
-    if fence:
-        yield from _of_lines(at, unit, lines, _statements(lines, fence[1].lower()))
-    elif unit.kind is Block.OTHER:
+    if unit.kind is Block.OTHER:
         if len(lines) > _HEAD_OF_TABLE and _TABLE_RULE.fullmatch(lines[1]):
             yield from _of_lines(at, unit, lines, [range(row, row + 1) for row in range(_HEAD_OF_TABLE, len(lines))])
-    elif unit.kind is Block.ITEM and len(inner := [*_inner(lines)]) > 0 and not fenced:
+    elif _holds_code(unit):
+        yield from _of_lines(at, unit, lines, [*_around_code(lines)])
+    elif unit.kind is Block.ITEM and len(inner := [*_inner(lines)]) > 0:
         yield from _of_lines(at, unit, lines, [range(inner[0].start), *inner])
-    elif not fenced and not unit.leads:
+    elif not unit.leads:
         yield from _sentences(at, unit)
 
 
@@ -84,6 +70,23 @@ def _of_lines(at: int, unit: Unit, lines: Sequence[str], parts: Sequence[range])
     for part in parts:
         text = "\n".join(lines[part.start : part.stop]).rstrip()
         yield Piece(at, unit.first + part.start, unit.first + part.stop - 1, text)
+
+
+def _holds_code(unit: Unit) -> bool:
+    return unit.kind is Block.ITEM and any(map(_FENCE.match, unit.text.split("\n")))
+
+
+def _around_code(lines: Sequence[str]) -> Iterator[range]:
+    """Return the runs of lines of an item that are neither code nor blank, each from a marker or a blank line on."""
+    start, inside = 0, False
+    for at, line in enumerate([*lines, ""]):
+        fence = bool(_FENCE.match(line))
+        if (fence or inside or not line.strip() or list_item(line)) and start < at:
+            yield range(start, at)
+            start = at
+        inside ^= fence
+        if fence or inside or not line.strip():
+            start = at + 1
 
 
 def _inner(lines: Sequence[str]) -> Iterator[range]:
@@ -105,107 +108,81 @@ def _sentences(at: int, unit: Unit) -> Iterator[Piece]:
     starts = [0]
     for start in sentence_starts(unit.text):
         before = unit.text[starts[-1] : start]
-        if len(before.split()) >= _MIN_SENTENCE and _is_closed(before):
+        if len(before.split()) >= _MIN_SENTENCE and is_closed(before) and not before.rstrip().endswith(";"):
             starts.append(start)
     for start, stop in zip(starts, [*starts[1:], len(unit.text)], strict=True):
         yield Piece(at, unit.first, unit.last, unit.text[start:stop].strip(), range(start, stop))
 
 
-def _is_closed(text: str) -> bool:
-    """Whether no clause, code, bold text or bracket goes on behind a text."""
-    paired = all(text.count(mark) % 2 == 0 for mark in ("`", "**"))
-    return paired and not text.rstrip().endswith(";") and text.count("(") == text.count(")")
+def is_closed(text: str) -> bool:
+    """Whether no quotation, code, bold text or bracket goes on behind a text."""
+    pairs = text.count("“") == text.count("”") and text.count("(") == text.count(")")
+    return pairs and not any(text.count(mark) % 2 for mark in ('"', "`", "**"))
 
 
-def _statements(lines: Sequence[str], language: str) -> list[range]:
-    """Return the statements below a comment each, blank lines included; one for all where they need each other."""
-    inside = range(1, len(lines) - bool(_FENCE.fullmatch(lines[-1])))
-    whole = [range(len(lines))]
-    if not inside or not _APART.fullmatch(language) or lines[inside.start].startswith("#!"):
-        return whole
-    outer = _indent(lines[inside.start])
-    starts: list[int] = []
-    for at in inside:
-        if not starts or (_indent(lines[at]) == outer and _begins(lines, starts[-1], at)):
-            starts.append(at)
-    parts = [range(start, stop) for start, stop in zip(starts, [*starts[1:], inside.stop], strict=True)]
-    texts = ["\n".join(lines[part.start : part.stop]) for part in parts]
-    if any(len(_OPENS.findall(text)) != len(_CLOSES.findall(text)) or _COUNTED.match(text) for text in texts):
-        return whole
-    return parts
+def rewritten(sheet: Sheet, parts: Sequence[Piece], new: Mapping[Piece, str]) -> list[tuple[range, list[str]]]:
+    """Return lines of the body with what comes in their place, the last first, for pieces with a new text ("": gone).
 
-
-def _begins(lines: Sequence[str], start: int, at: int) -> bool:
-    """Whether a comment opens another statement than the one from `start`: what has none belongs to the code above."""
-    above = [line for line in lines[start:at] if line.strip()]
-    if not _COMMENT.match(lines[at]) or all(map(_COMMENT.match, above)):
-        return False
-    return not above[-1].rstrip().endswith(("\\", "|", "&&"))
-
-
-def taken_out(sheet: Sheet, parts: Sequence[Piece], gone: Collection[Piece]) -> list[tuple[range, list[str]]] | None:
-    """Return lines of the body with what comes in their place, the last first, so that some pieces of a unit are gone.
-
-    None where the rest would not stand by itself: a label without its text, a table without a row, code that lacks a
-    name, a sentence that leans on the one before it.
+    What goes stays where the rest would not stand by itself: a label without its text, a table without a row, a
+    sentence that leans on the one before it.
     """
-    stays = [part for part in parts if part not in gone]
-    unit = sheet.units[parts[0].unit]
-    labels = unit.kind is Block.ITEM or parts[0].text.startswith(("**", "__", "> **"))
-    if not stays or unit.is_step or (labels and parts[0] in gone):
-        return None
+    gone = [part for part in parts if new.get(part) == ""]
+    if gone and not _stands(sheet, parts, gone):
+        new, gone = {part: text for part, text in new.items() if text}, []
+    changed = [part for part in parts if part in new]
+    if not changed:
+        return []
     if parts[0].span is not None:
-        return _without_sentences(sheet, unit, parts, gone)
-    if unit.kind is Block.ITEM and unit_leads(parts[0].text) and len(stays) == 1:
-        return None
-    if _FENCE.match(sheet.body[unit.first].text) and _lacks_a_name(stays, gone):
-        return None
+        return _with_sentences(sheet, parts, new)
+    edits = [
+        (range(part.first, part.first + part.text.count("\n") + 1), _indented(new[part], part.text).split("\n"))
+        for part in changed
+        if new[part]
+    ]
     runs: list[range] = []
-    for part in (part for part in parts if part in gone):
+    for part in gone:
         start = runs.pop().start if runs and runs[-1].stop == part.first else part.first
         runs.append(range(start, part.last + 1))
-    if runs[-1].stop == parts[-1].last + 1:
+    if runs and runs[-1].stop == parts[-1].last + 1:
         start = runs[-1].start
         while not sheet.body[start - 1].key:
             start -= 1
         runs[-1] = range(start, runs[-1].stop)
-    return [(run, []) for run in reversed(runs)]
+    return sorted([*edits, *((run, []) for run in runs)], key=lambda edit: -edit[0].start)
 
 
-def comments(sheet: Sheet, part: Piece) -> str | None:
-    """Return the comments of a piece of code, and of what is none, None."""
-    if not _FENCE.match(sheet.body[sheet.units[part.unit].first].text):
-        return None
-    return "\n".join(_FROM_COMMENT.findall(part.text))
+def _stands(sheet: Sheet, parts: Sequence[Piece], gone: Collection[Piece]) -> bool:
+    """Whether what is left of a unit stands without the pieces that go."""
+    stays = [part for part in parts if part not in gone]
+    unit = sheet.units[parts[0].unit]
+    labels = unit.kind is Block.ITEM or parts[0].text.startswith(("**", "__", "> **"))
+    if not stays or unit.is_step or _holds_code(unit) or (labels and parts[0] in gone):
+        return False
+    if parts[0].span is not None:
+        return not any(
+            before in gone and part not in gone and _LEANS.match(part.text) for before, part in pairwise(parts)
+        )
+    return not (unit.kind is Block.ITEM and announces(parts[0].text) and len(stays) == 1)
 
 
-def unit_leads(text: str) -> bool:
-    """Whether a text announces what follows."""
-    return text.rstrip("*_ \n").endswith(":")
+def is_code(text: str) -> bool:
+    """Whether a text begins with the fence of code."""
+    return bool(_FENCE.match(text))
 
 
-def _without_sentences(
-    sheet: Sheet, unit: Unit, parts: Sequence[Piece], gone: Collection[Piece]
-) -> list[tuple[range, list[str]]] | None:
-    for before, part in pairwise(parts):
-        if before in gone and part not in gone and _LEANS.match(part.text):
-            return None
-    kept = [unit.text[part.span.start : part.span.stop] for part in parts if part.span and part not in gone]
-    text = "".join(kept).rstrip()
-    if len(text) - len(text.lstrip()) != _indent(unit.text):
-        text = " " * _indent(unit.text) + text.lstrip()
+def _with_sentences(sheet: Sheet, parts: Sequence[Piece], new: Mapping[Piece, str]) -> list[tuple[range, list[str]]]:
+    unit, told = sheet.units[parts[0].unit], []
+    for part in parts:
+        text = unit.text[part.span.start : part.span.stop] if part.span else ""
+        told.append(text if part not in new else new[part] and text.replace(part.text, new[part]))
+    text = _indented("".join(told).rstrip(), unit.text)
     old = [line.text for line in sheet.body[unit.first : unit.last + 1]]
-    new = [line for line in text.split("\n") if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]
     same = 0
-    while same < min(len(old), len(new)) and old[same].rstrip() == new[same].rstrip():
+    while same < min(len(old), len(lines)) and old[same].rstrip() == lines[same].rstrip():
         same += 1
-    return [(range(unit.first + same, unit.last + 1), [line.rstrip() for line in new[same:]])]
+    return [(range(unit.first + same, unit.last + 1), [line.rstrip() for line in lines[same:]])]
 
 
-def _lacks_a_name(stays: Collection[Piece], gone: Collection[Piece]) -> bool:
-    used = set(re.findall(r"[A-Za-z_]\w*", "\n".join(part.text for part in stays)))
-    for part in gone:
-        for found in _NAMED.finditer(part.text):
-            if used & set(re.findall(r"[A-Za-z_]\w*", found[1] or found[2] or found[3] or "")):
-                return True
-    return any(_COUNTED.match(part.text) for part in stays)
+def _indented(text: str, old: str) -> str:
+    return " " * _indent(old) + text.lstrip()

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from skilld.proposals.model import TRIM
 from skilld.text import counted
-from skilld.trim.cuts import NAMED, Cut
+from skilld.trim.cuts import NAMED, Cut, Why
 from skilld.types import Kind, Proposal, SkillRef, State
 
 MAX_OPEN = 10  # cuts of which a person is asked at once
@@ -41,7 +42,8 @@ def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> lis
     before: dict[str, list[Proposal]] = {}
     for one in known:
         before.setdefault(one.batch_id.rpartition("-")[0], []).append(one)
-    left = MAX_OPEN - sum(any(one.state is State.OPEN for one in made) for key, made in before.items() if _is_ours(key))
+    ours = [made for key, made in before.items() if key.startswith(TRIM)]
+    left = MAX_OPEN - sum(any(one.state is State.OPEN for one in made) for made in ours)
     found = [(ref, cut, _key(ref, cut.key)) for ref, cut in sorted(cuts, key=lambda one: -one[1].tokens)]
     states = {(ref.path, cut.key): {one.state for one in before.get(key, [])} for ref, cut, key in found}
     planned = []
@@ -62,7 +64,7 @@ def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> lis
 
 
 def _key(ref: SkillRef, key: str) -> str:
-    return "trim-" + hashlib.sha256(f"{ref.path}\n{key}".encode()).hexdigest()[:16]
+    return TRIM + hashlib.sha256(f"{ref.path}\n{key}".encode()).hexdigest()[:16]
 
 
 def _is_decided(states: set[State]) -> bool:
@@ -70,15 +72,12 @@ def _is_decided(states: set[State]) -> bool:
     return State.OPEN not in states and bool(states & {State.REJECTED, State.REVERTED, State.DROPPED, State.ACCEPTED})
 
 
-def _is_ours(key: str) -> bool:
-    return key.startswith("trim-")
-
-
 def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
     """Return the proposal of a cut, made at a time (RFC 3339). It is flagged, since nobody said it."""
     ref, cut = planned.ref, planned.cut
     where = f" ({cut.where})" if cut.where else ""
-    lines = counted(cut.last - cut.line + 1, "line")
+    shorter, saved = cut.why is Why.SHORTER, counted(cut.tokens, "token")
+    changed = sum(one.anchor.count("\n") + 1 for one in cut.operations) if shorter else cut.last - cut.line + 1
     return Proposal(
         id=hashlib.sha256(planned.batch.encode()).hexdigest()[:8],
         batch_id=planned.batch,
@@ -86,16 +85,17 @@ def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
         skill=ref.name,
         path=ref.path,
         operations=cut.operations,
-        summary=f"cut {lines}, {counted(cut.tokens, 'token')}",
-        reason=f"Cut because {cut.why.value}{where}. It saves {counted(cut.tokens, 'token')}, counted by {tokenizer}.",
-        kind=Kind.REMOVE_STEP,
+        summary=f"{'shorten' if shorter else 'cut'} {counted(changed, 'line')}, {saved}",
+        reason=f"{'Shortened' if shorter else 'Cut'} because {cut.why.value}{where}. It saves {saved}, "
+        f"counted by {tokenizer}.",
+        kind=Kind.CHANGE_STEP if shorter else Kind.REMOVE_STEP,
         evidence=(),
         confidence=_NAMED if cut.why in NAMED else _SURE,
         agent="",
         session_id="",
         model=model,
         created_at=at,
-        flags=("nobody asked for this cut in a session", f"what would be lost: {cut.lost}"),
+        flags=("nobody asked for this change in a session", f"what would be lost: {cut.lost}"),
         target=ref.kind,
         agents=ref.agents,
     )

@@ -21,6 +21,11 @@ _SENTENCE = re.compile(r"[.!?][*_)\"']?\s")
 _RULE = re.compile(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})")
 
 
+def announces(text: str) -> bool:
+    """Whether a text leads to what follows."""
+    return text.rstrip("*_ \n").endswith(":")
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Lines [first, last] of a file's body, below which heading they stand, and what sort of block begins there."""
@@ -45,7 +50,7 @@ class Unit:
     @property
     def leads(self) -> bool:
         """Whether it announces what follows."""
-        return self.kind is Block.PARAGRAPH and self.text.rstrip("*_ ").endswith(":")
+        return self.kind is Block.PARAGRAPH and announces(self.text)
 
     @property
     def only_leads(self) -> bool:
@@ -86,6 +91,10 @@ class Sheet:
     def _within(self, start: int, end: int) -> list[int]:
         first = bisect_left(self.units, start, key=lambda unit: unit.first)
         return list(range(first, bisect_left(self.units, end, lo=first, key=lambda unit: unit.first)))
+
+    def told(self, first: int, last: int) -> set[int]:
+        """Return those of lines [first, last] of the body that are not blank, by their numbers in the file."""
+        return {self.line(number) for number in range(first, last + 1) if self.body[number].key}
 
     def says(self, number: int) -> bool:
         """Whether a line of the body is more than a blank or a rule across the page."""

@@ -142,7 +142,7 @@ def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
 def test_a_year_is_judged_right_by_what_is_heard_of_it(ears: Ears, least: float) -> None:
     """States right for 95 % of the rules with enough sessions, by words and with a model; hardly one is wrong."""
     counts: Counter[str] = Counter()
-    for seed in range(10):
+    for seed in range(20):
         for truth, found in zip(*lived(seed, ears=ears), strict=True):
             if truth.state is RuleState.UNUSED:
                 counts["unused right"] += found.state is RuleState.UNUSED

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 
 import pytest
 
@@ -14,7 +13,7 @@ from skilld.context.tokenizer import ESTIMATE, tokenizer
 from skilld.edit.operations import apply
 from skilld.trim.cuts import Cut, Why
 from skilld.trim.find import Known, doubtful, sure
-from skilld.trim.named import Answer, candidates, named, shown
+from skilld.trim.named import Answer, named, of_units, shown
 from skilld.trim.pieces import pieces
 from skilld.trim.propose import MAX_OPEN, Fate, plan, proposal
 from skilld.trim.units import Sheet, leads, sheet
@@ -33,12 +32,6 @@ def after(text: str, cuts: list[Cut]) -> str:
     for one in cuts:
         data = apply(data, one.operations)
     return data.decode()
-
-
-def all_of(parts: Sheet, units: Iterable[int]) -> list[Answer]:
-    """The answers that all pieces of some units are known."""
-    some = set(units)
-    return [Answer(at) for at, part in enumerate(pieces(parts)) if part.unit in some]
 
 
 LONG = "Money is in cents, and never in floating point numbers."
@@ -106,89 +99,12 @@ def test_what_stands_in_a_file_that_is_always_loaded_with_it_goes() -> None:
     assert (found.why, found.where) == (Why.TWICE, "AGENTS.md")
 
 
-KNOWN = """\
-# A
-
-Docker runs programs in containers.
-
-## Merge
-
-Merging joins two branches:
-
-```sh
-git merge b
-```
-
-## Rules
-
-- Never merge on a Friday.
-- We squash.
-- 1 s is the default.
-- See [how](docs/how.md).
-
-## Steps
-
-1. Read.
-2. Write.
-"""
-
-
-def test_a_model_names_numbers_and_code_keeps_choices_links_and_steps() -> None:
-    parts = of(KNOWN)
-    asked = [part.text for part in candidates(parts, Known())]
-    assert not any(word in " ".join(asked) for word in ("Friday", "squash", "default", "docs/how.md"))
-    steps = [at for at, unit in enumerate(parts.units) if unit.is_step]
-    assert named(parts, Known(), all_of(parts, steps[:1]), COUNT) == [], "a step, alone"
-    kept = [at for at, unit in enumerate(parts.units) if "Friday" in unit.text]
-    assert named(parts, Known(), all_of(parts, kept), COUNT) == []
-    code = [at for at, unit in enumerate(parts.units) if "git merge" in unit.text]
-    assert named(parts, Known(), all_of(parts, code), COUNT) == [], "code shows a case that its author chose"
-    most = of("# A\n\nDocker runs programs in containers.\n\nWater boils.\n\n- We squash.\n")
-    assert named(most, Known(), all_of(most, range(len(most.units))), COUNT) == [], (
-        "most of a file is never named rightly"
-    )
-    assert named(parts, Known(own={"docker runs programs in containers."}), [Answer(0)], COUNT) == [], (
-        "the person said it"
-    )
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "livenessProbe:\n  periodSeconds: 30",
-        "HEALTHCHECK --interval=30s CMD true",
-        "A tag is made with `git tag -a v1.2.0`.",
-        "v1 gets 95 % of the traffic.",
-        "Anonymous users have 30/min.",
-        "The file is called notes-YYYY-MM.",
-        "batch_size = 5000",
-        "**Use when:** traffic is high",
-    ],
-)
-def test_about_a_value_that_somebody_set_no_model_is_asked(value: str) -> None:
-    """Two of 49 cuts took timings of probes and the form of a message."""
-    parts = of(f"# A\n\nDocker runs programs.\n\n{value}\n")
-    assert [part.text for part in candidates(parts, Known())] == ["Docker runs programs."]
-
-
-def test_a_sentence_out_of_the_middle_of_a_quotation_stays() -> None:
-    """A blind reader found a message cut off with its quotation open."""
-    parts = of('# A\n\nTell the user: "The kettle is on. Water boils soon."\n')
-    assert candidates(parts, Known()) == []
-
-
-def test_a_tool_that_nothing_else_names_stays() -> None:
-    text = "# A\n\n## Install\n\nRun `uv sync` there.\n\n## More\n\nText of its own, which is longer than the rest.\n"
-    assert of_model(text, "uv sync") == []
-    assert of_model(f"{text}\nWith uv, as ever.\n", "uv sync")
-
-
 def of_model(text: str, *words: str, known: Known | None = None, besides: list[Cut] | None = None) -> list[Cut]:
-    """The cuts where a model names the units that hold some words."""
+    """The cuts where the units that hold some words are said elsewhere, a model says and code approves."""
     parts = of(text)
-    numbers = [at for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)]
-    assert numbers
-    return named(parts, known or Known(), all_of(parts, numbers), COUNT, besides or [])
+    chosen = {at: (Why.SAID, "") for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)}
+    assert chosen
+    return of_units(parts, known or Known(), chosen, COUNT, besides or [])
 
 
 REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, whenever the moon is full.\n"
@@ -323,23 +239,27 @@ def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> No
         parts = of(text)
         some = {unit.heading for unit in parts.units if rng.random() < 0.5}
         numbers = [at for at, unit in enumerate(parts.units) if unit.heading in some or rng.random() < 0.3]
-        cuts = named(parts, Known(), all_of(parts, numbers), COUNT)
+        cuts = of_units(parts, Known(), dict.fromkeys(numbers, (Why.SAID, "")), COUNT)
         orders(text, cuts, rng)
         made, waiting = made + len(cuts), waiting + sum(bool(one.after) for one in cuts)
     assert made > 33
     assert waiting > 3
 
 
-def test_the_answer_of_a_model_is_numbers_of_parts_that_are_there() -> None:
+def test_the_answer_of_a_model_is_about_numbers_of_parts_that_are_there() -> None:
     twice = '<spare>[{"number": 2, "same": 0}, {"number": 1, "same": 2}, {"number": 2, "same": 1}]</spare>'
-    assert parse_spare(twice, 2) == [(1, 2), (2, 0)]
-    assert parse_spare('<spare>[{"number": 2}]</spare>', 2) == [(2, 0)]
+    assert parse_spare(twice, 2) == [(1, 2, ""), (2, 0, "")]
+    assert parse_spare('<spare>[{"number": 2}, {"number": 1, "same": 0, "text": "x"}]</spare>', 2) == [
+        (1, 0, "x"),
+        (2, 0, ""),
+    ]
     assert parse_spare("<spare>[]</spare>", 2) == []
     for reply in (
         '<spare>[{"number": 3, "same": 0}]</spare>',
         '<spare>[{"number": 1, "same": 3}]</spare>',
         '<spare>[{"number": 1, "same": 1}]</spare>',
-        '<spare>[{"number": 1, "text": "x"}]</spare>',
+        '<spare>[{"number": 1, "text": 2}]</spare>',
+        '<spare>[{"number": 1, "why": "x"}]</spare>',
         "<spare>[1]</spare>",
     ):
         with pytest.raises(BadReplyError):
@@ -351,8 +271,7 @@ def of_pieces(text: str, *wanted: tuple[str, str]) -> list[Cut]:
     parts = of(text)
 
     def place(words: str) -> int:
-        (found,) = [at for at, part in enumerate(pieces(parts)) if words in part.text]
-        return found
+        return next(at for at, part in enumerate(pieces(parts)) if words in part.text)
 
     return named(parts, Known(), [Answer(place(one), place(same) if same else None) for one, same in wanted], COUNT)
 
@@ -371,64 +290,61 @@ def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once()
         (0, "| Pot | Use |\n| --- | --- |"),
         (3, "| iron | soup |"),
         (4, "| clay | tea |"),
-        (0, "```sh"),
-        (5, "# Fill the pot\nfill pot"),
-        (6, "# Boil it\nboil pot"),
-        (7, "- b c"),
-        (8, "  - d e"),
-        (9, "  - f g"),
+        (5, code),
+        (6, "- b c"),
+        (7, "  - d e"),
+        (8, "  - f g"),
+    ]
+    step = "1. Boil:\n   ```sh\n   boil pot\n   ```\n   - Wait. Then pour.\n"
+    assert shown(of(f"# A\n\n{step}"))[1:] == [
+        (1, "1. Boil:"),
+        (0, "   ```sh\n   boil pot\n   ```"),
+        (2, "   - Wait. Then pour."),
     ]
 
 
-@pytest.mark.parametrize(
-    ("below", "words", "left"),
-    [
-        ("Water boils there. Tea is green here.\nPour it.\n", "Water", "Tea is green here.\nPour it.\n"),
-        ("Tea is green here.\nWater boils there.\n", "Water", "Tea is green here.\n"),
-        ("- Tea is green here. Water boils there.\n", "Water", "- Tea is green here.\n"),
-        ("- Tea\n  - Water boils\n  - It cools\n", "Water", "- Tea\n  - It cools\n"),
-        ("| a | b |\n|---|---|\n| Water | c |\n| d | e |\n", "Water", "| a | b |\n|---|---|\n| d | e |\n"),
-    ],
-)
-def test_of_a_part_that_stays_a_piece_can_go(below: str, words: str, left: str) -> None:
-    (found,) = of_pieces(f"# A\n\n{below}{REST}", (words, ""))
-    assert after(f"# A\n\n{below}{REST}", [found]) == f"# A\n\n{left}{REST}"
-    assert found.tokens > 0
+BOILS = "Water boils there in all of the old kettles"
+ECHO = f"\n## Kettles\n\n{BOILS}, and cools.\n"
 
 
 @pytest.mark.parametrize(
-    ("below", "words"),
+    ("below", "left"),
     [
-        ("Water boils there. It is hot now.\n", "Water"),  # leans on it
-        ("- **Water:** it boils there. Tea is green here.\n", "Water"),  # the label
-        ("**Water does not boil there.** Light the stove.\n", "Water"),
-        ("- Tea:\n  - Water boils\n", "Water"),
-        ("1. Water boils there. Tea is green here.\n2. Pour.\n", "Tea"),  # a step
-        ("```python\n# Water\nkettle = boil()\n\n# Tea\npour(kettle)\n```\n", "Water"),  # a name is missing
-        ("```sh\n# Water, never tea\nboil\n\n# Tea\nadd\n```\n", "Water"),  # a choice
-        ("We always do these:\n\n```sh\n# Water\nboil\n\n# Tea\nadd\n```\n", "Water"),  # so does its lead
+        (f"{BOILS}. Tea is green here.\nPour it.\n", "Tea is green here.\nPour it.\n"),
+        (f"Tea is green here.\n{BOILS}.\n", "Tea is green here.\n"),
+        (f"- Tea is green here. {BOILS}.\n", "- Tea is green here.\n"),
+        (f"- Tea\n  - {BOILS}\n  - It cools\n", "- Tea\n  - It cools\n"),
+        (f"| a | b |\n|---|---|\n| {BOILS} | b |\n| d | e |\n", "| a | b |\n|---|---|\n| d | e |\n"),
     ],
 )
-def test_a_piece_without_which_the_rest_would_not_stand_stays(below: str, words: str) -> None:
-    assert of_pieces(f"# A\n\n{below}{REST}", (words, "")) == []
+def test_of_a_part_that_stays_a_piece_can_go(below: str, left: str) -> None:
+    (found,) = of_pieces(f"# A\n\n{below}{ECHO}", (BOILS, "and cools"))
+    assert after(f"# A\n\n{below}{ECHO}", [found]) == f"# A\n\n{left}{ECHO}"
 
 
 @pytest.mark.parametrize(
-    "code",
+    "below",
     [
-        "```dockerfile\n# Water\nRUN boil\n\n# Tea\nRUN add\n```",
-        "```yaml\n# Water\nboil: true\n\n# Tea\nadd: true\n```",
-        "```sh\n# Water\nboil\n\n# Then tea\nadd\n```",
-        "```sh\n# 1. Water\nboil\n\n# 2. Tea\nadd\n```",
-        "```sh\n# Option A: water\nboil\n\n# Option B: tea\nadd\n```",
-        "```js\n// Water\nboil(() => {\n\n// Tea\nadd() })\n```",
-        "```sh\n#!/bin/sh\n# Water\nboil\n\n# Tea\nadd\n```",
-        "```sh\n# kettle.sh\n\n# Water\nboil\n```",
-        "```python\n# Water\ndef boil():\n    # Tea\n    add()\n```",
+        f"{BOILS}. It is hot now.\n",  # the next sentence leans on it
+        f"- **{BOILS}:** always. Tea is green here.\n",  # the label
+        f"- Tea:\n  - {BOILS}\n",
+        f"1. Tea is green here. {BOILS}.\n2. Pour.\n",  # a step
+        f"1. Boil:\n   - {BOILS}\n   ```sh\n   boil\n   ```\n",  # around code
+        f"```sh\n# {BOILS}\nboil\n```\n",  # code
     ],
 )
-def test_code_whose_parts_need_each_other_is_one_piece(code: str) -> None:
-    assert [part.text for part in pieces(of(f"# A\n\n{code}\n"))] == [code]
+def test_a_piece_without_which_the_rest_would_not_stand_stays(below: str) -> None:
+    assert of_pieces(f"# A\n\n{below}{ECHO}", (BOILS, "and cools")) == []
+
+
+def test_what_tells_nothing_goes_only_where_the_rest_has_its_words_and_nothing_binds() -> None:
+    text = f"# Tea\n\nGuide to green tea.\n\n## Steps\n\n- Boil water for green tea by the guide.\n{REST}"
+    (found,) = of_pieces(text, ("Guide to", ""))
+    assert (found.why, found.lost, found.where) == (Why.SAID, "Guide to green tea.", "")
+    for more in ("Always guide to green tea.", "Guide to 3 green teas.", "Guide to `green` tea.", "Guide to kettles."):
+        assert of_pieces(text.replace("Guide to green tea.", more), (more, "")) == []
+    steps = text.replace("- Boil", "1. Boil").replace("Guide to green tea.", "| a | b |\n|---|---|\n| green | tea |")
+    assert of_pieces(steps, ("| green", "")) == []
 
 
 TWICE = "# A\n\n- Never push to `main` before the tests pass.\n- {}\n" + REST
@@ -439,7 +355,7 @@ def test_a_rule_goes_where_another_line_says_it_and_that_line_stays() -> None:
     (found,) = of_pieces(text, ("You must", "before the"))
     assert (found.why, found.where, found.line) == (Why.SAID, "line 3", 4)
     assert after(text, [found]) == TWICE.replace("- {}\n\n", "")
-    assert of_pieces(text, ("You must", "")) == [], "a choice is never known"
+    assert of_pieces(text, ("You must", "")) == [], "nothing says it"
     both = of_pieces(text, ("You must", "before the"), ("before the", "You must"))
     assert [one.line for one in both] == [4], "of two that name each other one stays"
     (kept,) = proposal(plan([(REF, found)], [])[0], "m", "t", "2026-01-01T00:00:00Z").flags[1:]
@@ -471,22 +387,98 @@ def test_a_cut_that_is_anchored_on_a_line_which_another_one_takes_waits_for_it()
     text = f"# A\n\n## B\n\n{tea}\n\n## C\n\n- {LONG}\n- Milk.\n\n## C\n\n- {LONG}\n{tea}\n{REST}"
     parts = of(text)
     (certain,) = sure(parts, Known(), COUNT)
-    second = [at for at, part in enumerate(pieces(parts)) if "Water" in part.text][1]
-    (found,) = named(parts, Known(), [Answer(second)], COUNT, [certain])
+    first, second = [at for at, part in enumerate(pieces(parts)) if "Water" in part.text]
+    (found,) = named(parts, Known(), [Answer(second, first)], COUNT, [certain])
     assert found.after == (certain.key,)
 
 
-def test_where_most_of_a_file_is_called_known_only_what_is_said_twice_goes() -> None:
-    text = f"# A\n\nWater boils in pots.\n\n- We like tea in kettles.\n- Tea in kettles.\n{REST}"
-    cuts = of_pieces(text, ("Water", ""), ("- Tea in", "We like"))
-    assert {one.why for one in cuts} == {Why.KNOWN, Why.SAID}
-    long = text.replace("Water boils", "Water " * 80 + "boils")
-    parts = of(long)
-    answers = [
-        *all_of(parts, [0]),
-        *(Answer(at, at - 1) for at, one in enumerate(pieces(parts)) if "- Tea" in one.text),
-    ]
-    assert [one.why for one in named(parts, Known(), answers, COUNT)] == [Why.SAID]
+RULE = "- If you need to make a release, you should always run `make dist` before you push the tag to the server."
+
+
+def anew(old: str, new: str, known: Known | None = None) -> list[Cut]:
+    """The cuts where a model says the first piece of a file again."""
+    return named(of(f"# A\n\n## B\n\n{old}\n{REST}"), known or Known(), [Answer(0, text=new)], COUNT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (RULE, "- If you need to make a release, always run `make dist` before pushing the tag."),
+        (RULE, "If you need to release, always run `make dist` before pushing the tag."),  # without its marker
+        ("1. **Files:** Look at each of the files that you have changed.", "1. Files: Look at each changed file."),
+        ("When you are going to be writing issues:", "When writing issues:"),
+    ],
+)  # fmt: skip
+def test_a_part_is_said_again_in_fewer_of_its_words(old: str, new: str) -> None:
+    (found,) = anew(old, new)
+    marker = "- " if old == RULE and not new.startswith("- ") else ""
+    text = f"# A\n\n## B\n\n{old}\n{REST}"
+    assert after(text, [found]) == text.replace(old, marker + new)
+    assert (found.why, found.line, found.tokens > 0) == (Why.SHORTER, 5, True)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "- Always run `make dist` before pushing the tag.",  # the case
+        "- If you need to release, run `make dist` before pushing the tag.",  # strictness
+        "- If you need to release, always run `make dist`, then push the tag.",  # order
+        "- If you need to release, always run make before pushing the tag.",  # a command
+        "- If you need to release, always run `make dist` and `make` before pushing the tag.",
+        "- If you need to release, never run `make dist` before pushing the tag.",
+        "- If you need to release, always run `make dist` before deleting the tag.",  # another word
+        "- If you need to release, always run `make dist` before any push.",
+        "* If you need to release, always run `make dist` before pushing the tag.",  # the marker
+        "- If you need to, always `make dist` before it.",  # hardly any word is left
+        "- If you need to release, always run `make dist` before pushing 2 tags.",
+        RULE + " Always.",
+        "- If you need to release, always run `make dist` before pushing\n---",  # a heading
+        "- If you need to release, always run `make dist` before pushing the [tag].",
+    ],
+)
+def test_what_adds_or_loses_anything_that_binds_is_not_said_again(new: str) -> None:
+    assert anew(RULE, new) == []
+    assert anew(RULE, "- If you need to release, always run `make dist` before pushing the tag.") != []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Usually the answer stands in the file of notes that is there.", "The answer stands in the notes file."),
+        ("Use a shell such as bash for what you are going to do there.", "Use bash for what you do there."),
+        ("Is the answer that you gave there the right one for this case?", "The answer there is right for this case."),
+        ("Write the notes for Anna into the file that is there for them.", "Write notes into the file for them."),
+        ("Keep the answer that you give there as short as it can be:", "Keep the answer short."),
+        ("| the answer that you give there | is short |", "| answer | short |"),
+        ("Use it for critical services, and for those with zero tolerance.", "Use it for critical services."),
+        ("Give every client of the studio a look that is of their own.", "Give clients a look of their own."),
+        ("Niemals auf main pushen, außer wenn die Tests grün sind.", "Niemals auf main pushen."),
+        ("Jamais de commit sans les tests, sauf pour les textes.", "Jamais de commit sans les tests."),
+        ("> Keep the answer that you give there short, as it can be.", "> Keep answers short."),
+    ],
+)
+def test_room_examples_questions_names_leads_tables_lists_scope_and_other_languages_stay(old: str, new: str) -> None:
+    assert anew(old, new) == []
+
+
+def test_what_the_person_said_is_not_said_again() -> None:
+    new = "- If you need to release, always run `make dist` before pushing the tag."
+    assert anew(RULE, new, Known(own={RULE.removeprefix("- ").lower()})) == []
+
+
+def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
+    where = ("mail", "chat", "note")
+    one, two, three = (f"Keep the answer that was wanted in the {word} as short as it can be." for word in where)
+    text = f"# A\n\n## B\n\n{one}\n\n### C\n\n{two}\n\n## D\n\n{three}\n{REST}"
+    short = [Answer(at, text=f"Keep the {word} answer short.") for at, word in enumerate(where)]
+    below_d, below_b = sorted(named(of(text), Known(), short, COUNT), key=lambda one: len(one.operations))
+    assert (len(below_b.operations), len(below_d.operations)) == (2, 1)
+    assert below_b.lost == "the words wanted"
+    other = [Answer(0, text="Keep answers in mail short.")]
+    (again,) = named(of(text), Known(), other, COUNT)
+    assert (again.key, again.operations != below_b.operations) == (below_b.key, True)
+    (made,) = plan([(REF, below_b)], [])
+    assert proposal(made, "m", "t", "2026-01-01T00:00:00Z").summary == f"shorten 2 lines, {below_b.tokens} tokens"
 
 
 def test_general_advice_is_only_doubted() -> None:

@@ -127,8 +127,8 @@ class Model:
         request = prompt.matters(work, rules)
         return self._answer(request, schema.MATTERS, lambda reply: parse_matters(reply, len(rules)))
 
-    def spare(self, parts: Sequence[tuple[int, str]]) -> list[tuple[int, int]]:
-        """Ask which parts a file can do without, and which says the same (0: none), by number. Raises as `detect`."""
+    def spare(self, parts: Sequence[tuple[int, str]]) -> list[tuple[int, int, str]]:
+        """Ask which parts a file can do without or say more briefly, as `parse_spare` has it. Raises as `detect`."""
         most = max((number for number, _ in parts), default=0)
         return self._answer(prompt.spare(parts), schema.SPARE, lambda reply: parse_spare(reply, most))
 
