@@ -514,7 +514,7 @@ def test_a_ceiling_counts_in_the_unit_of_its_vendor() -> None:
     assert "32,769 bytes" in passed_by("", "é" * 16_384 + "x", codex, COUNT)
     assert "40,001 characters" in passed_by("", "é" * 40_001, ceilings(["claude-code"], is_skill=False), COUNT)
     assert "501 lines" in passed_by("", "a\n" * 501, ceilings([], is_skill=True), COUNT)
-    assert "11 tokens, more than 10" in passed_by("", "abcd" * 11, ceilings([], is_skill=True, tokens=10), COUNT)
+    assert "11 tokens (limit 10)" in passed_by("", "abcd" * 11, ceilings([], is_skill=True, tokens=10), COUNT)
     assert passed_by("a\n" * 600, "a\n" * 599, ceilings([], is_skill=True), COUNT) == "", "a cut is always possible"
     assert passed_by("", "a\n" * 201, ceilings(["claude-code"], is_skill=False), COUNT) == "", "advice only"
 
