@@ -83,7 +83,7 @@ class ReasonDialog(Dialog[str]):
         """Put the question on the screen."""
         with Vertical():
             yield Label(f"Reject: {safe_text(self._summary)}", markup=False)
-            yield Field(placeholder="reason (optional; Esc: do not reject)", id="why")
+            yield Field(placeholder="reason (optional; Esc cancels)", id="why")
         yield KeyLine()
 
     @on(Input.Submitted)
