@@ -32,7 +32,7 @@ class SkillsPane(Pane):
         Binding("c", "use", "Copy", tooltip="Copy what you type to use it"),
         Binding("y", "path", "Path", tooltip="Copy its path"),
         Binding("o", "edit", "$EDITOR", tooltip="Edit it in $EDITOR"),
-        Binding("x", "switch", "On/off", tooltip="Offer it to agents, or stop offering it"),
+        Binding("x", "switch", "On/off", tooltip="Turn it on or off for agents"),
         Binding("d", "delete", "Delete", tooltip="Move it to the trash"),
         Binding("n", "generate", "New", tooltip="Create skills from past sessions"),
     ]
