@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
     if not found:
-        console.say("No matching rules: none was added by a proposal, and you have not had to repeat any.")
+        console.say("No rules to show: no proposal has added one, and you have not had to repeat one.")
     if left:
         console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
     return 0
