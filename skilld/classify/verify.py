@@ -186,7 +186,7 @@ def _support(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -
     if not support.ok:
         return replace(support, foreign=True)
     if support.by_assent:
-        return _unturned(support, update, offer, meant, "it says the opposite of what was offered")
+        return _unturned(support, update, offer, meant, "it says the opposite of what the agent offered")
     return _unturned(support, update, _sentence(update.quote, said.typed), meant)
 
 

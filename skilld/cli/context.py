@@ -36,7 +36,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument(
         "--project",
-        metavar="DIR",
+        metavar="FOLDER",
         type=Path,
         default=Path(),
         help="the folder the agent works in (default: the current one)",

@@ -47,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
         listing=True,
     )
     which = "only the rules in this skill or file, or the rule with this ID"
-    parser.add_argument("which", metavar="NAME or PATH or ID", nargs="?", help=which)
+    parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)
     over.add(parser, "count all transcripts in these folders or stores (s3://...), for the rules in one file")
     parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
     if not found:
-        console.say("No matching rules: none was added by a proposal, and you have not had to repeat any.")
+        console.say("No rules to show: no proposal has added one, and you have not had to repeat one.")
     if left:
         console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
     return 0
@@ -300,8 +300,8 @@ def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
         return f"You have had to repeat it more often since it was added. To revert it: skilld revert {proposal}"
     if kind == "enforce" and whole and not remedy["checks"]:
         return (
-            "Rewording and moving it have not helped. Enforce it with a linter or a check of your own: a hook "
-            "cannot, because the rule is not about a command."
+            "Rewording and moving it have not helped. Enforce it with a linter or a check of your own; a hook "
+            "cannot do it, because the rule is not about a command."
         )
     if kind == "enforce":
         return (

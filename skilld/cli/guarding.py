@@ -161,7 +161,7 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
         case Why.AGENT:
             return f"A command run inside an agent counts as the agent's own. Run it in your own terminal: {words}"
         case Why.MARK:
-            return f"Run it in a terminal that no agent opened: {words}"
+            return f"Run it in a terminal that you opened yourself: {words}"
         case Why.NO_TERMINAL:
             return f"Run it in a terminal: {words}"
         case _:

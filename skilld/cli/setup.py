@@ -193,12 +193,12 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
         found.append(Offer(AGENT, title, sends, f"your plan or credit with that agent, {A_DAY}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
-        found.append(Offer("auto", title, "nothing leaves this machine", "no money, only CPU time on this machine"))
+        found.append(Offer("auto", title, "nothing leaves this machine", "only CPU time on this machine"))
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
             sends, costs = f"{_WHAT}, to {provider}", f"a few cents a day: {A_DAY}"
-            found.append(Offer(model, f"a small model of {provider}, with your {variable}", sends, costs))
+            found.append(Offer(model, f"a small {provider} model, with your {variable}", sends, costs))
     title = f"no model; {_ONLY}"
     return [*found, Offer(OFFLINE, title, "nothing", "nothing")]
 

@@ -232,7 +232,7 @@ def sync(arguments: argparse.Namespace) -> int:
     found = rules_of(replace(hub, membership=done.membership), done.found)
     _show_kept(leaving.kept)
     people = counted(len(done.found.members), "person", "people")
-    console.line(f"{people} in the team; {'pushed what you share' if done.pushed else 'nothing new to push'}.")
+    console.line(f"{people} in the team; {'pushed your changes' if done.pushed else 'nothing new to push'}.")
     _show_branch(done.pushed)
     show_refused(done.found)
     _show_ready(found)

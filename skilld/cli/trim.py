@@ -48,7 +48,11 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "trim", run, about, listing=True)
     parser.add_argument("path", metavar="PATH", nargs="?", help="only this file, skill or folder")
     parser.add_argument(
-        "--project", metavar="DIR", type=Path, default=Path(), help="the project to look at (default: the current one)"
+        "--project",
+        metavar="FOLDER",
+        type=Path,
+        default=Path(),
+        help="the project to look at (default: the current one)",
     )
     asks = "also ask the model which lines repeat others, and which could be shorter"
     parser.add_argument("--ask", action="store_true", help=asks)

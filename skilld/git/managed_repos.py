@@ -206,7 +206,7 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     A `new` one may be absent, and its root with it.
     """
     if path.resolve() != path:
-        raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symbolic link")
+        raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symlink")
     root = root_of(path)
     relpath = path.relative_to(root).as_posix()
     tree.check_relpath(relpath)

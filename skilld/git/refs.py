@@ -158,6 +158,6 @@ def _refuse_link(path: Path) -> None:
     if _kind(path) == stat.S_IFLNK:
         raise RepoRefusedError(
             "Cannot use this repository",
-            f"{path} is a symbolic link, so git would write outside the repository",
+            f"{path} is a symlink, so git would write outside the repository",
             f"Replace {path} with a folder.",
         )

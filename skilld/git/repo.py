@@ -116,7 +116,7 @@ def find_in(folder: Path, path: Path) -> Tracked:
     Raises as `find`, but for a file that HEAD does not hold.
     """
     if path.resolve() != path:
-        raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symbolic link")
+        raise RepoRefusedError("Cannot edit this file", f"{path} is reached through a symlink")
     place = locate(folder)
     relpath = path.relative_to(place.toplevel).as_posix()
     tree.check_relpath(relpath)
@@ -317,7 +317,7 @@ def _named(err: str) -> Path | None:
 def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
     dot_git = toplevel / ".git"
     if dot_git.is_symlink():
-        raise RepoRefusedError("Cannot use this repository", f"{dot_git} is a symbolic link")
+        raise RepoRefusedError("Cannot use this repository", f"{dot_git} is a symlink")
     if dot_git.is_dir():
         honest = git_dir == common_dir == dot_git
     else:

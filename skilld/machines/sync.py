@@ -26,7 +26,7 @@ from skilld.team.refs import OWN, Found
 from skilld.team.sync import Hub, seal
 
 _TRIES = 5
-_JOIN = "You did not join"
+_JOIN = "Not joined"
 
 
 def load(store: Store, remote: str) -> Membership | None:

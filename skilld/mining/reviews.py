@@ -239,7 +239,9 @@ def _outcome(found: Recurring, history: ProposalHistory, around: Around) -> Outc
     ref = None if where.why_none or is_personal(found.change) else choose(found.change, where.refs)
     loaded, _ = load_skills([ref] if ref else [])
     if not loaded:
-        return Outcome(found, None, where.why_none or where.why_not or "no file in this project may be edited for it")
+        return Outcome(
+            found, None, where.why_none or where.why_not or "no file in this project may be edited to add it"
+        )
     said = [
         Mention("review", one.comment, one.change, "", "", "", one.pull, Piece(one.pull, 0.0, 0.5))
         for one in found.asked

@@ -293,7 +293,7 @@ class Observation:
 # Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
 RESTORABLE_SECONDS = 86400.0
 WRITTEN = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
-DISCARDED = "accepted with --worktree, and taken out of the file before it was committed"
+DISCARDED = "accepted with --worktree, then removed from the file before it was committed"
 _COMMITTED = "you committed it"
 AWAY = "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
 

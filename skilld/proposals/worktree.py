@@ -66,7 +66,7 @@ def make(path: Path, data: bytes) -> None:
     Raises RefusedError, and leaves no folder behind, where something is there or a link is on the way.
     """
     if path.resolve() != path:
-        raise RefusedError("Could not create the file", f"{path} is reached through a symbolic link")
+        raise RefusedError("Could not create the file", f"{path} is reached through a symlink")
 
     def free() -> None:
         if os.path.lexists(path):

@@ -94,7 +94,7 @@ def _taught(report: Report, home: str) -> Markup:
 
 def _again(report: Report, home: str) -> Markup:
     again = report.again
-    note = "Some transcripts have not been read for this yet. Read them: skilld effect" if again.unread else ""
+    note = "Some transcripts have not been read yet. To read them: skilld effect" if again.unread else ""
     more = [tag("p", note, class_="dim")] if note else []
     if not again.rules:
         return _section("Repeated", say.again(report), *more)

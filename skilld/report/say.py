@@ -112,7 +112,7 @@ def sessions(share: Share) -> str:
 
 
 def _unread(report: Report) -> str:
-    return "some transcripts have not been read for this yet. Read them: skilld effect" if report.again.unread else ""
+    return "some transcripts have not been read yet. To read them: skilld effect" if report.again.unread else ""
 
 
 def weight(report: Report) -> str:

@@ -91,7 +91,7 @@ class ReasonDialog(Question[str]):
     """Asks why a proposal is rejected; an empty answer is one."""
 
     def __init__(self, summary: str) -> None:
-        super().__init__(f"Reject: {safe_text(summary)}", Field(placeholder="reason (optional; Esc: do not reject)"))
+        super().__init__(f"Reject: {safe_text(summary)}", Field(placeholder="reason (optional; Esc cancels)"))
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:

@@ -118,7 +118,7 @@ class SkillsPane(ListPane[LibraryRow]):
         Binding("c", "use", "Copy", tooltip="Copy what you type to use it"),
         Binding("y", "path", "Path", tooltip="Copy its path"),
         Binding("o", "edit", "$EDITOR", tooltip="Edit it in $EDITOR"),
-        Binding("x", "switch", "On/off", tooltip="Offer it to agents, or stop"),
+        Binding("x", "switch", "On/off", tooltip="Turn it on or off for agents"),
         Binding("d", "delete", "Delete", tooltip="Move it to the trash"),
         Binding("n", "generate", "New", tooltip="Create skills from past sessions"),
     ]

@@ -135,7 +135,7 @@ def test_what_is_taken_back_is_withdrawn(team: Team) -> None:
     ada.teach(PNPM)
     ada.done("join", "--yes")
     ada.set_state(PNPM, State.REVERTED, "2026-03-05T09:00:00Z")
-    assert "pushed what you share" in ada.done("sync")
+    assert "pushed your changes" in ada.done("sync")
     assert ada.rules() == {}
     (ref,) = team.refs()
     (name,) = [row.split("\t")[1] for row in team.hub.git("ls-tree", "-r", ref).splitlines() if "records/" in row]
@@ -185,7 +185,7 @@ def test_what_somebody_put_in_the_place_of_your_records_is_put_right(team: Team)
     before = team.hub.git("rev-parse", f"{ref}^{{tree}}:records")
     team.hub.git("update-ref", ref, "refs/skilld/team/team-ben")
     assert "rejected the records of team-ada" in ben.done("sync")
-    assert "pushed what you share" in ada.done("sync")
+    assert "pushed your changes" in ada.done("sync")
     assert team.hub.git("rev-parse", f"{ref}^{{tree}}:records") == before
     ben.done("sync")
     assert ben.rules() == {PNPM: "ready"}

@@ -93,7 +93,7 @@ STATES = {
         "conflicts with skilld/staging",
         "git branch --move skilld NEWNAME",
     ),
-    "linked refs": State(_link_refs, _unlink_refs, "is a symbolic link", "Replace "),
+    "linked refs": State(_link_refs, _unlink_refs, "is a symlink", "Replace "),
     "a separate git directory": State(_separate, _joined, "is not the work tree of", "config core.worktree"),
     "a sparse checkout without the skill": State(
         _exclude,

@@ -288,7 +288,7 @@ def test_what_was_only_written_and_then_discarded_is_dropped_and_can_be_restored
     _written(person, store)
     person.git("checkout", SKILL)
     assert states(store) == {"p1": "dropped"}
-    assert get(store, "p1").note == "accepted with --worktree, and taken out of the file before it was committed"
+    assert get(store, "p1").note == "accepted with --worktree, then removed from the file before it was committed"
     restore(store, get(store, "p1"))
     assert states(store) == {"p1": "open"}
     assert get(store, "p1").note == ""

@@ -122,7 +122,7 @@ def test_links_on_the_way_to_a_ref(person: Person, repo: Repo, part: str) -> Non
         outside.mkdir()
         path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(outside)
-    with pytest.raises(RepoRefusedError, match="symbolic link"):
+    with pytest.raises(RepoRefusedError, match="symlink"):
         move(repo, Change(REF, person.tip(), None))
     assert not (outside / "proposals").exists()
     assert not (outside / "p1").exists()

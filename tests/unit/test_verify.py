@@ -208,4 +208,4 @@ def test_two_updates_that_say_the_same_are_one() -> None:
 def test_an_assent_that_is_turned_round_may_be_said_again_in_own_words() -> None:
     turned = replace(UPDATE, change="Never put the recap at the end.", quote="yes, always")
     found = _verdict(turned, "[Shall I put the recap at the end each time?]", "yes, always")
-    assert (found.faults, found.foreign) == (("it says the opposite of what was offered",), (turned,))
+    assert (found.faults, found.foreign) == (("it says the opposite of what the agent offered",), (turned,))

@@ -62,7 +62,7 @@ def _about_new(found: Gathered, *, dry: bool) -> list[str]:
         return []
     number = counted(len(found.new), "new case")
     if dry:
-        return [f"{number} would go to {found.place.goes_to}"]
+        return [f"{number} would be saved to {found.place.goes_to}"]
     if found.trouble:
         return [f"{number} not saved: {found.trouble}"]
     if found.proposal is not None:

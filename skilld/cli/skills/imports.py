@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--branch", metavar="NAME", default="", help="the repository's branch (default: its default branch)"
     )
-    parser.add_argument("--name", metavar="NAME", default="", help="what to name the skill")
+    parser.add_argument("--name", metavar="NAME", default="", help="a new name for the skill")
     parser.add_argument(
         "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="import it as this kind of skill"
     )
