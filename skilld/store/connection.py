@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skilld import statusline
 from skilld.errors import SkilldError
+from skilld.files import write_whole
 
 if TYPE_CHECKING:
     from skilld.store.journal import Recorder
-    from skilld.store.waiting import WaitingFile
 
 _TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subclasses
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
@@ -65,6 +66,31 @@ class _Cursor(sqlite3.Cursor):
     def __next__(self) -> Any:  # noqa: ANN401 - sqlite3's signature
         with _TOLD:
             return super().__next__()
+
+
+class WaitingFile:
+    """The file for status lines next to a database: how many proposals are waiting, by agent.
+
+    It is written inside the transactions that change the numbers, and so in their order.
+    """
+
+    def __init__(self, db: sqlite3.Connection, database: Path) -> None:
+        self._db = db
+        self._path = database.with_name(statusline.FILE)
+        self.changed = False
+
+    def write(self) -> None:
+        """Write the file if its numbers have changed. It is a convenience: failing to write it stops nothing."""
+        if not self.changed:
+            return
+        from skilld.agents import ADAPTERS
+
+        self.changed = False
+        rows = self._db.execute("SELECT agent, count(*) AS number FROM proposals WHERE state = 'open' GROUP BY agent")
+        data = statusline.content({**dict.fromkeys(ADAPTERS, 0), **{row["agent"]: row["number"] for row in rows}})
+        if statusline.read(str(self._path)) != data:
+            with suppress(OSError):
+                write_whole(self._path, data, 0o600)
 
 
 class Connection(sqlite3.Connection):

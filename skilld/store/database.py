@@ -16,7 +16,7 @@ from skilld.files import in_shell
 from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
-from skilld.store.connection import Connection, StoreError, Table, damaged, transaction
+from skilld.store.connection import Connection, StoreError, Table, WaitingFile, damaged, transaction
 from skilld.store.elsewhere import Elsewhere
 from skilld.store.evals import Evals
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
@@ -29,7 +29,6 @@ from skilld.store.reviews import Reviews
 from skilld.store.schema import back_up, migrate
 from skilld.store.tasks import Records
 from skilld.store.transcripts import Transcripts
-from skilld.store.waiting import WaitingFile
 from skilld.store.words import Words
 from skilld.types import State
 
