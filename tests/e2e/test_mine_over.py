@@ -149,6 +149,13 @@ def test_the_order_of_results_changes_nothing(folder: Path) -> None:
     assert together(found) == together(found[::-1])
 
 
+def test_a_repository_that_git_cannot_read_is_named(folder: Path) -> None:
+    plain = _urls(str(folder))
+    (folder / ".git").mkdir()
+    (unread,) = {*_urls(str(folder))} - {*plain}
+    assert one_file(unread, KEY).trouble == "git cannot read this repository"
+
+
 def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
     assert one_file("file:///nowhere/x.jsonl", KEY) == Found(
         "file:///nowhere/x.jsonl", trouble="No such file or directory"
