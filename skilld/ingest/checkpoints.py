@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.errors import SkilldError
 from skilld.git import objects, tree
 from skilld.git.environment import scrub_environment
 from skilld.git.run import Git
@@ -39,14 +40,17 @@ class _Part:
 def addresses(folder: Path) -> list[tuple[str, int]]:
     """Return the address of each session that is kept in a repository, and how many bytes its checkpoints have.
 
-    None where the folder is no repository. Raises GitFailedError where it cannot be read.
+    None where the folder is no repository; of one that git cannot read a single one, for which `write` says so.
     """
     git = _git(folder)
     if git is None:
         return []
-    parts = sorted(set(_parts(git)), key=lambda one: (one.at, one.blobs))
-    named = dict.fromkeys(blob for one in parts for blob in one.blobs)
-    sizes = {oid: size for oid, _, size in objects.sizes(git, named)}
+    try:
+        parts = sorted(set(_parts(git)), key=lambda one: (one.at, one.blobs))
+        named = dict.fromkeys(blob for one in parts for blob in one.blobs)
+        sizes = {oid: size for oid, _, size in objects.sizes(git, named)}
+    except SkilldError:
+        return [(f"{SCHEME}{folder.absolute()}#", 0)]
     by_session: dict[str, list[_Part]] = {}
     for part in parts:
         by_session.setdefault(part.session, []).append(part)
@@ -61,14 +65,14 @@ def addresses(folder: Path) -> list[tuple[str, int]]:
 def write(address: str, folder: Path, most: int) -> Path:
     """Write the transcript that `addresses` named to a file in a folder, and return that.
 
-    What a clone that was fetched in part has not is left out. Raises OSError where nothing is left, or more than `most`
-    bytes are.
+    What a clone that was fetched in part has not is left out. Raises OSError where nothing is left, more than `most`
+    bytes are, or git cannot read the repository.
     """
     place, _, name = address.removeprefix(SCHEME).rpartition("#")
     session, _, blobs = name.rpartition("/")
     git = _git(Path(place))
-    if git is None:
-        raise FileNotFoundError(f"{place} is not a repository")
+    if git is None or not blobs:
+        raise OSError("git cannot read this repository")
     seen: set[bytes] = set()
     path = folder / f"session-{Path(session).name}.jsonl"
     with path.open("wb") as out:

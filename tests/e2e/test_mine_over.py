@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from skilld.ingest.remote import files
+from skilld.ingest.remote import files, here
 from skilld.mining.kept import shown_in
 from skilld.mining.spread import Found, Job, locally, on_cluster, one_file, together
 from support.program import Program
@@ -133,9 +133,12 @@ def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
     shop.git("rm", "--quiet", "-r", "11")
     shop.git("commit", "--quiet", "-m", "Forget the last session")
     shop.git("checkout", "--quiet", "main")
-    there = together(locally(_urls(str(shop.root)), KEY, 0, _quiet))
+    urls = _urls(str(shop.root))
+    for url, path in zip(urls, sorted(folder.rglob("0*.jsonl")), strict=True):
+        with here(url) as copy:
+            assert copy.read_text() == path.read_text()
+    there = together(locally(urls, KEY, 0, _quiet))
     local = together(locally(_urls(str(folder)), KEY, 0, _quiet))
-    assert (there.files, there.unreadable) == (SESSIONS, ())
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
     assert [row.turns for row in there.rows] == [row.turns for row in local.rows]
     assert there.judgement == local.judgement
@@ -144,6 +147,13 @@ def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
 def test_the_order_of_results_changes_nothing(folder: Path) -> None:
     found = [one_file(url, KEY) for url in _urls(str(folder))]
     assert together(found) == together(found[::-1])
+
+
+def test_a_repository_that_git_cannot_read_is_named(folder: Path) -> None:
+    plain = _urls(str(folder))
+    (folder / ".git").mkdir()
+    (unread,) = {*_urls(str(folder))} - {*plain}
+    assert one_file(unread, KEY).trouble == "git cannot read this repository"
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
