@@ -99,7 +99,8 @@ def _plain(text: str) -> tuple[str, list[int]]:
 # Pure. Messages, an update and a skill in; the update with its quote as it was typed, and the judgement out.
 
 _PLACEHOLDER = "[REDACTED:"
-_ENDS = re.compile(r"(?<![.!?]{2})[.!?]++(?:\s|$)|\n")
+_ENDS = re.compile(r"(?<![.!?]{2})[.!?]++(?:\s|$)|[。！？]|\n")
+_STOPS = ".!?。！？"
 _TELLING = 4  # words by which a quote tells its turn, whatever number the model gave it
 _SENTENCE_WORDS = 4  # with fewer a quotation is a term or a command
 _LONGEST_QUOTE = 600  # characters kept of one
@@ -235,7 +236,7 @@ def _sentence(quote: str, typed: str) -> str:
     if at < 0:
         return quote
     begin = max((match.end() for match in _ENDS.finditer(typed, 0, at)), default=0)
-    end = _ENDS.search(typed, at + len(quote))
+    end = _ENDS.search(typed, at + len(quote.rstrip(_STOPS)))
     return typed[begin : end.start() if end else len(typed)]
 
 

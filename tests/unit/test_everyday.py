@@ -151,10 +151,23 @@ def test_a_story_is_none_however_long_it_leads_up(story: str) -> None:
     assert changes("api-service", story) == []
 
 
-def test_what_is_needed_no_more_counts_where_the_skill_speaks_of_it() -> None:
-    """Part 4: a thing that the skill asks for, and that nobody uses."""
-    assert changes("api-service", "nobody reads the wiki") == ["Nobody reads the wiki."]
-    assert changes("api-service", "nobody reads the newspaper") == []
+def test_what_a_line_of_the_skill_says_is_turned_down_without_a_lasting_word() -> None:
+    """Part 4: beside something else in a short turn, by a word that few lines of the skill have."""
+    said = "thanks. the wiki page is a lot to write, nobody has read it in years"
+    assert changes("api-service", said) == ["The wiki page is a lot to write, nobody has read it in years."]
+    assert changes("api-service", "thanks. the newspaper you quote there, nobody has read it in years") == []
+    assert changes("api-service", "thanks. the wiki page has a typo in the third line") == []
+
+
+def test_what_only_says_that_something_lasts_takes_what_stands_before_it_along() -> None:
+    said = "run the linter before you push. please do that from now on"
+    assert changes("api-service", said) == ["Run the linter before you push."]
+    assert changes("api-service", "is the linter on? please do that from now on") == []
+
+
+@pytest.mark.parametrize("no", ["no changelog, no wiki", "and never a wiki page"])
+def test_a_bare_no_holds_for_as_long_as_what_stands_before_it(no: str) -> None:
+    assert changes("api-service", f"only the tests this time. {no}") == []
 
 
 def test_no_language_is_asked_twice_and_english_beside_no_other() -> None:

@@ -36,6 +36,15 @@ def test_a_quoted_and_supported_update_is_proposed() -> None:
     assert (checked.update, checked.by_assent) == (UPDATE, False)
 
 
+@pytest.mark.parametrize(
+    ("quote", "rest"),
+    [("put the ticket number first.", "Not today, do not put anything first."), ("编号放在最前面。", "先别放别的")],
+)
+def test_the_sentence_behind_a_quote_denies_nothing_in_it(quote: str, rest: str) -> None:
+    (checked,) = _verdict(replace(UPDATE, change=quote, quote=quote), f"{quote} {rest}").proposed
+    assert checked.update.quote == quote
+
+
 def test_an_order_to_write_down_nothing_in_particular_is_dropped() -> None:
     order = "let's add another rule to AGENTS.md"
     found = _verdict(replace(UPDATE, change="Add another rule to AGENTS.md.", quote=order), order)

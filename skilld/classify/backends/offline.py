@@ -12,10 +12,28 @@ from collections.abc import Sequence
 from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import contradicted_block, contradicts_outright, stems, topic
 from skilld.classify.offline.choices import turned_down
-from skilld.classify.offline.detector import Heard, builds, listen, of_work, plain, spoken, still_standing
+from skilld.classify.offline.detector import (
+    Heard,
+    builds,
+    leaning_on,
+    listen,
+    of_work,
+    plain,
+    spoken,
+    statements,
+    still_standing,
+)
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.placement import described, points_to_rule, reacts, related, replacement, target_section
+from skilld.classify.offline.placement import (
+    described,
+    points_to_rule,
+    reacts,
+    related,
+    replacement,
+    takes_up,
+    target_section,
+)
 from skilld.classify.said_already import says_already
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
@@ -34,15 +52,16 @@ _REASONS = {
     Cue.CONVENTION: "You said that this is how things are done here.",
     Cue.CONDUCT: "It is about how the agent should behave.",
     Cue.PRACTICE: "It applies to everything of this kind.",
-    Cue.DROPPED: "You said that this is no longer done, or is someone else's job.",
     Cue.CORRECTION: "It corrects what the skill says.",
+    Cue.TAKEN_UP: "It turns down what a line of the skill says, or asks for more.",
     Cue.CONSENT: "You want to be asked before this is done.",
     Cue.REMINDER: "You have said this before.",
 }
 
 
 # What a product can be told in the words of a rule: "never more than three", behind "the form should ask for a number".
-_OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.DROPPED})
+_OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
+_STANDING = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # of what stands before: "do that from now on"
 _TALK_OF_IT = 2  # turns that a talk about the product goes on
 
 
@@ -69,13 +88,14 @@ class Offline:
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             if skills:
                 heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
+                taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
+                heard += _apart(taken_up, heard)
             if heard and any(builds(earlier) for earlier in _just_before(messages[:i])):
                 heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
-                _update(one, message.turn, agent, skills, answered if reacts(one, message.text) else None)
-                for one in heard
+                _update(one, message, agent, skills, answered if reacts(one, message.text) else None) for one in heard
             ]
         return still_standing(_once(updates), messages) if updates else []
 
@@ -83,6 +103,15 @@ class Offline:
         """Return the operation that puts `update.change` in place of the line it contradicts; none if it adds."""
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
+
+
+def _apart(found: Sequence[Heard], heard: Sequence[Heard]) -> list[Heard]:
+    """Return what was found without what is part of something else that was, or was heard already."""
+    kept: list[Heard] = []
+    for one in found:
+        if not any(one.quote in other.quote or other.quote in one.quote for other in (*heard, *kept)):
+            kept.append(one)
+    return kept
 
 
 def _just_before(messages: Sequence[Message]) -> list[str]:
@@ -103,11 +132,9 @@ def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
 
 def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
     """Whether plain words, not heard as lasting already, are about a skill in use, or correct a line of it."""
-    if any(one.start == said.start for one in heard):
+    if any(said.quote in one.quote for one in heard):
         return False
     change = phrase(said).text
-    if said.cue is Cue.DROPPED and any(related(said, change, skill) for skill in skills):
-        return True
     if said.cue is Cue.PRACTICE and any(_about(said, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:
@@ -139,11 +166,14 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
 
 
 def _update(
-    heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
+    heard: Heard, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
+    if not said.clear and heard.cue in _STANDING:
+        meant = ((one, phrased) for one in leaning_on(heard, message.text) if (phrased := phrase(one)).clear)
+        heard, said = next(meant, (heard, said))
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
-    in_use = _in_use(skills, turn)
+    in_use = _in_use(skills, message.turn or 0)
     skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-1:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
@@ -155,7 +185,7 @@ def _update(
         change=said.text,
         reason=_REASONS[heard.cue],
         kind=_kind(heard, said.text, target),
-        turn=turn,
+        turn=message.turn or 0,
         quote=heard.quote,
         confidence=confidence,
     )
@@ -166,7 +196,7 @@ def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
         return Kind.CHANGE_STEP
     if _NO_LONGER.match(change):
         return Kind.REMOVE_STEP
-    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION}:
+    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION, Cue.TAKEN_UP}:
         return Kind.CORRECTION
     if heard.cue is Cue.MEMORY:
         return Kind.ADD_STEP

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeVar
 
 from skilld.classify.contradiction import contradicts
@@ -15,7 +16,7 @@ from skilld.classify.offline.provenance import own_words, tagged, without_quotat
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
 from skilld.types import Message, Update
-from skilld.words import stems
+from skilld.words import count_words, denies, stems
 
 # Which clauses of a turn say something lasting: those with a cue that says so.
 #
@@ -25,6 +26,10 @@ _LONGEST = 500  # characters of one clause: longer ones are pasted or dictated, 
 _MOST_CLAUSES = 300  # of a turn that are listened to: of more the first and the last, as people put a wish at the ends
 _MOST_HEARD = 40  # of a turn: nobody lays down more rules in one breath
 _PLAIN = 120  # characters of a plain command
+_STATEMENT = 160  # characters of what takes up a line of the skill in use
+_SHORT_TURN = 250  # characters of a turn that such is heard in
+_TELLS = 6  # words of it: shorter ones report ("pipeline is red") or order ("run all tests")
+_BEGINS = 12  # characters of a clause in which it says no
 _HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
 _MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
@@ -53,6 +58,7 @@ class Heard:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
+    `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
 
     quote: str
@@ -62,6 +68,7 @@ class Heard:
     language: Language
     cue: Cue
     strength: float
+    before: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +83,21 @@ class _Turn:
     listed: bool
     of_product: bool  # speaks of what is being built, and not of the work on it
 
+    @property
+    def main(self) -> Language:
+        """The language that it is in; English is among them always."""
+        return next((one for one in self.languages if one.code != "en"), self.languages[0])
+
 
 def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
     turn = _turn(text, tuple(agent_texts))
     described = turn.long or turn.ordered
-    heard = [found for clause in turn.clauses if (found := _hear(clause, turn)) is not None]
+    heard = [
+        replace(found, before=tuple(_before(before, turn)))
+        for before, clause in pairwise([None, *turn.clauses])
+        if clause is not None and (found := _hear(clause, turn)) is not None
+    ]
     sure = [one for one in heard if one.cue in _EXPLICIT or not described]
     if turn.long or turn.listed:
         sure = [replace(one, strength=min(one.strength, _HINTED)) for one in sure]
@@ -99,13 +115,57 @@ def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     return _ends(behind if turn.ordered else heard, _MOST_HEARD)
 
 
-@lru_cache(maxsize=1)  # both questions are asked of each turn, and of a long one reading it is all that takes time
+def statements(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+    """Return what `text`, a short turn, turns down or wants: lasting only where it takes up a line of a skill.
+
+    Only beside something else that it says: what is said alone is as often about the task at hand.
+    """
+    turn = _turn(text, tuple(agent_texts))
+    if turn.listed or turn.ordered or turn.of_product or len(turn.clauses) == 1 or len(text) > _SHORT_TURN:
+        return []
+    return [one for clause in turn.clauses for part in parts(clause) if (one := _statement(part, clause, turn))]
+
+
+def _statement(part: Clause, clause: Clause, turn: _Turn) -> Heard | None:
+    bare, language = fold(part.text), turn.main
+    if clause.question or len(bare) > _STATEMENT or count_words(bare) < _TELLS:
+        return None
+    if not (language.dissent.search(bare) or language.duties.search(bare) or denies(bare)):
+        return None
+    rest = _behind_opener(bare, language)
+    of_now = any(one.asks.match(rest) or one.passing.search(rest) for one in turn.languages)
+    if of_now or (language.commands.match(rest) and not _says_no(rest, language)):
+        return None
+    if _ruled_out(bare, turn.languages) or _of_product(bare, turn.languages):
+        return None
+    return _heard(part, turn.text, language, Cue.TAKEN_UP, _MODEST)
+
+
+def leaning_on(heard: Heard, text: str) -> Iterator[Heard]:
+    """Yield `heard` in `text`, its turn, as what stands before it, of which it may only say that it lasts."""
+    for start, said in heard.before:
+        yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
+
+
+def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
+    """Yield the clause that the next one may lean on and its parts, as far as they hold for more than this once."""
+    if clause is None or clause.question:
+        return
+    whole, *rest = parts(clause)
+    for part in (whole, *reversed(rest)):
+        if not _ruled_out(fold(part.text), turn.languages):
+            opener = turn.main.openers.match(part.text)
+            begin = part.start + (opener.end() if opener else 0)
+            yield begin, turn.text[begin : part.start + len(part.text)]
+
+
+@lru_cache(maxsize=1)  # all three questions are asked of each turn, and of a long one reading it is all that takes time
 def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = spoken(typed)
     said = [
         clause
-        for clause in _ends(clauses_of(typed, found), _MOST_CLAUSES)
+        for clause in _without_echoes(_ends(clauses_of(typed, found), _MOST_CLAUSES), found)
         if len(clause.text) <= _LONGEST and not _led_astray(clause, found)
     ]
     folded = fold(typed)
@@ -152,12 +212,10 @@ def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
 
 
 def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:
-    """Whether a part of a clause tells how a kind of things is done, or that it is done no more."""
+    """Whether a part of a clause tells how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    if language.practice.search(rest):
-        return Cue.PRACTICE
-    return Cue.DROPPED if language.dropped.search(rest) else None
+    return Cue.PRACTICE if language.practice.search(rest) else None
 
 
 def _behind_opener(bare: str, language: Language) -> str:
@@ -176,10 +234,12 @@ def _of_product(bare: str, languages: Sequence[Language]) -> bool:
 
 
 def builds(text: str) -> bool:
-    """Whether `text`, one turn, begins with what a product must do, and says nothing of the work on it."""
+    """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
     begins, found = fold(text)[:_LONGEST], spoken(text)
-    asks_for = any(language.theirs.match(begins) or language.requires.match(begins) for language in found)
-    return asks_for and not any(language.work.search(begins) for language in found)
+    if any(language.work.search(begins) for language in found):
+        return False
+    heads = (begins, begins.partition(": ")[2])  # "new rule of the calendar: a patient can never ..."
+    return any(one.theirs.match(head) or one.requires.match(head) for head in heads for one in found)
 
 
 def of_work(text: str) -> bool:
@@ -256,6 +316,24 @@ def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
         len(lead) <= _LEAD and not _JOINED.search(lead) and any(language.vetoes.search(lead) for language in languages)
     )
     return once or any(language.theirs.match(lead) or language.stories.search(lead) for language in languages)
+
+
+def _without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
+    """Yield clauses without a bare no behind what holds for once: "one sentence this time. no list"."""
+    before = ""
+    for clause in said:
+        bare = fold(clause.text)
+        if before and any(_says_no(_behind_opener(bare, language), language) for language in languages):
+            lasts = any(language.frames.search(bare) for language in languages)
+            if not lasts and any(language.vetoes.search(before) for language in languages):
+                continue
+        before = bare
+        yield clause
+
+
+def _says_no(rest: str, language: Language) -> bool:
+    """Whether a clause begins with a no of some sort."""
+    return denies(rest[:_BEGINS]) or bool(language.dissent.match(rest[:_BEGINS]))
 
 
 def _is_order(typed: str, languages: Sequence[Language]) -> bool:

@@ -61,11 +61,12 @@ def phrase(heard: Heard) -> Phrase:
     if written_elsewhere or heard.cue is Cue.REMINDER:
         return Phrase(_finished(said), clear=False)
     text = _commanded(_unframed(carried or said, heard))
-    for own_sake in _OWN_SAKES:
+    for own_sake in () if heard.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be all that turns it down
         shorter = own_sake.sub("", text)
         text = shorter if _says_enough(shorter) else text
     asked = heard.question and not _REQUEST.match(said)
-    leaning = any(pattern.search(text) for pattern in (*_STATEMENTS, *_LEANING))
+    begins = _COMMA.split(text, maxsplit=1)[0]  # what is behind a comma may point to what is before it
+    leaning = any(pattern.search(text) for pattern in _STATEMENTS) or any(one.search(begins) for one in _LEANING)
     clear = _says_enough(text) and len(text) <= _LONGEST and not asked and not leaning
     return Phrase(_finished(text), clear)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from skilld.classify.contradiction import contradicted_block, renumbered, topic
 from skilld.classify.offline.choices import TOPICS, choices, swapped
@@ -12,7 +13,7 @@ from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import Block, Lines, Section, body_of, front_of, sections
 from skilld.text import ended_like
 from skilld.types import Op, Operation, SkillDoc
-from skilld.words import content_stems, stems
+from skilld.words import content_stems, denies, stems
 
 # Where in a skill a change belongs: the section that it fits, and the line that it takes the place of.
 #
@@ -161,6 +162,8 @@ _REACTS = re.compile(
     re.IGNORECASE,
 )
 _COMMON_SHARE = 2
+_FEW_LINES = 2  # that have a word: in more it is a word of the trade
+_RULE = 400  # characters: a longer block is no single rule
 _ROOT = 6  # letters that make two words one, across endings and languages ("commituj", "commits")
 
 
@@ -178,6 +181,36 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
         return True
     # What is said right after work that the skill guides is about that work.
     return len(stems(" ".join(before)) & known - _WEAK) >= _COMMON_SHARE
+
+
+def takes_up(heard: Heard, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
+    """Whether what was said is about what a line of a skill says: it has a word that few lines of the skill have.
+
+    It must turn that down. A mere no must have another word of the line, too, since it is as often said of the task at
+    hand; and of what should be otherwise the agent, whose last message is `before`, must just have spoken.
+    """
+    said, agent = stems(heard.quote) - _WEAK, stems(" ".join(before))
+    unwanted = bool(heard.language.dissent.search(heard.quote))
+    denied, obliged = denies(heard.quote), bool(heard.language.duties.search(heard.quote))
+    if not (unwanted or denied or obliged):
+        return False
+    for lines in (_rules(skill.text) for skill in skills):
+        own = {stem for stem in said if 0 < sum(stem in line for line in lines) <= _FEW_LINES}
+        for line in lines:
+            if own & line and (unwanted or (denied and len(said & line) > 1) or (obliged and own & line & agent)):
+                return True
+    return False
+
+
+@lru_cache(maxsize=8)
+def _rules(text: str) -> tuple[frozenset[str], ...]:
+    """Return the stems of each line of a skill that may be a rule."""
+    return tuple(
+        stems(block.text)
+        for section in sections(text)
+        for block in section.blocks
+        if block.kind is not Block.OTHER and len(block.text) <= _RULE
+    )
 
 
 def described(change: str, skill: SkillDoc) -> bool:

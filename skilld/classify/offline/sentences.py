@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from skilld.words import is_unspaced_in
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -113,7 +115,8 @@ def parts(clause: Clause) -> Iterator[Clause]:
     for seam in (*_SEAM.finditer(clause.text), None):
         end = seam.start() if seam else len(clause.text)
         first, last = _trimmed(clause.text, begin, end)
-        if last - first >= _SHORTEST and last - first < len(clause.text):
+        least = _SHORTEST // (2 if is_unspaced_in(clause.text) else 1)
+        if least <= last - first < len(clause.text):
             yield replace(clause, text=clause.text[first:last], start=clause.start + first)
         begin = seam.end() if seam else end
 

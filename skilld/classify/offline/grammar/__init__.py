@@ -36,8 +36,8 @@ class Cue(StrEnum):
     CONDUCT = "conduct"  # "do not assume", "when I ask you"
     REMINDER = "reminder"  # "I have told you before", "it is in the rules"
     PRACTICE = "practice"  # "scripts go in assets/js": no lasting word, but said of a whole kind of things
-    DROPPED = "dropped"  # "nobody opens the videos": counts where the skill in use speaks of it
     CORRECTION = "correction"  # no cue at all, but the skill in use says otherwise
+    TAKEN_UP = "taken_up"  # no cue at all, but it is about what one line of the skill in use says
 
 
 # How sure each makes us, 0 to 1, which becomes the confidence of what is heard this way. In the order of asking.
@@ -161,9 +161,14 @@ class Language:
         return self._any_of(Cue.PRACTICE, kept=False)
 
     @cached_property
-    def dropped(self) -> re.Pattern[str]:
-        """What is said of a thing that is needed no more, or is somebody else's now."""
-        return self._any_of(Cue.DROPPED, kept=False)
+    def dissent(self) -> re.Pattern[str]:
+        """What says that something is not wanted."""
+        return self._words("dissent")
+
+    @cached_property
+    def duties(self) -> re.Pattern[str]:
+        """What says that something is to be done."""
+        return self._words("duty")
 
     @cached_property
     def requires(self) -> re.Pattern[str]:
@@ -229,6 +234,7 @@ def _language(code: str, own: Mapping[str, Any], shared: Mapping[str, Any]) -> L
     spaced, like = own.get("spaced", True), own.get("like", False)
     lists = {**shared["groups"], **{name: value for name, value in own.items() if isinstance(value, list)}}
     lists |= own.get("groups", {})
+    lists["stories"] = [*lists.get("stories", ()), *shared["groups"]["told_of"]]
     lists["cuts"] = [*lists.get("frames", ()), *lists.get("tails", ())]
     forms: dict[tuple[Cue, bool], list[str]] = {}
     for form in (*own.get("form", ()), *(shared["form"] if like else ())):
