@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo, agent_homes, skill_folder
@@ -47,6 +48,20 @@ class Root:
     def changes_in_place(self) -> bool:
         """Whether its transcripts are databases, of which each look asks again."""
         return bool(ADAPTERS[self.agent].INFO.queries)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether each session has a folder of its own in it: so many that only the newest are watched."""
+        return bool(ADAPTERS[self.agent].INFO.session_place) and not self.is_flat
+
+    def session_folder(self, transcript: Path) -> Path:
+        """Return the folder that is a session's own, in a root that is sparse."""
+        return transcript.parents[ADAPTERS[self.agent].INFO.session_place.count("/")]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether a session's folder has folders with parts of it."""
+        return ADAPTERS[self.agent].INFO.owner is not None
 
     def holds(self, path: Path) -> bool:
         """Whether a file or folder lies here in truth, links followed."""
@@ -109,38 +124,59 @@ def skill_places(
 
 def transcripts(root: Root) -> Iterator[tuple[Path, FileFacts]]:
     """Yield the transcripts below a root with their facts. Folders that vanish or cannot be read are passed over."""
-    info = ADAPTERS[root.agent].INFO
-    source = source_of(info)
+    adapter = ADAPTERS[root.agent]
     if root.file:
         with suppress(OSError):
-            yield root.folder / root.file, source.facts(root.folder / root.file)
+            yield root.folder / root.file, source_of(adapter.INFO).facts(root.folder / root.file)
         return
-    stack = [root.folder]
+    stack = [str(root.folder)]
     while stack:
-        try:
-            with os.scandir(stack.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        if not root.is_flat:
-                            stack.append(Path(entry.path))
-                    elif entry.name.endswith(info.suffixes) and entry.is_file(follow_symlinks=False):
-                        path = Path(entry.path)
-                        with suppress(FileNotFoundError):  # gone this moment; the others in the folder are not
-                            if ADAPTERS[root.agent].is_transcript(path):
-                                yield path, source.facts(entry)
-        except OSError:
-            continue
+        with suppress(OSError):
+            for name, facts in _inside(adapter.INFO, stack.pop()):
+                if facts is not None:
+                    if adapter.is_transcript(path := Path(name)):
+                        yield path, facts
+                elif not root.is_flat:
+                    stack.append(name)
+
+
+def _inside(info: AgentInfo, folder: str) -> Iterator[tuple[str, FileFacts | None]]:
+    """Yield the files in a folder that may be transcripts with their facts, and the folders in it without.
+
+    For a folder that a session has to itself stands its transcript. Raises OSError.
+    """
+    source, place = source_of(info), info.session_place
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                own = f"{entry.path}/{place.replace('*', entry.name)}" if place else ""
+                facts = _regular(own) if own else None
+                yield (own, facts) if facts else (entry.path, None)
+            elif entry.name.endswith(info.suffixes) and entry.is_file(follow_symlinks=False):
+                with suppress(FileNotFoundError):  # gone this moment; the others in the folder are not
+                    yield entry.path, source.facts(entry)
+
+
+def _regular(path: str) -> FileFacts | None:
+    """Return the facts of a regular file; None where there is none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime) if S_ISREG(found.st_mode) else None
 
 
 # Looking through folders for transcripts that changed, without a look at each file where nothing can have happened.
 #
 # A folder's own time changes when a file comes or goes, not when one grows. So between full sweeps a folder is
 # passed over that has not changed and in which nothing grew lately: with 20,000 files a full sweep takes 130 ms of
-# the processor, and this 10. What the watcher and this both miss, the next full sweep finds.
+# the processor, and this 10. What the watcher and this both miss, the next full sweep finds. Where each session has
+# a folder of its own, only the folder around them is remembered, and which sessions are the newest.
 
 # A file that comes within the same tick of a file system's clock as our look leaves the folder's time as it was.
 _TICK = 2.0  # seconds, that of FAT, the coarsest
 _PARTS = 256
+_NEWEST = 32  # sessions of a root that are watched where each has a folder of its own
 
 
 class FileStates:
@@ -190,10 +226,15 @@ class _Folder:
 
 
 class Folders:
-    """Remembers of each folder when something happened in it."""
+    """Remembers of each folder when something happened in it.
+
+    `newest` are, of a root whose sessions have folders of their own, the transcripts that were written last, each with
+    its time.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, _Folder] = {}
+        self.newest: dict[Root, dict[str, float]] = {}
 
     def changed(self, root: Root, seen: FileStates, now: float, *, quiet_since: float | None) -> Iterator[str]:
         """Yield the paths below `root` of files that are not as they were `seen` last.
@@ -218,7 +259,7 @@ class Folders:
                     before = known.below if known else ()
                     settled = facts.st_mtime < now - _TICK
                     found = _Found()
-                    yield from _look(root, folder, found, seen)
+                    yield from self._look(root, folder, found, seen)
                     for new in set(found.below).difference(before):  # it may have been here before, and be another
                         self._known.pop(new, None)
                     known = _Folder(facts.st_mtime_ns if settled else None, found.newest, tuple(found.below))
@@ -228,28 +269,26 @@ class Folders:
             except OSError:
                 self._known.pop(folder, None)
 
+    def _look(self, root: Root, folder: str, found: _Found, seen: FileStates) -> Iterator[str]:
+        info = ADAPTERS[root.agent].INFO
+        newest = self.newest.setdefault(root, {}) if info.session_place else {}
+        for path, facts in _inside(info, folder):
+            if facts is None:
+                found.below.append(path)
+                continue
+            found.newest = max(found.newest, facts.st_mtime)
+            if info.session_place and path.rpartition("/")[0] != folder:
+                newest[path] = facts.st_mtime
+            if not seen.as_it_was(path, facts):
+                yield path
+        if len(newest) > _NEWEST:
+            self.newest[root] = dict(sorted(newest.items(), key=lambda item: item[1])[-_NEWEST:])
+
 
 @dataclass(slots=True)
 class _Found:
     newest: float = 0.0
     below: list[str] = field(default_factory=list)
-
-
-def _look(root: Root, folder: str, found: _Found, seen: FileStates) -> Iterator[str]:
-    info = ADAPTERS[root.agent].INFO
-    source = source_of(info)
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                found.below.append(entry.path)
-            elif entry.name.endswith(info.suffixes) and entry.is_file(follow_symlinks=False):
-                try:
-                    facts = source.facts(entry)
-                except FileNotFoundError:  # gone this moment; the others in the folder are not
-                    continue
-                found.newest = max(found.newest, facts.st_mtime)
-                if not seen.as_it_was(entry.path, facts):
-                    yield entry.path
 
 
 def is_text(path: Path) -> bool:

@@ -72,6 +72,7 @@ INFO = AgentInfo(
     home_variables=("CLINE_DIR",),
     stores=("data/sessions",),
     suffixes=(".messages.json",),
+    session_place="*.messages.json",
     gather=Document("messages", ("agent", "sessionId", "origin")),
     owner=_owner,
     typed_list=("../../cache/user_input_history.jsonl",),
@@ -88,4 +89,4 @@ INFO = AgentInfo(
     tool_calls="`tool_use` and `tool_result` parts; `is_error`",
     own_runs="nothing is started; `--data-dir` would keep it apart",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == f"{path.parent.name}.messages.json")
+ADAPTER = Declared(INFO, FORMAT)

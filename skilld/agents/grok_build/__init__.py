@@ -109,6 +109,7 @@ INFO = AgentInfo(
     home=".grok",
     home_variables=("GROK_HOME",),
     stores=("sessions",),
+    session_place="updates.jsonl",
     project_skills=(".grok/skills", ".agents/skills", ".claude/skills", ".cursor/skills"),
     user_skills=(".claude/skills", ".cursor/skills", ".agents/skills"),
     skill_homes=("skills",),
@@ -121,4 +122,4 @@ INFO = AgentInfo(
     tool_calls="`tool_call` and `tool_call_update` with its `status`",
     own_runs="nothing is started; `GROK_HOME` would keep it apart",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "updates.jsonl", reads=GrokParser)
+ADAPTER = Declared(INFO, FORMAT, reads=GrokParser)

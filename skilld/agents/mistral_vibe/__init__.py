@@ -105,6 +105,7 @@ INFO = AgentInfo(
     home_variables=("VIBE_HOME",),
     stores=("logs/session/unified",),
     suffixes=("CURRENT",),
+    session_place="CURRENT",
     gather=gather,
     project_skills=(".vibe/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
@@ -119,4 +120,4 @@ INFO = AgentInfo(
     tool_calls="`effect` entries with their `state`",
     own_runs="nothing is started; `VIBE_HOME` would keep it apart",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "CURRENT")
+ADAPTER = Declared(INFO, FORMAT)
