@@ -94,7 +94,7 @@ def roots(
         for base in (configured or {}).get(name) or usual:
             if base.name.endswith(info.suffixes):
                 found.append(Root(name, base.parent, base.name))
-            elif base.name in info.stores:
+            elif _store_of(base, info):
                 found.append(Root(name, base))
             else:
                 found += [Root(name, base / store) for store in info.stores]
@@ -106,7 +106,13 @@ def roots(
 def _home_of(root: Path, info: AgentInfo) -> Path:
     """Return the agent's folder of a configured root, which may be a store in it, or one transcript."""
     folder = root.parent if root.name.endswith(info.suffixes) else root
-    return folder.parent if folder.name in info.stores else folder
+    store = _store_of(folder, info)
+    return folder.parents[store.count("/")] if store else folder
+
+
+def _store_of(folder: Path, info: AgentInfo) -> str:
+    """Return the store that a folder is by its name, "" where it is none."""
+    return next((store for store in info.stores if store and folder.match(store)), "")
 
 
 def skill_places(
