@@ -1,4 +1,4 @@
-"""What tests of watched folders share: the mark of those that are about inotify, and its word that events were lost."""
+"""What tests of watched folders share: the mark of those that are about inotify, what it is, and its word of loss."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import sys
 import pytest
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, WatchDescriptor
 
+from skilld.ingest.watch import Watcher, _Inotify
+
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a matter of inotify")
+
+
+def inotify(watcher: Watcher) -> _Inotify:
+    """Return what watches on Linux."""
+    assert isinstance(watcher._watches, _Inotify)
+    return watcher._watches
 
 
 def overflow() -> InotifyEvent:

@@ -14,7 +14,7 @@ from watchdog.observers.api import BaseObserver
 from skilld.ingest import watch
 from skilld.ingest.watch import Watcher
 from support.waiting import wait_for
-from support.watches import LINUX, overflow
+from support.watches import LINUX, inotify, overflow
 
 
 class Told:
@@ -100,22 +100,17 @@ def test_a_folder_that_went_and_came_again_is_watched_again(
     _write(told, folder / "a.jsonl")
 
 
-def _inotify(watcher: Watcher) -> watch._Inotify:
-    assert isinstance(watcher._watches, watch._Inotify)
-    return watcher._watches
-
-
 @LINUX
 def test_events_that_the_kernel_lost_are_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
-    _inotify(watcher)._fd.handle_event(overflow())
+    inotify(watcher)._fd.handle_event(overflow())
     assert told.lost == 1
 
 
 @LINUX
 def test_a_watcher_that_died_starts_over(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
-    _inotify(watcher).stop()
+    inotify(watcher).stop()
     before = watcher.alive
     watcher.restart()
     assert (before, watcher.alive) == (False, True)
@@ -131,7 +126,7 @@ def test_a_folder_that_took_the_name_of_another_is_watched(watcher: Watcher, tol
     wait_for("the new name", lambda: (tmp_path / "p/b/x").write_text("x") and str(tmp_path / "p/b/x") in told.changed)
     (tmp_path / "p/b/below").mkdir()
     _write(told, tmp_path / "p/b/x")
-    wait_for("a folder in it", lambda: str(tmp_path / "p/b/below") in _inotify(watcher)._watches)
+    wait_for("a folder in it", lambda: str(tmp_path / "p/b/below") in inotify(watcher)._watches)
 
 
 @LINUX
@@ -162,7 +157,7 @@ def test_folders_of_sessions_that_grew_old_are_let_go(
     watcher.watch([tmp_path], sparse=[tmp_path])
     watcher.keep(tmp_path, {str(tmp_path / "a"), str(tmp_path / "b")})
     watcher.keep(tmp_path, {str(tmp_path / "c")})
-    assert set(_inotify(watcher)._watches) == {str(tmp_path), str(tmp_path / "c")}
+    assert set(inotify(watcher)._watches) == {str(tmp_path), str(tmp_path / "c")}
 
 
 @pytest.fixture

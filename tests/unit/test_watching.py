@@ -13,10 +13,9 @@ from skilld.cli.status import _print_daemon
 from skilld.daemon.messages import Changed, Message, Tick
 from skilld.daemon.watching import FolderWatch
 from skilld.ingest.discover import Root
-from skilld.ingest.watch import _Inotify
 from skilld.store import connection
 from support.waiting import LIMIT, wait_for
-from support.watches import LINUX, overflow
+from support.watches import LINUX, inotify, overflow
 
 
 @pytest.fixture
@@ -77,12 +76,13 @@ def test_folders_beyond_the_kernels_limit(
     assert text == "watching  6 folders beyond the kernel's watch limit, polled every 30 s\n"
 
 
+@LINUX
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
 def test_events_that_were_lost(
     watching: FolderWatch, posted: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
 ) -> None:
     for _ in range(times):
-        watching._watcher._watches._fd.handle_event(overflow())
+        inotify(watching._watcher)._fd.handle_event(overflow())
     assert said(watching, capsys) == f"watching  lost events {words} and rescanned everything\n"
     assert posted == [Tick("look"), Tick("full sweep")] * times
     assert watching.reliable
@@ -92,8 +92,7 @@ def test_events_that_were_lost(
 def test_what_lost_events_left_unwatched_is_watched_again(
     watching: FolderWatch, posted: list[Message], folder: Path
 ) -> None:
-    watches = watching._watcher._watches
-    assert isinstance(watches, _Inotify)
+    watches = inotify(watching._watcher)
     watches._release(str(folder / "p0"))  # as a folder is of which the kernel could not tell that it came
     watches._fd.handle_event(overflow())
     watching.look()

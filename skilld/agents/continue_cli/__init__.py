@@ -33,8 +33,9 @@ def _answer(result: Reading, _: Waiting) -> list[str]:
 def _facts(path: PurePath, read: Read) -> Facts:
     """Return when the session began: the index of all says it, after the id and the title."""
     index = read("sessions.json") or b""
-    own = re.search(rb'"sessionId":\s*"%b"' % re.escape(path.stem).encode("utf-8", "replace"), index)
-    found = _CREATED.search(index, own.end(), own.end() + _ENTRY) if own else None
+    name = path.stem.encode("utf-8", "replace")
+    at = max(index.find(b'"sessionId":%b"%b"' % (blank, name)) for blank in (b" ", b""))
+    found = _CREATED.search(index, at, at + _ENTRY) if at >= 0 else None
     return Facts(began=int(found[1]) / 1000 if found else 0.0)
 
 
