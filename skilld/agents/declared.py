@@ -91,7 +91,8 @@ class Facts:
     """What files beside a transcript say of its session: None where they do not say.
 
     Of a session that is not `attended` the prompts count that the list of what was typed has; of a `headless` one none
-    do. `skills` are the files of the session's skills by name.
+    do. What was typed before it `began` (Unix time) is a copy, as a fork has it. `skills` are the files of the
+    session's skills by name.
     """
 
     session: str | None = None
@@ -99,6 +100,7 @@ class Facts:
     attended: bool | None = None
     headless: bool = False
     subagent: bool = False
+    began: float = 0.0
     skills: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -248,6 +250,7 @@ class DeclaredParser:
         self.session = short(state.get("session")) or short(declared.name(path))
         self.cwd = string(state.get("cwd")) or None
         self.subagent = state.get("subagent") is True
+        self.writer = ""  # the session in which a record was first written, where it tells: forks copy
         self._path = path
         self._facts = Facts()
         self.scripted = state.get("script") is True
@@ -265,6 +268,11 @@ class DeclaredParser:
             self._facts = self.format.facts(self._path, read)
             self.session = short(self._facts.session) or self.session
             self.cwd = self._facts.cwd or self.cwd
+
+    @property
+    def began(self) -> float:
+        """When the session began (Unix time), 0 where nothing says so."""
+        return self._facts.began
 
     def feed(self, line: RawLine) -> list[Event | Claim]:
         """Return the events of one record; a line that is none gives Malformed."""
@@ -344,7 +352,7 @@ class DeclaredParser:
 
     def _named(self, words: str, at: str | None, span: Span) -> str:
         """Return a name for a prompt without an id: of its time, or of how many with these words came before it."""
-        mark = named_by(self.session, at, words)
+        mark = named_by(self.writer or self.session, at, words)
         if at is not None:
             return mark
         places = self._places.pop(mark, [])

@@ -17,14 +17,14 @@ from skilld.types import Span, ToolEvent
 class Declared:
     """The adapter of an agent that a table describes.
 
-    `entries` reads the client's list of what was typed; `joins` and `optional` are as for
-    `ProvingParser`; `reads` is the parser, where
-    a table does not say all.
+    `transcript` tells its transcripts by their paths, where INFO has no `session_place`. `entries` reads the client's
+    list of what was typed; `joins` and `optional` are as for `ProvingParser`; `reads` is the parser, where a table does
+    not say all.
     """
 
     INFO: AgentInfo
     format: Format
-    transcript: Callable[[PurePath], bool]
+    transcript: Callable[[PurePath], bool] | None = None
     entries: Callable[[bytes], Sequence[Entry] | None] = field(default_factory=lambda: prompts_of)
     joins: bool = False
     optional: bool = False
@@ -32,7 +32,7 @@ class Declared:
 
     def is_transcript(self, path: PurePath) -> bool:
         """Whether this file below one of the stores is a main-thread transcript, judged by its path alone."""
-        return self.transcript(path)
+        return self.transcript(path) if self.transcript else self.INFO.is_session(path)
 
     def parser(self, path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:
         """Return a parser for one transcript, fresh or resumed with the state of a checkpoint."""

@@ -105,6 +105,8 @@ class ProvingParser:
         """Hand what files beside the transcript say to the parser inside, if that wants it."""
         if isinstance(self._inner, Consulting):
             self._inner.consult(read)
+            began = float(getattr(self._inner, "began", 0.0))
+            self._used = max(self._used, began - _CLOCK_SKEW_SECONDS) if began else self._used
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line, and of those before it that are proven or refuted by now."""

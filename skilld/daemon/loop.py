@@ -258,6 +258,8 @@ class Loop:
     def _sweep(self, now: float, *, full: bool) -> None:
         quick = self._watching is not None and self._watching.reliable and not full
         self._engine.follower.sweep(now - _LATELY if quick else None)
+        if self._watching:
+            self._watching.keep(self._engine.follower.newest)
         self._watchdog.beat("intake")
         self._engine.close_due(now)
         self._say(now)

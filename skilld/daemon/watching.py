@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from skilld.daemon.messages import Changed, Message, Tick
@@ -22,6 +26,7 @@ class FolderWatch:
         self._post = post
         self._unwatched = self._overflows = self._restarted_at = 0
         self._silent: list[str] = []
+        self._kept: dict[Root, frozenset[str]] = {}
         self._watcher = Watcher(
             changed=lambda path: post(Changed(path)), lost=self._lost, appeared=lambda: post(Tick("look"))
         )
@@ -44,14 +49,32 @@ class FolderWatch:
             log.warning("watching restarted", overflows=overflows)
             self._watcher.restart()
             self._restarted_at = overflows
+            self._kept.clear()
         flat = (root.folder for root in self._roots if root.is_flat)
-        new = bool(self._watcher.watch((root.folder for root in self._roots), flat))
+        sparse = (root.folder for root in self._roots if root.is_sparse)
+        new = bool(self._watcher.watch((root.folder for root in self._roots), flat, sparse))
         if new:
             self._silent = self._without_events()
+            self._kept.clear()
         return new
 
+    def keep(self, newest: Mapping[Root, Mapping[str, float]]) -> None:
+        """Watch the folders of the newest sessions where each has its own, and those around them.
+
+        `newest` are their transcripts, with the times at which they were looked at. An older session is found by the
+        full sweep when it goes on, and is one of the newest then.
+        """
+        for root, times in newest.items():
+            if self._kept.get(root) == (kept := frozenset(times)):
+                continue
+            self._kept[root] = kept
+            new = self._watcher.keep(root.folder, {folder for path in times for folder in _folders(root, Path(path))})
+            for path, at in times.items():
+                if str(Path(path).parent) in new and _written(path) != at:  # before it was watched
+                    self._post(Changed(path))
+
     def count(self) -> None:
-        """Find out which folders no events come from. Walks all of them."""
+        """Find out which folders no events come from."""
         unwatched = self._watcher.unwatched()
         if unwatched and not self._unwatched:
             log.warning("the kernel's limit of watches is reached: looking every half minute", folders=unwatched)
@@ -87,3 +110,19 @@ class FolderWatch:
         self._overflows += 1
         self._post(Tick("look"))
         self._post(Tick("full sweep"))
+
+
+def _folders(root: Root, transcript: Path) -> Iterator[str]:
+    """Yield the folder of a transcript, those in it that hold parts of it, and those around the session's own."""
+    if root.has_parts:
+        with suppress(OSError), os.scandir(transcript.parent) as entries:
+            yield from (entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    yield str(transcript.parent)
+    yield from map(str, takewhile(root.folder.__ne__, root.session_folder(transcript).parents))
+
+
+def _written(path: str) -> float | None:
+    try:
+        return Path(path).lstat().st_mtime
+    except OSError:
+        return None

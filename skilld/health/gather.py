@@ -24,7 +24,7 @@ from skilld.errors import SkilldError
 from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
-from skilld.ingest.discover import Host, roots, transcripts
+from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import being_made_anew, conflicts
@@ -65,11 +65,16 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store 
                 turns=read.get(name, {}).get("turns") or 0,
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
-                watched=sum(1 if root.is_flat else sum(1 for _ in os.walk(root.folder)) for root in there),
+                watched=sum(_watched(root) for root in there),
                 installed=program(info, around.environment) is not None,
             )
         )
     return found
+
+
+def _watched(root: Root) -> int:
+    """Return how many folders are watched of a root; of a sparse one it is a number, whatever is in it."""
+    return 1 if root.is_flat or root.is_sparse else sum(1 for _ in os.walk(root.folder))
 
 
 def _closed(folder: Path) -> Path | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo, agent_homes, skill_folder
@@ -48,6 +49,20 @@ class Root:
         """Whether its transcripts are databases, of which each look asks again."""
         return bool(ADAPTERS[self.agent].INFO.queries)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether each session has a folder of its own in it: so many that only the newest are watched."""
+        return bool(ADAPTERS[self.agent].INFO.session_place) and not self.is_flat
+
+    def session_folder(self, transcript: Path) -> Path:
+        """Return the folder that is a session's own, in a root that is sparse."""
+        return transcript.parents[ADAPTERS[self.agent].INFO.session_place.count("/")]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether a session's folder has folders with parts of it."""
+        return ADAPTERS[self.agent].INFO.owner is not None
+
     def holds(self, path: Path) -> bool:
         """Whether a file or folder lies here in truth, links followed."""
         return path.resolve().is_relative_to((self.folder / self.file).resolve())
@@ -79,7 +94,7 @@ def roots(
         for base in (configured or {}).get(name) or usual:
             if base.name.endswith(info.suffixes):
                 found.append(Root(name, base.parent, base.name))
-            elif base.name in info.stores:
+            elif _store_of(base, info):
                 found.append(Root(name, base))
             else:
                 found += [Root(name, base / store) for store in info.stores]
@@ -91,7 +106,13 @@ def roots(
 def _home_of(root: Path, info: AgentInfo) -> Path:
     """Return the agent's folder of a configured root, which may be a store in it, or one transcript."""
     folder = root.parent if root.name.endswith(info.suffixes) else root
-    return folder.parent if folder.name in info.stores else folder
+    store = _store_of(folder, info)
+    return folder.parents[store.count("/")] if store else folder
+
+
+def _store_of(folder: Path, info: AgentInfo) -> str:
+    """Return the store that a folder is by its name, "" where it is none."""
+    return next((store for store in info.stores if store and folder.match(store)), "")
 
 
 def skill_places(
@@ -109,38 +130,59 @@ def skill_places(
 
 def transcripts(root: Root) -> Iterator[tuple[Path, FileFacts]]:
     """Yield the transcripts below a root with their facts. Folders that vanish or cannot be read are passed over."""
-    info = ADAPTERS[root.agent].INFO
-    source = source_of(info)
+    adapter = ADAPTERS[root.agent]
     if root.file:
         with suppress(OSError):
-            yield root.folder / root.file, source.facts(root.folder / root.file)
+            yield root.folder / root.file, source_of(adapter.INFO).facts(root.folder / root.file)
         return
-    stack = [root.folder]
+    stack = [str(root.folder)]
     while stack:
-        try:
-            with os.scandir(stack.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        if not root.is_flat:
-                            stack.append(Path(entry.path))
-                    elif entry.name.endswith(info.suffixes) and entry.is_file(follow_symlinks=False):
-                        path = Path(entry.path)
-                        with suppress(FileNotFoundError):  # gone this moment; the others in the folder are not
-                            if ADAPTERS[root.agent].is_transcript(path):
-                                yield path, source.facts(entry)
-        except OSError:
-            continue
+        with suppress(OSError):
+            for name, facts in _inside(adapter.INFO, stack.pop()):
+                if facts is not None:
+                    if adapter.is_transcript(path := Path(name)):
+                        yield path, facts
+                elif not root.is_flat:
+                    stack.append(name)
+
+
+def _inside(info: AgentInfo, folder: str) -> Iterator[tuple[str, FileFacts | None]]:
+    """Yield the files in a folder that may be transcripts with their facts, and the folders in it without.
+
+    For a folder that a session has to itself stands its transcript. Raises OSError.
+    """
+    source, place = source_of(info), info.session_place
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                own = f"{entry.path}/{place.replace('*', entry.name)}" if place else ""
+                facts = _regular(own) if own else None
+                yield (own, facts) if facts else (entry.path, None)
+            elif entry.name.endswith(info.suffixes) and entry.is_file(follow_symlinks=False):
+                with suppress(FileNotFoundError):  # gone this moment; the others in the folder are not
+                    yield entry.path, source.facts(entry)
+
+
+def _regular(path: str) -> FileFacts | None:
+    """Return the facts of a regular file; None where there is none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime) if S_ISREG(found.st_mode) else None
 
 
 # Looking through folders for transcripts that changed, without a look at each file where nothing can have happened.
 #
 # A folder's own time changes when a file comes or goes, not when one grows. So between full sweeps a folder is
 # passed over that has not changed and in which nothing grew lately: with 20,000 files a full sweep takes 130 ms of
-# the processor, and this 10. What the watcher and this both miss, the next full sweep finds.
+# the processor, and this 10. What the watcher and this both miss, the next full sweep finds. Where each session has
+# a folder of its own, only the folder around them is remembered, and which sessions are the newest.
 
 # A file that comes within the same tick of a file system's clock as our look leaves the folder's time as it was.
 _TICK = 2.0  # seconds, that of FAT, the coarsest
 _PARTS = 256
+_NEWEST = 32  # sessions of a root that are watched where each has a folder of its own
 
 
 class FileStates:
@@ -190,10 +232,15 @@ class _Folder:
 
 
 class Folders:
-    """Remembers of each folder when something happened in it."""
+    """Remembers of each folder when something happened in it.
+
+    `newest` are, of a root whose sessions have folders of their own, the transcripts that were written last, each with
+    its time.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, _Folder] = {}
+        self.newest: dict[Root, dict[str, float]] = {}
 
     def changed(self, root: Root, seen: FileStates, now: float, *, quiet_since: float | None) -> Iterator[str]:
         """Yield the paths below `root` of files that are not as they were `seen` last.
@@ -218,7 +265,7 @@ class Folders:
                     before = known.below if known else ()
                     settled = facts.st_mtime < now - _TICK
                     found = _Found()
-                    yield from _look(root, folder, found, seen)
+                    yield from self._look(root, folder, found, seen)
                     for new in set(found.below).difference(before):  # it may have been here before, and be another
                         self._known.pop(new, None)
                     known = _Folder(facts.st_mtime_ns if settled else None, found.newest, tuple(found.below))
@@ -228,28 +275,26 @@ class Folders:
             except OSError:
                 self._known.pop(folder, None)
 
+    def _look(self, root: Root, folder: str, found: _Found, seen: FileStates) -> Iterator[str]:
+        info = ADAPTERS[root.agent].INFO
+        newest = self.newest.setdefault(root, {}) if info.session_place else {}
+        for path, facts in _inside(info, folder):
+            if facts is None:
+                found.below.append(path)
+                continue
+            found.newest = max(found.newest, facts.st_mtime)
+            if info.session_place and path.rpartition("/")[0] != folder:
+                newest[path] = facts.st_mtime
+            if not seen.as_it_was(path, facts):
+                yield path
+        if len(newest) > _NEWEST:
+            self.newest[root] = dict(sorted(newest.items(), key=lambda item: item[1])[-_NEWEST:])
+
 
 @dataclass(slots=True)
 class _Found:
     newest: float = 0.0
     below: list[str] = field(default_factory=list)
-
-
-def _look(root: Root, folder: str, found: _Found, seen: FileStates) -> Iterator[str]:
-    info = ADAPTERS[root.agent].INFO
-    source = source_of(info)
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                found.below.append(entry.path)
-            elif entry.name.endswith(info.suffixes) and entry.is_file(follow_symlinks=False):
-                try:
-                    facts = source.facts(entry)
-                except FileNotFoundError:  # gone this moment; the others in the folder are not
-                    continue
-                found.newest = max(found.newest, facts.st_mtime)
-                if not seen.as_it_was(entry.path, facts):
-                    yield entry.path
 
 
 def is_text(path: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,6 +65,11 @@ class Follower:
     def touched(self) -> set[tuple[str, str]]:
         """The sessions (agent and id) of which something new was stored; whoever has looked at them clears it."""
         return self._recording.touched
+
+    @property
+    def newest(self) -> Mapping[Root, Mapping[str, float]]:
+        """The newest transcripts of roots whose sessions have folders of their own, as the last sweep found them."""
+        return self._folders.newest
 
     def take_up_from_the_end(self) -> None:
         """Follow every transcript that is not known yet from where it ends now. Call it in a transaction."""

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from skilld.agents import ADAPTERS
 from support.live_agent import LiveAgent
 from support.live_project import SKILL, STYLE_PAGE, Project
+from support.session import LASTING
 from support.stub_agents import Call, Say, Step
 from support.waiting import pause
 from tools.live_clients import (
@@ -25,6 +27,7 @@ from tools.live_clients import (
     KILO_CODE,
     KIMI_CODE,
     LETTA_CODE,
+    MISTRAL_VIBE,
     NODE,
     RIPGREP,
     Client,
@@ -41,6 +44,7 @@ class Declared:
     its arguments, in which `SKILL` is the skill's name and `PATH` its file; `page` the one that reads a file, `PATH`.
     `stores` are patterns of its transcripts below the home. `trust` is what a first screen asks that Enter answers;
     `busy` stands on the screen while it works. `resumes` puts a prompt without a person into the last session.
+    `goes_on` opens the session `ID`, which began without a person, in a terminal, and `forks` a copy of it.
     `by_name` says that its transcript names a skill and not the file. With `lists_models` it takes no model that the
     stand-in does not list.
     """
@@ -55,6 +59,8 @@ class Declared:
     page: tuple[str, Mapping[str, Any]]
     headless: Sequence[str] = ("-p",)
     resumes: Sequence[str] = ()
+    goes_on: Sequence[str] = ()
+    forks: Sequence[str] = ()
     files: Mapping[str, Any] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     always: Sequence[str] = ()
@@ -86,6 +92,7 @@ KILO = Declared(
     page=("read", {"filePath": "PATH"}),
     headless=("run",),
     resumes=("--continue",),
+    goes_on=("--continue",),
     files={
         ".config/kilo/kilo.json": {
             "provider": {
@@ -121,6 +128,7 @@ CLINE_CLI = Declared(
     skill=("skills", {"skill": "SKILL", "args": None}),
     page=("read_files", {"files": [{"path": "PATH"}]}),
     headless=(),
+    goes_on=("--id", "ID"),
     quit="/quit",
     files={
         ".cline/data/settings/providers.json": {
@@ -184,6 +192,8 @@ CONTINUE_CLI = Declared(
     page=("Read", {"filepath": "PATH"}),
     always=("--config", "HOME/.continue/config.yaml"),
     resumes=("--resume",),
+    goes_on=("--resume",),
+    forks=("--fork", "ID"),
     files={
         ".continue/config.yaml": "name: stub\nversion: 1.0.0\nschema: v1\nmodels: [{name: stub, provider: openai, "
         "model: stub, apiBase: 'ORIGIN/v1', apiKey: x, roles: [chat, edit], capabilities: [tool_use]}]\n"
@@ -200,6 +210,7 @@ KIMI = Declared(
     skill=("Skill", {"skill": "SKILL"}),
     page=("Read", {"path": "PATH"}),
     resumes=("-c",),
+    goes_on=("-c",),
     arguments=("--yolo",),
     quit="/quit",
     trust="Trust this folder?",
@@ -223,6 +234,7 @@ GROK = Declared(
     skill=("read_file", {"target_file": "PATH"}),
     page=("read_file", {"target_file": "PATH"}),
     resumes=("-c",),
+    forks=("-c", "--fork-session"),
     always=("--always-approve",),
     quit="/quit",
     files={
@@ -260,13 +272,35 @@ LETTA = Declared(
         "DISABLE_AUTOUPDATER": "1",
     },
 )
-DECLARED = (KILO, CLINE_CLI, DROID_CLI, CONTINUE_CLI, KIMI, GROK)
+VIBE = Declared(
+    agent="mistral-vibe",
+    client=MISTRAL_VIBE,
+    skills=".agents/skills",
+    stores=".vibe/logs/session/unified/*/CURRENT",
+    ready="k tokens (",
+    busy="esc to interrupt",
+    skill=("skill", {"name": "SKILL"}),
+    page=("read_file", {"path": "PATH"}),
+    resumes=("-c",),
+    goes_on=("-c",),
+    arguments=("--auto-approve",),
+    files={
+        ".vibe/config.toml": 'active_model = "stub"\nenable_update_checks = false\nenable_telemetry = false\n'
+        '[[providers]]\nname = "stub"\napi_base = "ORIGIN/v1"\napi_key_env_var = ""\n'
+        '[[models]]\nname = "stub"\nprovider = "stub"\nalias = "stub"\n',
+        ".vibe/trusted_folders.toml": 'trusted = ["PROJECT"]\nuntrusted = []\n',
+    },
+    variables={"MISTRAL_API_KEY": "x"},
+)
+DECLARED = (KILO, CLINE_CLI, DROID_CLI, CONTINUE_CLI, KIMI, GROK, VIBE)
 
 
 class DeclaredAgent(LiveAgent):
     """A client that is driven by its row."""
 
     row: ClassVar[Declared]
+    more: Sequence[str] = ()
+    ready: Sequence[str] = ()
 
     @classmethod
     def of(cls, row: Declared) -> type[Self]:
@@ -291,7 +325,16 @@ class DeclaredAgent(LiveAgent):
         return {**named, "PATH": os.pathsep.join([*map(str, beside), os.environ["PATH"]])}
 
     def arguments(self) -> list[str]:
-        return [self._said(text) for text in (*self.row.always, *self.row.arguments)]
+        return [self._said(text) for text in (*self.row.always, *self.row.arguments, *self.more)]
+
+    def opens(self, how: Sequence[str]) -> Self:
+        """Begin the next session in the terminal with its only one, or a copy of that."""
+        (transcript,) = self.transcripts()
+        place = ADAPTERS[self.agent].INFO.session_place
+        name = transcript.parents[place.count("/")].name if place else transcript.stem
+        self.more = [text.replace("ID", name) for text in how]
+        self.ready = [self.row.ready, *self.typed, LASTING]  # the session's own words are on the screen
+        return self
 
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:
         always = [self._said(text) for text in self.row.always]
@@ -302,7 +345,7 @@ class DeclaredAgent(LiveAgent):
         if self.row.trust and self.row.trust in screen:
             self.terminal.press("Enter")
             return False
-        return self.row.ready in screen
+        return any(text in screen for text in self.ready or [self.row.ready])
 
     def is_busy(self, screen: str) -> bool:
         return self.row.busy in screen
@@ -314,7 +357,8 @@ class DeclaredAgent(LiveAgent):
         self.terminal.wait(f"{self.agent} to quit", lambda _: self.terminal.ended())
 
     def recorded(self, text: str) -> bool:
-        files = [found for path in self.transcripts() for found in path.parent.glob(f"{path.name}*")]
+        folders = [(path.parent, path.name) for path in self.transcripts()]
+        files = [found for folder, name in folders for part in (f"{name}*", "*/*.json*") for found in folder.glob(part)]
         return any(json.dumps(text).strip('"').encode() in path.read_bytes() for path in files)
 
     def transcripts(self) -> list[Path]:

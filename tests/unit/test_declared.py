@@ -18,12 +18,12 @@ from skilld.agents.base import CutError, named_by
 from skilld.agents.declared import local
 from skilld.agents.gathering import Document
 from skilld.ingest import gathered
-from skilld.ingest.discover import Root, roots
+from skilld.ingest.discover import Root, roots, skill_places
 from skilld.ingest.follow import Follower
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.store import Store
-from skilld.types import RawLine, SkillUse, Turn
-from support.truth import events_of
+from skilld.types import How, RawLine, SkillUse, Turn
+from support.truth import events_of, events_of_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 NOW = 1_795_000_000.0
@@ -106,6 +106,74 @@ class Cline:
 
 def _said(store: Store, agent: str) -> int:
     return int(store.transcripts.summary().get(agent, {}).get("turns", 0))
+
+
+def test_of_cline_the_clients_own_words_around_a_prompt_are_left_out() -> None:
+    notice = "<mode_notice>The user switched from plan mode to act mode before sending this message.</mode_notice>\n"
+    team = "spawn a team of agents for the following task: find TODO"
+    commands = (f'<user_command slash="{name}">{words}</user_command>' for name, words in (("team", team), ("new", "")))
+    said = ("no, keep Python", *commands)
+    texts = [notice + f'<user_input mode="act">{words}</user_input>' for words in said]
+    records = [
+        {"id": f"u{number}", "role": "user", "content": [{"type": "text", "text": text}], "ts": number}
+        for number, text in enumerate(texts)
+    ]
+    turns = [event for event in events_of_records(ADAPTERS["cline"], *records) if isinstance(event, Turn)]
+    assert [(turn.text, turn.how) for turn in turns] == [("no, keep Python", How.TYPED), ("find TODO", How.COMMAND)]
+
+
+def _grok(session: str, event: str, words: str, at: int) -> dict[str, Any]:
+    update = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": words}}
+    meta = {"eventId": event, "agentTimestampMs": at}
+    return {"params": {"sessionId": session, "update": {**update, "_meta": {"promptIndex": 0}}, "_meta": meta}}
+
+
+def test_what_a_fork_of_grok_build_copies_has_the_key_of_the_original() -> None:
+    first = events_of_records(ADAPTERS["grok-build"], _grok("s1", "s1-2", "no tabs", 1), name="s1/updates.jsonl")
+    fork = (_grok("s2", "s1-2", "no tabs", 1), _grok("s2", "s2-13", "no tabs", 2))
+    copies = events_of_records(ADAPTERS["grok-build"], *fork, name="s2/updates.jsonl")
+    keys = [event.key for event in (*first, *copies) if isinstance(event, Turn)]
+    assert len(keys) == 3
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_of_a_fork_of_continue_only_what_was_typed_since_it_began_counts(tmp_path: Path) -> None:
+    sessions = tmp_path / ".continue/sessions"
+    sessions.mkdir(parents=True)
+    typed = [{"text": "after the fork", "timestamp": 70_000}, {"text": "good morning", "timestamp": 10_000}]
+    (sessions.parent / "input_history.json").write_text(json.dumps(typed))
+    index = [{"sessionId": "a", "title": "b", "dateCreated": "10003"}, {"sessionId": "b", "dateCreated": "60000"}]
+    (sessions / "sessions.json").write_text(json.dumps(index, indent=2))
+    history = [{"message": {"role": "user", "content": words}} for words in ("good morning", "after the fork")]
+    read = {}
+    for name, said in (("a", history[:1]), ("b", history)):
+        (sessions / f"{name}.json").write_text(json.dumps({"sessionId": name, "history": said}))
+        events = events_of(ADAPTERS["continue"], sessions / f"{name}.json")
+        read[name] = [event.text for event in events if isinstance(event, Turn)]
+    assert read == {"a": ["good morning"], "b": ["after the fork"]}
+
+
+def test_a_branch_of_mistral_vibe_is_no_sub_agent(tmp_path: Path) -> None:
+    about: dict[str, dict[str, Any]] = {
+        "a": {"parent_session_id": None, "child_sessions": [{"session_id": "c", "tool_call_id": "t", "agent": "x"}]},
+        **{name: {"parent_session_id": "a"} for name in "bc"},
+        "d": {"parent_session_id": "gone"},
+    }
+    typed = {"type": "message", "role": "user", "id": "rs-1", "content": [{"type": "text", "text": "no tabs"}]}
+    read = {}
+    for name, meta in about.items():
+        for below, content in (
+            ("meta.json", meta),
+            ("CURRENT", {"generation": "1", "session_id": name}),
+            ("generations/1/manifest.json", {"projection_state": {"chunks": ["x"]}}),
+            ("chunks/x.json", [typed]),
+        ):
+            (tmp_path / name / below).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name / below).write_text(json.dumps(content))
+    for name in about:
+        events = events_of(ADAPTERS["mistral-vibe"], tmp_path / name / "CURRENT")
+        read[name] = [event.key for event in events if isinstance(event, Turn)]
+    assert read == {"a": ["mistral-vibe:rs-1"], "b": ["mistral-vibe:rs-1"], "c": [], "d": []}
 
 
 class TestADocumentThatIsRewritten:
@@ -223,6 +291,12 @@ def test_an_agent_that_must_be_asked_for_has_roots_only_where_they_are_named(tmp
     named = roots(tmp_path, {}, {"kiro": [tmp_path / ".kiro"], "aider": [tmp_path / "acme"]})
     assert Root("kiro", tmp_path / ".kiro/sessions/cli") in named
     assert Root("aider", tmp_path / "acme") in named
+
+
+def test_a_root_may_be_a_store_of_several_parts(tmp_path: Path) -> None:
+    store = tmp_path / "data/sessions"
+    assert Root("cline", store) in roots(tmp_path, {}, {"cline": [store]})
+    assert tmp_path / "skills" in skill_places("cline", tmp_path, {}, {"cline": [store]}).absolute
 
 
 def _second(path: Path, sessions: Sequence[str]) -> sqlite3.Connection:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.ingest.discover import FileStates, Folders, Root
+from skilld.ingest.discover import FileStates, Folders, Root, transcripts
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000
@@ -106,3 +106,30 @@ def test_of_a_database_its_own_folder_alone_is_looked_at_and_its_log_counts(tmp_
     assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == []
     write(tmp_path / "opencode.db-wal", "more", NOW)
     assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == [found]
+
+
+def test_a_sessions_own_folder_is_not_looked_into_and_the_newest_are_known(tmp_path: Path) -> None:
+    for number in range(40):
+        write(tmp_path / f"wd_p/session_{number:02}/agents/main/wire.jsonl", at=LONG_AGO + number)
+    write(tmp_path / "wd_p/session_00/agents/agent-0/wire.jsonl")
+    (tmp_path / "wd_q/session_x/agents/main/wire.jsonl").mkdir(parents=True)  # no file, whatever its name
+    root, folders, seen = Root("kimi-code", tmp_path), Folders(), FileStates()
+    found = sorted(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO))
+    assert found == [str(tmp_path / f"wd_p/session_{number:02}/agents/main/wire.jsonl") for number in range(40)]
+    assert [path.split("/")[-4] for path in folders.newest[root]] == [f"session_{number:02}" for number in range(8, 40)]
+    assert sorted(path for path, _ in transcripts(root)) == list(map(Path, found))
+
+
+def test_an_old_session_that_goes_on_is_one_of_the_newest_after_a_full_look(tmp_path: Path) -> None:
+    for number in range(33):
+        write(tmp_path / f"p/{number:02}/updates.jsonl", at=LONG_AGO + number)
+    for folder in (tmp_path / "p", tmp_path):
+        os.utime(folder, (LONG_AGO, LONG_AGO))
+    root, folders, seen = Root("grok-build", tmp_path), Folders(), FileStates()
+    for path in folders.changed(root, seen, NOW, quiet_since=HOUR_AGO):
+        seen.note(path, 1, Path(path).stat().st_mtime)
+    oldest = tmp_path / "p/00/updates.jsonl"
+    write(oldest, "longer", at=NOW - 60)
+    assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == []
+    assert list(folders.changed(root, seen, NOW, quiet_since=None)) == [str(oldest)]
+    assert str(oldest) in folders.newest[root]

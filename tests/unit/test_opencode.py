@@ -139,3 +139,35 @@ class TestTypedList:
     @pytest.mark.parametrize("data", [b"\xff\n{}\n[]\n", b'{"input": 5, "parts": 7}\n', b'{"parts": [{"source": 1}]}'])
     def test_what_is_no_entry_is_passed_over(self, data: bytes) -> None:
         assert TypedList(data).typed("x") is None
+
+
+def _said(text: str, *, headless: bool = False, title: str | None = None) -> dict[str, Any]:
+    rules = [{"permission": name, "action": "deny"} for name in ("question", "plan_enter", "plan_exit")]
+    message = {"id": "m", "session": "s", "directory": "/w", "created": 1, "data": json.dumps({"role": "user"})}
+    parts = [{"id": "p", "type": "text", "text": text, "title": title}]
+    return {"message": [{**message, "permission": json.dumps(rules) if headless else None}], "parts": parts}
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (_said("no, keep it short", headless=True), ["no, keep it short"]),
+        (_said('"no, keep it short"', headless=True), []),  # as the client writes a run's argument
+        (_said("continue", headless=True), []),
+        (_said("always use tabs", headless=True), []),
+        (
+            _said("# Notes for 1.3, past tense\nBe brief.", title="/notes:skill for 1.3, past tense"),
+            ["for 1.3, past tense"],
+        ),
+        (_said("# Notes", title="/notes:skill for 1.4"), []),
+    ],
+    ids=["gone-on-with", "quoted", "a-word", "not-listed", "arguments-amid", "title-not-listed"],
+)
+def test_the_list_tells_what_was_typed_in_a_headless_session_and_to_a_skill(
+    record: dict[str, Any], expected: list[str]
+) -> None:
+    parser = opencode.parser(RECORDS)
+    inputs = ("no, keep it short", '"no, keep it short"', "continue", "/notes:skill for 1.3, past tense")
+    parser.listen(history(*map(prompt, inputs)))
+    (line,) = raw_lines(json.dumps(record).encode())
+    assert [event.text for event in parser.feed(line) if isinstance(event, Turn)] == expected

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from watchdog.events import FileModifiedEvent
-from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
 from skilld.ingest import watch
 from skilld.ingest.watch import Watcher
 from support.waiting import wait_for
+from support.watches import LINUX, inotify, overflow
 
 
 class Told:
@@ -101,69 +100,106 @@ def test_a_folder_that_went_and_came_again_is_watched_again(
     _write(told, folder / "a.jsonl")
 
 
-def test_events_that_the_kernel_lost_are_told(watcher: Watcher, told: Told) -> None:
-    del watcher
-    logging.getLogger("watchdog.observers.inotify_c").warning("inotify queue overflow")
+@LINUX
+def test_events_that_the_kernel_lost_are_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+    watcher.watch([tmp_path])
+    inotify(watcher)._fd.handle_event(overflow())
     assert told.lost == 1
 
 
+@LINUX
 def test_a_watcher_that_died_starts_over(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
-    observer = watcher._observer
-    assert observer is not None
-    observer.stop()
-    observer.join()
+    inotify(watcher).stop()
     before = watcher.alive
     watcher.restart()
     assert (before, watcher.alive) == (False, True)
     _write(told, tmp_path / "a.jsonl")
 
 
-def test_a_watcher_that_was_stopped_leaves_no_ear_behind(told: Told) -> None:
+@LINUX
+def test_a_folder_that_took_the_name_of_another_is_watched(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+    for name in ("p/a", "p/b"):
+        (tmp_path / name).mkdir(parents=True)
+    watcher.watch([tmp_path / "p"])
+    (tmp_path / "p/a").rename(tmp_path / "p/b")  # over an empty one, which is no more
+    wait_for("the new name", lambda: (tmp_path / "p/b/x").write_text("x") and str(tmp_path / "p/b/x") in told.changed)
+    (tmp_path / "p/b/below").mkdir()
+    _write(told, tmp_path / "p/b/x")
+    wait_for("a folder in it", lambda: str(tmp_path / "p/b/below") in inotify(watcher)._watches)
+
+
+@LINUX
+def test_below_a_sparse_folder_what_is_kept_and_what_comes_is_watched(
+    watcher: Watcher, told: Told, tmp_path: Path
+) -> None:
+    for name in ("old", "new"):
+        (tmp_path / "p" / name).mkdir(parents=True)
+    assert watcher.watch([tmp_path], sparse=[tmp_path]) == [tmp_path]
+    kept = {str(tmp_path / "p"), str(tmp_path / "p/new"), str(tmp_path / "p/gone")}
+    assert watcher.keep(tmp_path, kept) == kept - {str(tmp_path / "p/gone")}
+    assert watcher.keep(tmp_path, kept) == set()
+    (tmp_path / "p/old/a.jsonl").write_text("x")
+    _write(told, tmp_path / "p/new/a.jsonl")
+    (tmp_path / "p/newest/main").mkdir(parents=True)
+    (tmp_path / "p/newest/main/a.jsonl").write_text("x")
+    wait_for("the newest", lambda: str(tmp_path / "p/newest/main/a.jsonl") in told.changed)
+    assert str(tmp_path / "p/old/a.jsonl") not in told.changed
+
+
+@LINUX
+def test_folders_of_sessions_that_grew_old_are_let_go(
+    watcher: Watcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "_SPARE", 1)
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+    watcher.watch([tmp_path], sparse=[tmp_path])
+    watcher.keep(tmp_path, {str(tmp_path / "a"), str(tmp_path / "b")})
+    watcher.keep(tmp_path, {str(tmp_path / "c")})
+    assert set(inotify(watcher)._watches) == {str(tmp_path), str(tmp_path / "c")}
+
+
+@pytest.fixture
+def observing(monkeypatch: pytest.MonkeyPatch, told: Told) -> Iterator[Watcher]:
+    """Give a watcher as on macOS, with this system's observer."""
+    monkeypatch.setattr(sys, "platform", "darwin")
     made = Watcher(changed=told.changed.append, lost=told.is_lost, appeared=told.has_appeared)
+    yield made
     made.stop()
-    logging.getLogger("watchdog.observers.inotify_c").warning("inotify queue overflow")
-    assert told.lost == 0
 
 
 def test_an_event_that_names_the_real_place_of_a_linked_folder_is_told_by_the_links_name(
-    monkeypatch: pytest.MonkeyPatch, told: Told, tmp_path: Path
+    observing: Watcher, told: Told, tmp_path: Path
 ) -> None:
-    observer = Observer()
-    observer.start()
-    monkeypatch.setattr(watch, "_observer", lambda: observer)
     (tmp_path / "dotfiles/projects").mkdir(parents=True)
     (tmp_path / ".claude").symlink_to(tmp_path / "dotfiles")
     folder = tmp_path / ".claude/projects"
-    made = Watcher(changed=told.changed.append, lost=told.is_lost, appeared=told.has_appeared)
-    try:
-        assert made.watch([folder]) == [folder]
-        emitter = next(iter(observer.emitters))
-        emitter.queue_event(FileModifiedEvent(str(tmp_path / "dotfiles/projects/p/a.jsonl")))  # as FSEvents does
-        wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed)
-    finally:
-        made.stop()
+    assert observing.watch([folder]) == [folder]
+    assert isinstance(observing._watches, watch._Observed)
+    emitter = next(iter(observing._watches._observer.emitters))
+    emitter.queue_event(FileModifiedEvent(str(tmp_path / "dotfiles/projects/p/a.jsonl")))  # as FSEvents does
+    wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed)
 
 
 def test_on_macos_the_home_folder_is_not_watched_for_what_may_come(
-    monkeypatch: pytest.MonkeyPatch, watcher: Watcher, told: Told, tmp_path: Path
+    observing: Watcher, told: Told, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
     folder = tmp_path / ".claude/projects"
-    assert watcher.watch([folder]) == []
+    assert observing.watch([folder]) == []
     folder.mkdir(parents=True)
-    assert watcher.watch([folder]) == [folder]
+    assert observing.watch([folder]) == [folder]
     _write(told, folder / "a.jsonl")
     assert told.appeared == 0
 
 
 @pytest.mark.parametrize("error", [OSError, RuntimeError, SystemError])
 def test_a_watch_that_cannot_be_had_is_left_to_the_sweep(
-    monkeypatch: pytest.MonkeyPatch, watcher: Watcher, tmp_path: Path, error: type[Exception]
+    monkeypatch: pytest.MonkeyPatch, observing: Watcher, tmp_path: Path, error: type[Exception]
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr(BaseObserver, "schedule", refuse)
-    assert watcher.watch([tmp_path]) == []
-    assert watcher.folders == 0
+    assert observing.watch([tmp_path]) == []
+    assert observing.folders == 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import logging
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +15,7 @@ from skilld.daemon.watching import FolderWatch
 from skilld.ingest.discover import Root
 from skilld.store import connection
 from support.waiting import LIMIT, wait_for
-
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a matter of inotify")
+from support.watches import LINUX, inotify, overflow
 
 
 @pytest.fixture
@@ -79,28 +76,46 @@ def test_folders_beyond_the_kernels_limit(
     assert text == "watching  6 folders beyond the kernel's watch limit, polled every 30 s\n"
 
 
+@LINUX
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
 def test_events_that_were_lost(
     watching: FolderWatch, posted: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
 ) -> None:
     for _ in range(times):
-        logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
+        inotify(watching._watcher)._fd.handle_event(overflow())
     assert said(watching, capsys) == f"watching  lost events {words} and rescanned everything\n"
     assert posted == [Tick("look"), Tick("full sweep")] * times
     assert watching.reliable
 
 
+@LINUX
 def test_what_lost_events_left_unwatched_is_watched_again(
     watching: FolderWatch, posted: list[Message], folder: Path
 ) -> None:
-    observer = watching._watcher._observer
-    assert observer is not None
-    observer.unschedule_all()  # as the folders are of which the kernel could not tell that they came
-    logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
+    watches = inotify(watching._watcher)
+    watches._release(str(folder / "p0"))  # as a folder is of which the kernel could not tell that it came
+    watches._fd.handle_event(overflow())
     watching.look()
     file = folder / "p0/s.jsonl"
     file.write_bytes(b"{}\n")
     wait_for("the file", lambda: Changed(str(file)) in posted, LIMIT)
+
+
+@LINUX
+def test_a_session_that_went_on_before_it_was_watched_is_looked_at(tmp_path: Path, posted: list[Message]) -> None:
+    root = Root("kimi-code", tmp_path)
+    paths = [tmp_path / f"wd_p/session_{name}/agents/main/wire.jsonl" for name in "ab"]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"{}\n")
+    watching = FolderWatch([root], posted.append)
+    try:
+        watching.keep({root: {str(paths[0]): paths[0].stat().st_mtime, str(paths[1]): 1.0}})
+        assert posted == [Changed(str(paths[1]))]
+        paths[0].write_bytes(b"{}\n{}\n")
+        wait_for("its next line", lambda: Changed(str(paths[0])) in posted, LIMIT)
+    finally:
+        watching.stop()
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "9p", "cifs", "fuse.sshfs"])

@@ -73,6 +73,7 @@ INFO = AgentInfo(
     home=".gemini/antigravity-cli",
     home_variables=(),
     stores=("brain",),
+    session_place=".system_generated/logs/transcript.jsonl",
     typed_list=(_HISTORY,),
     asked_for=True,
     project_skills=(".agents/skills",),
@@ -87,10 +88,4 @@ INFO = AgentInfo(
     tool_calls="`tool_calls` of the planner; no outcomes",
     own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
-ADAPTER = Declared(
-    INFO,
-    FORMAT,
-    lambda path: path.name == "transcript.jsonl" and path.parent.name == "logs",
-    read_history,
-    optional=True,
-)
+ADAPTER = Declared(INFO, FORMAT, entries=read_history, optional=True)

@@ -18,11 +18,20 @@ from skilld.agents.gathering import Document
 from skilld.agents.wrapped import labels_of
 
 _INPUT = re.compile(r'\s*<user_input mode="\w{1,32}">(.*)</user_input>\s*', re.DOTALL)
+# Both read in the client: a sentence of its own after Tab, and a command whose words it may put a task in front of.
+_NOTICE = re.compile(r"<mode_notice>The user switched from \w+ mode to \w+ mode[\w ]*\.</mode_notice>\s*")
+_COMMAND = re.compile(r'\s*<user_command slash="([\w-]+)">(.*)</user_command>\s*', re.DOTALL)
+_TEAM = "spawn a team of agents for the following task:"
 
 
 def _typed(record: Record) -> str:
-    inputs = (_INPUT.fullmatch(string(part.get("text"))) for part in objects(record.get("content")))
-    return "\n".join(found[1] for found in inputs if found)
+    texts = (_NOTICE.sub("", string(part.get("text"))) for part in objects(record.get("content")))
+    return "\n".join(_as_typed(found[1]) for found in map(_INPUT.fullmatch, texts) if found)
+
+
+def _as_typed(words: str) -> str:
+    command = _COMMAND.fullmatch(words)
+    return f"/{command[1]} {command[2].strip().removeprefix(_TEAM).strip()}" if command else words
 
 
 def _facts(path: PurePath, read: Read) -> Facts:
@@ -72,6 +81,7 @@ INFO = AgentInfo(
     home_variables=("CLINE_DIR",),
     stores=("data/sessions",),
     suffixes=(".messages.json",),
+    session_place="*.messages.json",
     gather=Document("messages", ("agent", "sessionId", "origin")),
     owner=_owner,
     typed_list=("../../cache/user_input_history.jsonl",),
@@ -88,4 +98,4 @@ INFO = AgentInfo(
     tool_calls="`tool_use` and `tool_result` parts; `is_error`",
     own_runs="skilld starts nothing; `--data-dir` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == f"{path.parent.name}.messages.json")
+ADAPTER = Declared(INFO, FORMAT)

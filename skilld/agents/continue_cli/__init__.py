@@ -1,7 +1,8 @@
 """The adapter for Continue's command line: one JSON document per session, rewritten each time, without ids or times.
 
 Seen: 1.5.47. Nothing in the file tells `cn -p` from a typed prompt, so each must stand in `input_history.json`, which
-has the times, too. A prompt that is typed while a tool runs takes the turn before it out of the file.
+has the times, too: one before the session began is a fork's copy. A prompt that is typed while a tool runs takes the
+turn before it out of the file.
 """
 
 from __future__ import annotations
@@ -9,21 +10,33 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from skilld.agents.asked import Question, Reading, Waiting
-from skilld.agents.base import AgentInfo, objects, string
-from skilld.agents.declared import ANY, Format, Kind, Take
+from skilld.agents.base import AgentInfo, Read, objects, string
+from skilld.agents.declared import ANY, Facts, Format, Kind, Take
 from skilld.agents.declared_adapter import Declared
 from skilld.agents.gathering import Document
 from skilld.agents.typed_history import Entry
 from skilld.agents.wrapped import labels_of
 
+_CREATED = re.compile(rb'"dateCreated":\s*"?(\d{1,15})\b')
+_ENTRY = 4096  # bytes
 _CUSTOM = re.compile(r'User provided custom answer: "(.*)"\s*', re.DOTALL)
 
 
 def _answer(result: Reading, _: Waiting) -> list[str]:
     found = _CUSTOM.fullmatch(result.text)
     return [found[1]] if found else []
+
+
+def _facts(path: PurePath, read: Read) -> Facts:
+    """Return when the session began: the index of all says it, after the id and the title."""
+    index = read("sessions.json") or b""
+    name = path.stem.encode("utf-8", "replace")
+    at = max(index.find(b'"sessionId":%b"%b"' % (blank, name)) for blank in (b" ", b""))
+    found = _CREATED.search(index, at, at + _ENTRY) if at >= 0 else None
+    return Facts(began=int(found[1]) / 1000 if found else 0.0)
 
 
 def read_history(data: bytes) -> Sequence[Entry] | None:
@@ -67,6 +80,7 @@ FORMAT = Format(
         )
     },
     refused=("Permission denied by user",),
+    facts=_facts,
     listed=True,
 )  # fmt: skip
 INFO = AgentInfo(

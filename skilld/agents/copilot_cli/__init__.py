@@ -76,6 +76,7 @@ INFO = AgentInfo(
     home=".copilot",
     home_variables=("COPILOT_HOME",),
     stores=("session-state",),
+    session_place="events.jsonl",
     typed_list=("../../command-history-state.json",),
     project_skills=(".github/skills", ".claude/skills", ".agents/skills"),
     user_skills=(".claude/skills", ".agents/skills"),
@@ -90,13 +91,12 @@ INFO = AgentInfo(
     own_runs="skilld starts nothing; `COPILOT_HOME` could isolate it",
 )
 
-_EVENTS = "events.jsonl"
 _HOW = {"steering": How.QUEUED, "queued": How.QUEUED}
 
 
 def is_transcript(path: PurePath) -> bool:
     """Whether this is the event file of a session."""
-    return path.name == _EVENTS
+    return INFO.is_session(path)
 
 
 def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:

@@ -2,7 +2,8 @@
 
 Seen: 1.0.41. `summary.json` tells a headless session. `prompt_context.json` is about the newest run: it says
 `is_non_interactive` once `grok -p -c` went on with a person's session (tests/live/test_more_agents.py). Such a run
-numbers its events from the start, a terminal goes on. The note on a refusal is written twice, at one time.
+numbers its events from the start, a terminal goes on. A fork copies events with the number and name of the session that
+wrote them. The note on a refusal is written twice, at one time.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from skilld.agents.skill_reads import Use
 from skilld.agents.typed_history import Claim
 from skilld.types import Event, How, Ignored, Span
 
-_NUMBER = re.compile(r".*-(\d{1,15})")
+_NUMBER = re.compile(r"(.*)-(\d{1,15})")
 _COMMAND = re.compile(r"/([\w:.-]+)")
 
 
@@ -58,7 +59,8 @@ class GrokParser(DeclaredParser):
     def take(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
         """Note the number of the event first."""
         found = _NUMBER.fullmatch(string(value(record, "params._meta.eventId")))
-        if found and (number := int(found[1])) != self._last:
+        self.writer = short(found[1]) if found else ""
+        if found and (number := int(found[2])) != self._last:
             begins = value(record, "params.update.sessionUpdate") == "background_tasks"
             if number < self._last and (number <= _FIRST or 2 * number < self._last):
                 self._scripted, self._top, self._last = True, max(self._top, self._last), number
@@ -109,6 +111,7 @@ INFO = AgentInfo(
     home=".grok",
     home_variables=("GROK_HOME",),
     stores=("sessions",),
+    session_place="updates.jsonl",
     project_skills=(".grok/skills", ".agents/skills", ".claude/skills", ".cursor/skills"),
     user_skills=(".claude/skills", ".cursor/skills", ".agents/skills"),
     skill_homes=("skills",),
@@ -121,4 +124,4 @@ INFO = AgentInfo(
     tool_calls="`tool_call` and `tool_call_update` with its `status`",
     own_runs="skilld starts nothing; `GROK_HOME` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "updates.jsonl", reads=GrokParser)
+ADAPTER = Declared(INFO, FORMAT, reads=GrokParser)

@@ -86,6 +86,7 @@ INFO = AgentInfo(
     home=".kimi-code",
     home_variables=("KIMI_CODE_HOME",),
     stores=("sessions",),
+    session_place="agents/main/wire.jsonl",
     typed_place=_history,
     project_skills=(".kimi-code/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
@@ -99,10 +100,4 @@ INFO = AgentInfo(
     tool_calls="`tool.call` and `tool.result` events",
     own_runs="skilld starts nothing; `KIMI_CODE_HOME` could isolate it",
 )
-ADAPTER = Declared(
-    INFO,
-    FORMAT,
-    lambda path: path.name == "wire.jsonl" and path.parent.name == "main",
-    lambda data: lines_of(data, "content"),
-    joins=True,
-)
+ADAPTER = Declared(INFO, FORMAT, entries=lambda data: lines_of(data, "content"), joins=True)

@@ -46,6 +46,7 @@ INFO = AgentInfo(
     home=".letta",
     home_variables=(),
     stores=("transcripts",),
+    session_place="transcript.jsonl",
     project_skills=(".skills", ".agents/skills"),
     user_skills=(),
     skill_homes=("skills",),
@@ -58,4 +59,4 @@ INFO = AgentInfo(
     tool_calls="`tool_call` lines with their `resultOk`",
     own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "transcript.jsonl")
+ADAPTER = Declared(INFO, FORMAT)

@@ -1,7 +1,8 @@
 """The adapter for Mistral Vibe: a store of snapshots and a journal per session, found through CURRENT.
 
 Seen: 3.0.3. The chunks of the newest snapshot hold all entries, the journal what came since. The id of a prompt tells
-who it is of: `rs-` is a terminal's, `user-turn-` a headless run's. Everything is replaced by rename.
+who it is of: `rs-` is a terminal's, `user-turn-` a headless run's. A branch copies entries with their
+ids. Everything is replaced by rename.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from skilld.agents.asked import Question, Reading, Waiting
-from skilld.agents.base import AgentInfo, Beside, mapping, objects, read_object, string
-from skilld.agents.declared import ANY, Format, Kind, Record, Take, milliseconds, sequence, value
+from skilld.agents.base import AgentInfo, Beside, Read, mapping, objects, read_object, short, string
+from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, milliseconds, sequence, value
 from skilld.agents.declared_adapter import Declared
 from skilld.agents.skill_reads import Use
 from skilld.agents.wrapped import last
@@ -29,8 +30,8 @@ def gather(path: PurePath, beside: Beside) -> Iterator[bytes]:
     meta = mapping(read_object(beside.read("meta.json") or b""))
     generation = string(current.get("generation"))
     manifest = mapping(read_object(beside.read(f"generations/{generation}/manifest.json") or b""))
-    head = {"cwd": value(meta, "environment.working_directory"), "parent": meta.get("parent_session_id")}
-    yield _line({"type": "head", "session": current.get("session_id"), **head})
+    cwd = value(meta, "environment.working_directory")
+    yield _line({"type": "head", "session": current.get("session_id"), "cwd": cwd})
     for name in sequence(value(manifest, "projection_state.chunks")):
         chunk = beside.read(f"chunks/{name}.json") if isinstance(name, str) else None
         entries = mapping(read_object(b'{"entries":%b}' % chunk)).get("entries") if chunk else None
@@ -39,6 +40,16 @@ def gather(path: PurePath, beside: Beside) -> Iterator[bytes]:
     for line in (beside.read(journal) or b"").splitlines() if journal else ():
         delta = value(read_object(line), "payload.delta")
         yield from (_line(mapping(each.get("entry"))) for each in objects(delta) if each.get("entry"))
+
+
+def _facts(path: PurePath, read: Read) -> Facts:
+    """Return whether this is a sub-agent: a branch names a parent, too, which does not list it as a child."""
+    parent = short(mapping(read_object(read("meta.json") or b"")).get("parent_session_id"))
+    if not parent:
+        return Facts()
+    above = read_object(read(f"../{PurePath(parent).name}/meta.json") or b"")
+    children = {string(child.get("session_id")) for child in objects(mapping(above).get("child_sessions"))}
+    return Facts(subagent=above is None or path.parent.name in children)
 
 
 def _line(record: Record) -> bytes:
@@ -89,13 +100,13 @@ FORMAT = Format(
     ),
     session="session",
     cwd="cwd",
-    subagent={"parent": ANY},
     at="createdAt",
     time=milliseconds,
     skills={"skill.read": "name"},
     skill_file=_folder,
     own_skills=True,
     questions={"ui.ask_user_question": Question(answers=_answers)},
+    facts=_facts,
     name=lambda path: path.parent.name,
 )  # fmt: skip
 INFO = AgentInfo(
@@ -105,6 +116,7 @@ INFO = AgentInfo(
     home_variables=("VIBE_HOME",),
     stores=("logs/session/unified",),
     suffixes=("CURRENT",),
+    session_place="CURRENT",
     gather=gather,
     project_skills=(".vibe/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
@@ -114,9 +126,9 @@ INFO = AgentInfo(
     verified="3.0.3 on 2026-11-22",
     kept_as="snapshots and a journal, replaced",
     typed_by="`user` messages whose id begins with `rs-`",
-    unattended="ids that begin with `user-turn-`; sub-agents have a `parent_session_id`",
+    unattended="ids that begin with `user-turn-`; sub-agents are `child_sessions` of another",
     skill_use="a `skill.read` effect or the body behind a typed skill, which name the folder",
     tool_calls="`effect` entries with their `state`",
     own_runs="skilld starts nothing; `VIBE_HOME` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "CURRENT")
+ADAPTER = Declared(INFO, FORMAT)

@@ -80,6 +80,17 @@ class TypedList:
             return self._as_arguments(folded)
         return None if _AS_ARGUMENT.fullmatch(text.strip()) else (text, False)
 
+    def of_command(self, line: str) -> tuple[str, bool] | None:
+        """Return what `typed` does of the line with which a skill was called."""
+        command = _COMMAND.fullmatch(line.strip())
+        known = not self.is_known or fold(line) in self._prompts
+        return (command[1].strip() if command else "", True) if known else None
+
+    def in_a_terminal(self, text: str) -> bool:
+        """Whether a text was typed for sure: it has blanks, and is not in the quotes that a run would put around it."""
+        is_argument = _AS_ARGUMENT.fullmatch(text.strip())
+        return self.is_known and " " in text.strip() and not is_argument and fold(text) in self._prompts
+
     def may_be(self, arguments: str) -> bool:
         """Whether these may have been typed as the arguments of a command."""
         return not self.is_known or not arguments or fold(arguments) in self._arguments
@@ -183,11 +194,12 @@ class Parser:
         text = "\n".join(string(part.get("text")) for part in own)
         if not parts:
             return
-        if _is_headless(message):
+        title = next((title for part in own if (title := string(part.get("title")))), "")
+        if _is_headless(message) and not self._typed.in_a_terminal(text):  # a person may go on with such a session
             yield Ignored("headless", span)
         elif not text.strip():
             yield Ignored("added by the client", span)
-        elif (typed := self._typed_of(text, message)) is None:
+        elif (typed := self._typed.of_command(title) if title else self._typed_of(text, message)) is None:
             yield Ignored("not typed", span)
         else:
             if (folder := skill_folder(text)) is not None:
@@ -324,6 +336,7 @@ FIRST = Query(
         "parts": """
             SELECT id, json_extract(data, '$.type') AS type, json_extract(data, '$.text') AS text,
             json_extract(data, '$.synthetic') AS synthetic, json_extract(data, '$.ignored') AS ignored,
+            json_extract(data, '$.metadata.kilo.injected.title') AS title,
             json_extract(data, '$.tool') AS tool, json_extract(data, '$.state.status') AS status,
             json_extract(data, '$.state.input') AS input, json_extract(data, '$.state.metadata') AS metadata,
             json_extract(data, '$.state.time.start') AS started,

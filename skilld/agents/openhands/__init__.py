@@ -99,6 +99,7 @@ INFO = AgentInfo(
     home_variables=("OPENHANDS_PERSISTENCE_DIR",),
     stores=("conversations",),
     suffixes=(".json",),
+    session_place=_STATE,
     gather=gather,
     owner=_owner,
     asked_for=True,
@@ -115,4 +116,4 @@ INFO = AgentInfo(
     tool_calls="`ActionEvent` and `ObservationEvent` with its `is_error`",
     own_runs="skilld starts nothing; `OPENHANDS_PERSISTENCE_DIR` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == _STATE)
+ADAPTER = Declared(INFO, FORMAT)

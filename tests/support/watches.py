@@ -1,0 +1,23 @@
+"""What tests of watched folders share: the mark of those that are about inotify, what it is, and its word of loss."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, WatchDescriptor
+
+from skilld.ingest.watch import Watcher, _Inotify
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a matter of inotify")
+
+
+def inotify(watcher: Watcher) -> _Inotify:
+    """Return what watches on Linux."""
+    assert isinstance(watcher._watches, _Inotify)
+    return watcher._watches
+
+
+def overflow() -> InotifyEvent:
+    """Return what the kernel says where its queue was full."""
+    return InotifyEvent(WatchDescriptor(-1), InotifyConstants.IN_Q_OVERFLOW, 0, b"")
