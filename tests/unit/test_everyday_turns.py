@@ -110,3 +110,28 @@ def test_what_a_rule_needs_is_not_cut_off(said: str, change: str) -> None:
 @pytest.mark.parametrize("said", ["you left out the photos of each recipe", "you forgot the photos again"])
 def test_a_reproach_is_not_turned_into_its_opposite(said: str) -> None:
     assert changes(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("I told you: always name photos after the recipe", "Always name photos after the recipe."),
+        ("like I said twice, never crop photos", "Never crop photos."),
+        ("wie gesagt: immer WebP für Fotos nehmen", "Immer WebP für Fotos nehmen."),
+        ("je te l'ai déjà dit : toujours nommer les photos", "Toujours nommer les photos."),
+        ("ya te lo dije: usa siempre WebP", "Usa siempre WebP."),
+        ("я же говорил: всегда называй фото по рецепту", "Всегда называй фото по рецепту."),
+        ("photos must always be square in this project", "Photos must always be square in this project."),
+        ("in this repo every recipe has to have a date", "In this repo every recipe has to have a date."),
+        ("i told Tom: always name photos after the recipe", None),
+        ("the total must never be negative", None),
+        ("there must always be a bug in this project", None),
+    ],
+)
+def test_what_is_said_again_or_of_the_project_is_heard(said: str, change: str | None) -> None:
+    assert changes(said) == ([change] if change else [])
+
+
+def test_a_rule_of_the_project_is_no_talk_about_the_product() -> None:
+    told = changes("photos must always be square in this project", "always name photos after the recipe")
+    assert told == ["Photos must always be square in this project.", "Always name photos after the recipe."]

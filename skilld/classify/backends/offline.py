@@ -90,7 +90,7 @@ class Offline:
                 heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
                 taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
                 heard += _apart(taken_up, heard)
-            if heard and any(builds(earlier) for earlier in _just_before(messages[:i])):
+            if heard and any(builds(earlier) and not listen(earlier) for earlier in _just_before(messages[:i])):
                 heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
