@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if len(arguments.names) == 1:
         raise UsageError(
-            "Two skills are needed for a merge",
+            "A merge needs two skills",
             "you named only one skill",
             "Name two skills, or none: skilld consolidate NAME NAME",
         )
