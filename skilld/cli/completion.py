@@ -25,7 +25,7 @@ Found = Mapping[str, str] | Iterable[str]  # what completes, with what it is whe
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "completion", run, "print a script that completes skilld commands in your shell")
+    parser = common.verb(verbs, "completion", run, "print a shell completion script for skilld")
     parser.add_argument(
         "shell", metavar="SHELL", nargs="?", choices=SHELLS, help=f"{', '.join(SHELLS)} (default: the one you use)"
     )

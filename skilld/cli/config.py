@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
     change = common.verb(actions, "set", set_, "change a setting in the file")
     change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     change.add_argument("value", metavar="VALUE", help="the new value; separate list items with commas")
-    change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
+    change.add_argument("--no-check", action="store_true", help="do not test a new model with a question")
     common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
     back = common.verb(actions, "unset", unset, "remove a setting from the file, so that its default applies")
     back.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
@@ -195,7 +195,7 @@ def _refuse_unknown(model: str, values: Mapping[str, Any]) -> None:
     if (found := doubt(model)) and found.certain:
         raise UsageError("Invalid value for model", found.what, found.remedy)
     if found:
-        sys.stderr.write(f"skilld: {found.what}; if it is new, ignore this\n")
+        sys.stderr.write(f"skilld: {found.what}; if the model is new, ignore this\n")
 
 
 def _own_server() -> bool:

@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
         type=Path,
         nargs="?",
         const=Path(),
-        help="only this project's skills (default: the current one)",
+        help="only this project's skills (without FOLDER: the current project's)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
     parser.add_argument(
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if len(arguments.names) == 1:
         raise UsageError(
-            "Two skills are needed for a merge",
+            "A merge needs two skills",
             "you named only one skill",
             "Name two skills, or none: skilld consolidate NAME NAME",
         )

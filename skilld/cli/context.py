@@ -158,7 +158,7 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
         console.say(f"  ! {linked}: {console.plain(surprise.why + by)}")
     for twice in loaded_twice(context.files):
         place = f"{short(twice.other, project)}:{twice.line}"
-        console.say(f"  ! {console.plain(place)}: {twice.size} characters are also in {short(twice.path, project)}")
+        console.say(f"  ! {console.plain(place)}: {twice.size} characters also appear in {short(twice.path, project)}")
     for against in contradictions(context.files):
         place, other = (
             f"{short(path, project)}:{line}"

@@ -85,7 +85,7 @@ def _accept_parts(arguments: argparse.Namespace) -> int:
     store = _store()
     (proposal,) = _named(store, arguments.ids)
     if proposal.state is not State.OPEN:
-        raise SkilldError(f"{proposal.id} was not accepted in part", f"it is {proposal.state.value}, not open")
+        raise SkilldError(f"Cannot accept part of {proposal.id}", f"it is {proposal.state.value}, not open")
     number = max(len(parts_of(proposal)), 1)
     if max(arguments.part) > number:
         raise UsageError("No such part", f"{proposal.id} has {counted(number, 'part')}", f"skilld show {proposal.id}")

@@ -30,7 +30,7 @@ _ADVISED = 10  # rules of which it is told what to do
 _ADVICE = {
     "cut": "Remove it",
     "merge": "Say it only once",
-    "move": "Move it to where it is loaded",
+    "move": "Move it to a file that is loaded when it applies",
     "scope": "Limit it to the files it is about",
     "sharpen": "Say it more clearly",
 }
@@ -48,7 +48,7 @@ def add(verbs: common.Verbs) -> None:
     )
     which = "only the rules in this skill or file, or the rule with this ID"
     parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)
-    over.add(parser, "count all transcripts in these folders or stores (s3://...), for the rules in one file")
+    over.add(parser, "check the rules in one file against all transcripts in these folders or object stores (s3://...)")
     parser.add_argument("--mend", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
@@ -85,7 +85,7 @@ def _over(arguments: argparse.Namespace) -> int:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
     for one in found.rules:
         _show(one, whole=False)
-    console.line(f"{counted(found.sessions, 'session')} of that project.")
+    console.line(f"{counted(found.sessions, 'session')} in the file's project.")
     if found.unreadable:
         console.line(f"{counted(len(found.unreadable), 'transcript')} could not be read.")
     return 0

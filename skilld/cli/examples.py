@@ -155,7 +155,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld inspect": (
         ("skilld inspect session.jsonl", ""),
         ("skilld inspect session.jsonl --agent codex --json", ""),
-        ("skilld inspect session.jsonl --explain", "each record, without its words"),
+        ("skilld inspect session.jsonl --explain", "each record, without its text"),
     ),
     "skilld context": (
         ("skilld context", ""),

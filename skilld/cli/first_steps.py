@@ -243,7 +243,7 @@ def _tell_learned(*, listed: bool) -> None:
         console.say(about_waiting(homeless))
     if not proposals and not homeless:
         reasons = checks.why_nothing(known, "until you resume it: skilld resume" if paused else "")
-        console.say("No proposals yet:" if reasons else "No proposals are open. What you decided: skilld report")
+        console.say("No proposals yet:" if reasons else "No open proposals. Your past decisions: skilld report")
         for reason in reasons[:_MOST_REASONS]:
             console.say(f"  {console.plain(reason)}")
 

@@ -79,5 +79,7 @@ def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]
         return next(iter(roots.items()))
     known = ", ".join(str(root) for root in roots)
     if given is not None:
-        raise UsageError("skilld has no repository there", str(given), f"It has repositories for: {known}")
-    raise UsageError("Which skills folder?", f"skilld keeps {len(roots)}", f"Choose one with --root: {known}")
+        raise UsageError("skilld has no repository there", str(given), f"skilld has repositories for: {known}")
+    raise UsageError(
+        "Which skills folder?", f"skilld keeps {len(roots)} repositories", f"Choose one with --root: {known}"
+    )

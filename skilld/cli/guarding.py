@@ -107,7 +107,7 @@ READ_ONLY: Mapping[str, When] = {
 UNATTENDED: Mapping[str, str] = {
     "run": "the service manager starts it; it proposes edits but decides nothing",
     "record": "tools use it to report their tasks; skilld learns only from what the user says",
-    "machines sync": "the daemon starts it; it syncs with the user's own machines, which they joined",
+    "machines sync": "the daemon starts it; it syncs only the machines that the user has joined",
     "team sync": "a timer may start it; it shares only what the user accepted, with the team they joined",
     "mine": "a timer may start it; `skilld.cli.mine.refuse_others` limits what an agent can make it read",
 }

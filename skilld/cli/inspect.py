@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for skill in shown["skills"]:
         console.line(
-            f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'no path in the log'))}"
+            f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'no path in the transcript'))}"
         )
     tools = ", ".join(_used(name, counts) for name, counts in shown["tools"].items())
     console.line(f"tools: {tools or 'none'}")

@@ -95,7 +95,7 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
     from skilld.jobs.waiting import propose
 
     if not arguments.id:
-        raise UsageError("Which learning?", "propose needs an ID.", "List them: skilld learnings")
+        raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
     ask = _ask(store, common.as_text(arguments.id))
     scrub_environment()
     host = Host(common.home(), os.environ)

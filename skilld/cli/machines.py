@@ -38,7 +38,7 @@ def add(verbs: common.Verbs) -> None:
     )
     entering.add_argument("--name", metavar="NAME", default="", help="the name of this machine (default: a random one)")
     entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    common.verb(actions, "leave", leave, "remove what this machine sent from the remote")
+    common.verb(actions, "leave", leave, "delete this machine's data from the remote")
     common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", listing=True)
     syncing = common.verb(actions, "sync", sync, "fetch your other machines' decisions and push this machine's")
     syncing.add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
@@ -84,7 +84,9 @@ def join(arguments: argparse.Namespace) -> int:
 
     store = common.store()
     if known := load(store, common.settings().machines.remote):
-        raise SkilldError(_JOIN, f"this machine already joined as {known.person}", "To leave: skilld machines leave")
+        raise SkilldError(
+            _JOIN, f"this machine has already joined as {known.person}", "To leave: skilld machines leave"
+        )
     name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
     address = _address(common.as_text(arguments.remote))
     hub = _hub(Membership("", "", address, name))
@@ -128,10 +130,8 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
     from skilld.team.records import encode
 
     where = console.plain(membership.address)
-    console.line(
-        f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send this to"
-    )
-    console.line(f"{where}, where everyone with access can read it:")
+    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send")
+    console.line(f"the following to {where}, where everyone with access can read it:")
     for record in told.records.values():
         console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
     if not told.records:
@@ -140,7 +140,7 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
     console.line("Later decisions, learnings and repeats are sent once an hour, including your own words.")
     if others:
-        console.line(f"Already there: {', '.join(map(console.plain, others))}.")
+        console.line(f"Already joined: {', '.join(map(console.plain, others))}.")
 
 
 def leave(arguments: argparse.Namespace) -> int:
@@ -158,7 +158,7 @@ def leave(arguments: argparse.Namespace) -> int:
     write_setting(common.places().settings_file, "machines.remote", None)
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
-    console.line("This machine has left. What it sent was removed from the remote.")
+    console.line("This machine has left. Its data was deleted from the remote.")
     console.line(f"  undo: skilld machines join {console.plain(hub.membership.address)}")
     console.line("  Your other machines keep what they already fetched. All decisions stand.")
     return Exit.OK
@@ -239,7 +239,7 @@ def status(arguments: argparse.Namespace) -> int:
         said = counted(len(group.heard), "session")
         console.line(console.paint(f"    {console.plain(group.best.place)}; said in {said}", "dim"))
     if rest:
-        console.line(f"{counted(len(rest), 'learning')} without a file: skilld learnings")
+        console.line(f"{counted(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK
 
 

@@ -17,7 +17,7 @@ from skilld.errors import RefusedError
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "mcp", run, "serve your skills, read-only, to agents without skills (MCP)")
+    parser = common.verb(verbs, "mcp", run, "serve your skills read-only to agents without skill support (MCP)")
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     project = common.folder(arguments.project)
     if sys.stdin.isatty():
         sys.stderr.write(
-            "Agents start this command and talk MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
+            "Agents start this command and speak MCP to it. To set one up: skilld mcp --config AGENT. To quit: Ctrl-D\n"
         )
     shelf = Shelf(
         lambda: inventory.offered(inventory.all_skills([project]), project),

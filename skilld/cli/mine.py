@@ -81,7 +81,7 @@ def _add_elsewhere(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reviews", action="store_true", help="read the repository's review comments on GitHub or GitLab instead"
     )
-    over.add(parser, "report on all transcripts in these folders or stores (s3://...)")
+    over.add(parser, "report on all transcripts in these folders or object stores (s3://...)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -240,7 +240,7 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         if agreed or (usd == 0 and not sys.stdin.isatty()):
             return True
         if not sys.stdin.isatty():
-            sys.stderr.write("No questions were sent: there is no terminal to confirm in. To go ahead: --yes\n")
+            sys.stderr.write("No questions were sent: confirmation needs a terminal. To skip it: --yes\n")
             return False
         return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 

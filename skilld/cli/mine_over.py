@@ -48,7 +48,7 @@ def _as_json(spread: Spread) -> dict[str, Any]:
 
 
 def _show(spread: Spread) -> None:
-    console.line(f"{counted(len(spread.rows), 'session')} read in {counted(spread.files, 'transcript')}.")
+    console.line(f"{counted(len(spread.rows), 'session')} read from {counted(spread.files, 'transcript')}.")
     if spread.unreadable:
         console.line(f"  {counted(len(spread.unreadable), 'transcript')} could not be read")
     for one in spread.judgement.candidates:

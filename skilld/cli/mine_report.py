@@ -16,7 +16,7 @@ from skilld.text import counted
 
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND = ", from a file you specified"
-_NEXT = "\nNothing is live yet. Review it: skilld review"
+_NEXT = "\nNothing is live yet. To review: skilld review"
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def show(report: Report) -> None:
         used = report.usage
         tokens = used.tokens_in + used.tokens_out
         calls = counted(used.calls, "call")
-        console.line(f"  {calls} of {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
+        console.line(f"  {calls} to {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
     if report.asked.stopped:
         console.line(console.paint(f"  stopped: {console.plain(report.asked.stopped)}", "yellow"))
     for one in report.became:

@@ -194,4 +194,4 @@ def _show(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -> None:
     if not told:
         console.line("No request came up in three or more pull requests.")
     elif any(name for _, name, _ in told):
-        console.line("\nNothing is live yet. Review it: skilld review")
+        console.line("\nNothing is live yet. To review: skilld review")

@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("id", metavar="ID", nargs="?", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
-    parser = common.verb(verbs, "why", run_why, "show which of your words a line of a skill came from", listing=True)
+    parser = common.verb(verbs, "why", run_why, "trace a line of a skill back to your words", listing=True)
     parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as SKILL.md:12")
 
 

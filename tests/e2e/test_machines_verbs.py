@@ -66,7 +66,7 @@ def test_join_shows_what_would_be_sent_and_leave_takes_it_back(desk: Desk) -> No
     assert (rule["rule"], rule["standing"], rule["sessions"]) == (PNPM, "open", 1)
     assert rule["file"].endswith("/CLAUDE.md")
     again = tower.program.run("machines", "join", str(desk.remote), "--yes")
-    assert "this machine already joined as tower" in again.stderr
+    assert "this machine has already joined as tower" in again.stderr
     done(tower, "leave")
     assert desk.refs() == []
     assert tower.program.run("machines", "status").returncode == 1

@@ -244,7 +244,7 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     assert f": {SQUASH[0]}" in said
     assert "Bad Name cannot be used: it may contain only lowercase letters" in said
     assert "create squash\n  proposed as " in said
-    assert said.endswith("Nothing is live yet. Review it: skilld review\n")
+    assert said.endswith("Nothing is live yet. To review: skilld review\n")
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
     assert "small commits" in written
     (made,) = program.json("proposals")

@@ -308,7 +308,7 @@ def test_s8_without_a_terminal_no_paid_model_is_asked_unless_it_is_said(home: Pa
         program = _program(home, model)
         done = program.run("mine", "--dry-run")
         assert (done.returncode, len(model.bodies)) == (0, 0), done.stderr
-        assert "No questions were sent: there is no terminal to confirm in. To go ahead: --yes" in done.stderr
+        assert "No questions were sent: confirmation needs a terminal. To skip it: --yes" in done.stderr
         assert program.json("mine", "--dry-run")["stopped"] == "you declined to send the questions"
         assert model.bodies == []
         assert program.json("mine", "--dry-run", "--yes")["calls"] == len(model.bodies) > 0
