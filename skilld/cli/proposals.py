@@ -398,7 +398,7 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(proposal.summary)}")
     if behind is not None and behind.turn == OBSERVED_TURN:
-        console.say(f"  {console.plain(behind.reason)}; nobody said it")
+        console.say(f"  {console.plain(behind.reason)}; not said by you")
         console.say(f"  the agent ran: {console.plain(behind.quote)}")
     else:
         for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
