@@ -323,7 +323,7 @@ def run_why(arguments: argparse.Namespace) -> int:
 def _place_of(given: str) -> tuple[Path, int]:
     name, _, number = given.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
-        raise UsageError("Not a file and line", given, "Use FILE:LINE, such as SKILL.md:12.")
+        raise UsageError("Expected FILE:LINE", given, "For example: SKILL.md:12")
     try:
         return Path(name).expanduser().resolve(strict=True), int(number)
     except (OSError, RuntimeError, ValueError):
