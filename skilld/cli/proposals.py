@@ -323,7 +323,7 @@ def run_why(arguments: argparse.Namespace) -> int:
 def _place_of(given: str) -> tuple[Path, int]:
     name, _, number = given.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
-        raise UsageError("Not a file and line", given, "Use FILE:LINE, such as SKILL.md:12.")
+        raise UsageError("Expected FILE:LINE", given, "For example: SKILL.md:12")
     try:
         return Path(name).expanduser().resolve(strict=True), int(number)
     except (OSError, RuntimeError, ValueError):
@@ -398,7 +398,7 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(proposal.summary)}")
     if behind is not None and behind.turn == OBSERVED_TURN:
-        console.say(f"  {console.plain(behind.reason)}; nobody said it")
+        console.say(f"  {console.plain(behind.reason)}; not said by you")
         console.say(f"  the agent ran: {console.plain(behind.quote)}")
     else:
         for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:

@@ -29,7 +29,7 @@ def add(verbs: common.Verbs) -> None:
         verbs, "recommend", run, "list the skills that fit a task, and what you have said about it", listing=True
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
-    parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one question)")
+    parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one model call)")
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )
@@ -106,7 +106,7 @@ def _asked(store: Store, text: str, skills: list[Skill], found: list[Recommendat
     result, why = model.ask(Fit(model.spec, text, tuple(described(one, found) for one in asked)))
     if not isinstance(result, FitResult):
         sys.stderr.write(
-            f"skilld: the model did not answer, so skills were matched by words only: {console.plain(why)}\n"
+            f"skilld: the model did not answer, so skills were matched by keywords only: {console.plain(why)}\n"
         )
         return found
     return chosen(result.numbers, asked, found)

@@ -99,10 +99,10 @@ def _show_patterns(store: Store, *, as_json: bool) -> int:
 
 
 def _shown(value: object) -> str:
-    """Return a pattern in words: counts by name, the commonest first, and "not known" where there is none."""
+    """Return a pattern in words: counts by name, the commonest first, and "unknown" where there is none."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
-    return "not known" if value is None else str(value)
+    return "unknown" if value is None else str(value)
 
 
 def _task(arguments: argparse.Namespace) -> Task:

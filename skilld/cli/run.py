@@ -335,7 +335,7 @@ def _tell_agents(engine: Engine) -> None:
             absent.append(adapter.INFO.title)
     if absent:
         number = counted(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
-        _row("Not here", f"{number}, followed once you use them (list: skilld doctor)")
+        _row("Not found", f"{number}, followed once you use them (list: skilld doctor)")
 
 
 def _tell_of_the_past(model: str, *, follows: bool) -> None:

@@ -126,16 +126,14 @@ def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) ->
     }
     done: list[str] = []
     did = ""
-    for number, (name, step) in enumerate(steps.items()):
+    for number, step in enumerate(steps.values()):
         try:
             did = step()
             done += [did] if did else []
         except (KeyboardInterrupt, _LeftError) as error:
             left = ", ".join([*steps][number:])
             console.line()
-            console.say(
-                f"Stopped at {name}. {'Done so far' if done else 'So far'}: {'; '.join(done) or 'nothing was changed'}."
-            )
+            console.say("Stopped. " + (f"Done so far: {'; '.join(done)}." if done else "Nothing was changed."))
             console.say(f"Still to decide: {left}. To continue: skilld setup")
             return Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Exit.FAILURE
     first_steps.tell_outcome(listed=bool(did))  # the last step lists what it makes

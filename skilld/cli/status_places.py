@@ -88,7 +88,7 @@ def show_in(name: str) -> None:
     if name == NONE:
         for one in removals():
             one.write()
-            console.say(f"Removed from {console.plain(str(one.path))}.")
+            console.say(f"Removed skilld's status line from {console.plain(str(one.path))}.")
         return
     from skilld.store.meta import STATUSLINES
 
@@ -96,7 +96,7 @@ def show_in(name: str) -> None:
     path = place.path().resolve()  # people link their settings to a repository
     before = _text(path)
     if before is not None and place.take_out(before) != before:
-        console.say(f"{place.title} already shows it: {console.plain(str(path))}")
+        console.say(f"{place.title} already shows how many proposals are waiting: {console.plain(str(path))}")
         return
     try:
         after = place.put(before)

@@ -35,7 +35,7 @@ def add(verbs: common.Verbs) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     made = {
         "join": common.verb(actions, "join", join, "preview what you would share, then share it with your team"),
-        "leave": common.verb(actions, "leave", leave, "leave, and remove what you shared from the remote"),
+        "leave": common.verb(actions, "leave", leave, "leave, and delete your shared rules from the remote"),
         "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", listing=True),
         "sync": common.verb(actions, "sync", sync, "fetch what the others share and push what you share"),
     }
@@ -113,7 +113,9 @@ def join(arguments: argparse.Namespace) -> int:
     if known := load(store, repo.toplevel, common.settings().team.repositories):
         raise SkilldError(_JOIN, f"you are already in this team, as {known.person}", "To leave it: skilld team leave")
     if "," in str(repo.toplevel):
-        raise SkilldError(_JOIN, "the repository's path contains a comma, which the setting does not allow")
+        raise SkilldError(
+            _JOIN, "the repository's path contains a comma, which the team.repositories setting does not allow"
+        )
     name = checked_name(common.as_text(arguments.name)) if arguments.name else random_name()
     remote = common.as_text(arguments.remote)
     address = _address(repo, remote, removed)
@@ -167,7 +169,9 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
     from skilld.team.records import encode
 
     where = console.plain(membership.address)
-    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, you would share this with")
+    console.line(
+        f"As {console.paint(membership.person, 'bold')}, you would share the following, signed with your SSH key, with"
+    )
     console.line(f"everyone who can read {where}:")
     for record in leaving.records:
         if record.rule:
@@ -203,7 +207,7 @@ def leave(arguments: argparse.Namespace) -> int:
     write_setting(file, "team.repositories", ",".join(map(str, left)) if left else None)
     forget(store, membership.repo)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
-    console.line("You have left the team. What you shared was removed from the remote.")
+    console.line("You have left the team. The rules you shared were deleted from the remote.")
     console.line("  undo: skilld team join")
     console.line("  Others may still have what they fetched earlier.")
     return Exit.OK

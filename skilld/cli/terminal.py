@@ -17,9 +17,7 @@ from skilld.errors import RefusedError
 def confirmed(question: str, title: str) -> bool:
     """Ask the person; without a terminal to ask on, raise RefusedError with `title`."""
     if not sys.stdin.isatty():
-        raise RefusedError(
-            title, "it asks for confirmation, and there is no terminal to ask in", "If you are sure: --yes"
-        )
+        raise RefusedError(title, "confirmation needs a terminal", "If you are sure: --yes")
     return says_yes(question, sys.stdout)
 
 

@@ -195,14 +195,14 @@ class _Asking:
 
         text = sheet.file.data.decode("utf-8", "replace")
         if why := self._model.spent():
-            return [], f"not asked about: today's budget is spent ({why})"
+            return [], f"the model was not asked: today's budget is spent ({why})"
         if not sheet.units or counter.count(text) > _MOST_SENT:
-            return [], "not asked about: it is too long" if sheet.units else ""
+            return [], "the model was not asked: the file is too long" if sheet.units else ""
         told = shown(sheet)
         work = Spare(self._model.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
         result, why = self._model.ask(work)
         if not isinstance(result, SpareResult):
-            return [], f"not asked about: {why}"
+            return [], f"no answer from the model: {why}"
         answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
         answers += [Answer(int(number) - 1, text=text) for number, text in result.text.items()]
         return named(sheet, known, answers, counter.count, besides), ""
@@ -290,4 +290,6 @@ def _tell_rest(found: Look) -> None:
     for one in found.dead:
         console.line(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:
-        console.line(f"  ? {console.plain(f'{name}:{doubt.line}: any model may already do this: {doubt.text}')}")
+        console.line(
+            f"  ? {console.plain(f'{name}:{doubt.line}: a model may do this without being told: {doubt.text}')}"
+        )

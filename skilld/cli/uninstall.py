@@ -64,7 +64,7 @@ def from_store() -> tuple[list[Removal], list[str]]:
         own_refs, more = _repositories(store)
         more += _teams(store)
     except SkilldError as error:
-        return [], [f"branches and refs in repositories that skilld no longer tracks: {error}"]
+        return [], [f"branches and refs in your repositories, which skilld can no longer list: {error}"]
     return blocks + own_refs, troubles + more
 
 
@@ -86,7 +86,7 @@ def _teams(store: Store) -> list[str]:
     from skilld.store.meta import MACHINES, TEAM
 
     joined, own = store.meta.get(TEAM, {}), store.meta.get(MACHINES)
-    machines = [f"{own['address']}: what this machine sent; to remove it first: skilld machines leave"] if own else []
+    machines = [f"{own['address']}: this machine's data; to remove it first: skilld machines leave"] if own else []
     return machines + [
         f"{one['address']}: what you share as {one['person']}; to remove it first: "
         f"skilld team leave --repo {in_shell(Path(repo))}"

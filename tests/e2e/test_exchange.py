@@ -399,7 +399,7 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     refs = _git(world.project.root, "for-each-ref")
     unknown = world.program.run("skills", "share", world.notes, "--to", "nosuch", "--yes")
     assert (unknown.returncode, unknown.stdout) == (2, "")
-    assert f"nosuch is not a remote of {world.project.root}" in unknown.stderr
+    assert f"nosuch is not a URL, a folder or a remote of {world.project.root}" in unknown.stderr
     (tmp_path / "empty").mkdir()
     failed = world.program.run("skills", "share", world.notes, "--to", str(tmp_path / "empty"), "--yes")
     assert (failed.returncode, _git(world.project.root, "for-each-ref")) == (1, refs)

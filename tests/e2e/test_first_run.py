@@ -70,7 +70,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     terminal = Terminal(program)
     shown = terminal.read_until("Following your agents.")
     assert terminal.stop() == 130
-    assert "Not here     22 agents, followed once you use them (list: skilld doctor)" in shown
+    assert "Not found    22 agents, followed once you use them (list: skilld doctor)" in shown
     assert "Back-end     offline" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "skilld run --once --backfill 7" in shown
@@ -85,7 +85,7 @@ def test_an_agent_that_is_installed_and_was_not_used_yet_is_told_apart(home: Pat
     program.environment["PATH"] = _client(home, "codex")
     shown = program.run("run", "--once").stdout
     assert "Codex        no sessions yet\n" in shown
-    assert "Not here     21 other agents, followed once you use them" in shown
+    assert "Not found    21 other agents, followed once you use them" in shown
     checks = program.run("doctor").stdout
     assert "agent codex        no sessions yet; skilld watches for " in checks
     assert "not installed: claude-code, opencode, " in checks

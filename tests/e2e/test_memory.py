@@ -105,7 +105,7 @@ def test_a_model_chooses_by_number_when_asked_and_words_decide_without_its_answe
         assert (found["skill"], found["path"].startswith(folder)) == ("deploy", True)
         assert '"deploy: Deploys a release to the shop."' in seen[0]
         failed = program.run("recommend", "write the release notes", "--project", folder, "--ask")
-    assert "matched by words only" in failed.stderr
+    assert "matched by keywords only" in failed.stderr
     assert failed.stdout.startswith(f"fits well  release-notes  {folder}")
     assert "%" not in failed.stdout
     assert [day["calls"] for day in program.json("cost")["days"]] == [3]

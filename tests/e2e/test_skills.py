@@ -250,7 +250,7 @@ def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(libr
     done = library.program.run(*asked, "--json")
     told = json.loads(done.stdout)
     assert (done.returncode, told["covered"], told["backend"]) == (1, None, "offline")
-    assert "found no lasting instructions in 2 messages of yours" in told["reason"]
+    assert "found no lasting instructions in your 2 messages" in told["reason"]
     assert "cannot tell" in library.program.run(*asked).stdout
     with StubModel() as model:
         library.program.environment |= {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}

@@ -78,11 +78,11 @@ def _setup(monkeypatch: pytest.MonkeyPatch, *answers: str | type[BaseException] 
 STOP = KeyboardInterrupt
 Left = tuple[tuple[str | type[BaseException], ...], str, str, list[str]]
 EVERY: list[Left] = [
-    ((STOP,), "Stopped at who judges. So far: nothing was changed.", "who judges, the service, looking back", []),
-    (("offline", STOP), "Stopped at the service. Done so far: offline judges.", "the service, looking back", []),
+    ((STOP,), "Stopped. Nothing was changed.", "who judges, the service, looking back", []),
+    (("offline", STOP), "Stopped. Done so far: offline judges.", "the service, looking back", []),
     (
         ("offline", "y", STOP),
-        "Stopped at looking back. Done so far: offline judges; the service is installed.",
+        "Stopped. Done so far: offline judges; the service is installed.",
         "looking back",
         ["install"],
     ),

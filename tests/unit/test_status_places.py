@@ -119,7 +119,7 @@ def test_a_status_line_of_the_persons_own_stays(home: Path) -> None:
     file.write_text('{"statusLine": {"type": "command", "command": "mine"}}')
     with pytest.raises(SkilldError) as caught:
         setup("--statusline", "claude-code")
-    assert "run skilld statusline too" in (caught.value.remedy or "")
+    assert "also run skilld statusline" in (caught.value.remedy or "")
     assert "mine" in file.read_text()
     assert status_places.removals() == []
 

@@ -50,7 +50,9 @@ _TITLE = "The skill was not archived"
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "archive", archive, "move a skill out of your agents' sight; undo with restore")
+    parser = common.verb(
+        verbs, "archive", archive, "move a skill to the archive, hidden from your agents; undo with restore"
+    )
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
     parser = common.verb(
         verbs, "restore", restore, "bring back an archived skill, or list what is archived", listing=True
@@ -72,7 +74,7 @@ def archive(arguments: argparse.Namespace) -> int:
     where = _archive()
     sweep(where, time.time())
     put_aside(row.path.parent, where, time.time())
-    console.line(f"Archived {console.plain(row.name)}. Its folder was moved: {console.plain(str(row.path.parent))}")
+    console.line(f"Archived {console.plain(row.name)}. Its folder was moved from {console.plain(str(row.path.parent))}")
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
     waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
     if waiting:

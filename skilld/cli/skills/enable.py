@@ -14,10 +14,10 @@ from skilld.text import counted
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    about = "mcp, sync, suggest, chat, recommend"
+    about = "through mcp, sync, suggest, chat and recommend"
     for name, on, text in (
         ("enable", True, f"offer skills to agents again ({about})"),
-        ("disable", False, f"stop offering skills to agents ({about}); agents may still load them themselves"),
+        ("disable", False, f"stop offering skills to agents ({about}); agents may still load them on their own"),
     ):
         parser = common.verb(verbs, name, partial(run, on=on), text)
         parser.add_argument("names", metavar="NAME", nargs="*", help="a skill's name or folder")

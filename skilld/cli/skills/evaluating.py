@@ -49,7 +49,7 @@ def add(verbs: common.Verbs) -> None:
         type=int,
         help="runs per side (default: enough to detect a drop from 80%% to 50%%)",
     )
-    parser.add_argument("--model", metavar="MODEL", help="the model or agent to test, if not the one that judges")
+    parser.add_argument("--model", metavar="MODEL", help="the model or agent to test (default: the one that judges)")
     parser.add_argument(
         "--into-repository", action="store_true", help="propose new cases even if the repository has a remote"
     )
@@ -101,7 +101,7 @@ class _Verb:
             evaluated.cases(self._found, self._cases, dry=self._given.dry_run)
         spec, judge = self._specs()
         if not self._cases or OFFLINE in {spec.model, judge.model}:
-            return self._not_run(_NEEDED if self._cases else "there is no case to run")
+            return self._not_run(_NEEDED if self._cases else "there are no cases to run")
         plan = self._plan(sides, spec, judge)
         expected = estimate(plan, left(plan, self._store.evals.runs(plan.id)))
         self._planned = plan, expected
@@ -239,7 +239,7 @@ class _Verb:
         if self._given.yes:
             return True
         if not sys.stdin.isatty():
-            raise RefusedError(_TITLE, "there is no terminal to confirm in", "To go ahead: --yes")
+            raise RefusedError(_TITLE, "confirmation needs a terminal", "To go ahead: --yes")
         return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
     def _terms(self, spec: Spec) -> Terms:
@@ -311,7 +311,7 @@ def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
         raise UsageError(_TITLE, f"{edit.id} {why}", f"Use {how} {edit.id}.")
     found = versions(edit)
     if found is None:
-        raise SkilldError(_TITLE, f"what {edit.id} changed can no longer be read")
+        raise SkilldError(_TITLE, f"the changes made by {edit.id} can no longer be read")
     data = current.encode("utf-8")
     before, after = found
     try:

@@ -118,7 +118,7 @@ def add_history(verbs: common.Verbs) -> None:
         metavar="REV|PROPOSAL",
         nargs="?",
         default="",
-        help="compare with this (default: show uncommitted changes)",
+        help="the revision to compare with, or the proposal to show (default: uncommitted changes)",
     )
 
 

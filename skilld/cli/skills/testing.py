@@ -26,7 +26,7 @@ _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red"}
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "check whether a skill covers what you said in a session (exit code 0: it covers all that skilld noticed)"
+    text = "check whether a skill covers what you said in a session (exit code 0: it covers everything skilld noticed)"
     parser = common.verb(verbs, "test", run, text, listing=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
     parser.add_argument("--session", metavar="ID", required=True, help="the agent's ID for a past session")
@@ -76,7 +76,7 @@ def _why_unheard(backend: Backend, session: Session) -> str:
     if backend.name != OFFLINE:
         return ""
     said = counted(sum(message.by_person for message in session.messages), "message")
-    return f"the offline rules found no lasting instructions in {said} of yours; a model may find more (skilld setup)"
+    return f"the offline rules found no lasting instructions in your {said}; a model may find more (skilld setup)"
 
 
 def _judge(backend: Backend) -> str:
