@@ -33,7 +33,7 @@ _REASONS = {
     Cue.PREFERENCE: "You stated this as a preference.",
     Cue.CONVENTION: "You said that this is how things are done here.",
     Cue.CONDUCT: "It is about how the agent should behave.",
-    Cue.PRACTICE: "It applies to everything of this kind.",
+    Cue.PRACTICE: "You stated this as a general practice.",
     Cue.DROPPED: "You said that this is no longer done, or is someone else's job.",
     Cue.CORRECTION: "It corrects what the skill says.",
     Cue.CONSENT: "You want to be asked before this is done.",

@@ -160,7 +160,7 @@ def check_front(change: Change) -> Iterator[Finding]:
     for match in change.matches(_POWER):
         yield refuse("permission-widening", "It sets a field that gives an agent more permissions", match[0])
     for match in change.matches(_YAML_TAG):
-        yield refuse("yaml-tag", "It adds YAML that can build objects or merge maps", match[0])
+        yield refuse("yaml-tag", "It adds YAML that can construct objects or merge maps", match[0])
 
 
 # Lint family T-08, T-09: text that a client runs, fills in or includes before any model reads it.
