@@ -317,7 +317,9 @@ def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, t
     assert done.returncode == 5
     assert "new skill tidy-branches" in done.stdout
     assert "left out: tidy-branches/scripts/run.sh" in done.stdout
-    assert done.stderr.startswith("skilld: evil/SKILL.md: The skill was not imported: It runs something it downloads")
+    assert done.stderr.startswith(
+        "skilld: evil/SKILL.md: The skill was not imported: It runs downloaded or decoded code"
+    )
     assert "evil" not in _states(world)
     assert not (world.home / ".claude/skills/tidy-branches").exists()
 
