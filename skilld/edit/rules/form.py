@@ -187,7 +187,7 @@ def check_dynamic(change: Change) -> Iterator[Finding]:
     for found in change.new_matches(_NEAR_COMMAND):
         yield flag("dynamic-command", "Some agents may run this as soon as the file is loaded", found)
     for found in change.new_matches(_ARGUMENTS):
-        yield refuse("arguments", "It adds a placeholder that the agent fills in with a call's arguments", found)
+        yield refuse("arguments", "It adds a placeholder that the agent fills in with arguments", found)
     for found in change.new_matches(_FILLED_IN):
         yield flag("arguments", "It adds a placeholder that the agent fills in", found)
     for code in (*change.spans, *change.code):

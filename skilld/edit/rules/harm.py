@@ -77,7 +77,7 @@ _PHRASES = (
     phrase(
         "runs-script",
         _FLAG,
-        "It runs a script whose content is not shown here",
+        "It runs a script whose contents are not shown here",
         near(_RUN, _SCRIPT, 80),
         near(verbs("use source"), _SCRIPT + r"\s+script", 80),
         near(_RUN, r"\bscripts?/?\s+(?:director|folder|dir\b)", 80),
