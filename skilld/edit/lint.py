@@ -58,7 +58,9 @@ def lint(before: bytes, after: bytes, evidence: str) -> list[Finding]:
     except SkilldError as error:
         return [refuse("unreadable", f"Cannot read the file after the edit: {error.cause}")]
     if any(len(line) > _MAX_LINE for line in change.added):
-        return [refuse("long-line", f"It adds a line of more than {_MAX_LINE:,} characters, which nobody can review")]
+        return [
+            refuse("long-line", f"It adds a line of more than {_MAX_LINE:,} characters, which is too long to review")
+        ]
     findings = of_front + [finding for check in RULES.values() for finding in _few(check(change))]
     return sorted(findings, key=lambda finding: finding.severity is not Severity.REFUSE)
 

@@ -310,7 +310,7 @@ def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operat
             operation = insert_bullet(data, title, text)
             done = apply(data, [operation])
             if not _is_in(title, parse(data).body, parse(done).body):
-                raise _no_place("its section has no place for it")
+                raise _no_place("it cannot be placed in its section")
             data = done
             operations.append(operation)
     return operations
@@ -432,7 +432,7 @@ def _check_read(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: i
     was, would_be = roles(new), roles(body)
     for offset, text in enumerate(hunk.added):
         if text.strip() and was[hunk.at + offset] is not would_be[start + offset]:
-            raise _no_place("its place moved into or out of a code block")
+            raise _no_place("the place that it edits moved into or out of a code block")
 
 
 def _section_now(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, gap: int) -> str:

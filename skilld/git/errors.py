@@ -51,7 +51,7 @@ class NotTrackedError(RefusedError):
     """
 
     def __init__(self, reason: str, cause: str) -> None:
-        super().__init__("Not in a git repository", cause)
+        super().__init__("Not tracked by git", cause)
         self.reason = reason
 
 

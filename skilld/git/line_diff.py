@@ -297,7 +297,11 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
         over = shared[at - 1] if at else ""
         if hunk.removed or not over.strip() or plain.count(over) != 1:
             line = over.strip()
-            cause = f"expected exactly one line that reads: {line}" if line else "no line above it marks the place"
+            cause = (
+                f"expected exactly one line that reads: {line}"
+                if line
+                else "there is no line above the edit to anchor it"
+            )
             raise NotThereError("Cannot find the place to edit", cause)
         below = plain.index(over) + 1
         _place(text, below, hunk.added)

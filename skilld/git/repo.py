@@ -142,7 +142,7 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
     if unknown:
         # Said in full: nothing but the person knows whether another program needs it.
         unset = f"git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
-        cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not know"
+        cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not support"
         raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs it: {unset}")
     head = objects.read(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":

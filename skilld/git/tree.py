@@ -142,9 +142,7 @@ def _read_folders(git: Git, root: str, folders: list[str]) -> dict[str, _Tree]:
 
 def _parse(item: objects.Object | None) -> _Tree:
     if item is None or item.kind != "tree":
-        raise RepoRefusedError(
-            "Cannot read the repository", "a folder in the file's path is missing or is not a folder"
-        )
+        raise RepoRefusedError("Cannot read the repository", "part of the file's path is missing or is not a folder")
     size, data, position = len(item.oid) // 2, item.data, 0
     tree: _Tree = {}
     while position < len(data):

@@ -239,7 +239,7 @@ def _git(found: str | Trouble) -> Check:
 def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
     if now < _WRITTEN:
         return Check(
-            "clock", Verdict.FAIL, "set to a date before this version of skilld was released", "Set the clock."
+            "clock", Verdict.FAIL, "set to a date before this version of skilld was released", "Set the system clock."
         )
     later = {"the daemon's status": seen_at, "a transcript": newest}
     for what, at in later.items():
@@ -249,7 +249,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
                 "clock",
                 Verdict.WARN,
                 f"seems to have been set back: {what} is dated {counted(minutes, 'minute')} in the future",
-                "Set the clock.",
+                "Set the system clock.",
             )
     return Check("clock", Verdict.OK, "correct, judging by file times")
 
@@ -323,7 +323,7 @@ def _account(counts: Counts) -> str:
         (counts.judged, "judged"),
         (counts.pending, "about to be judged"),
         (counts.waiting, "waiting for the rest of the session"),
-        (counts.chatter, "skipped, with nothing lasting in them"),
+        (counts.chatter, "skipped (no lasting instructions)"),
     )
     told = ", ".join(f"{number} {fate}" for number, fate in fates if number)
     return f"{counted(counts.turns, 'message')} read: {told}"

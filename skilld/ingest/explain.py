@@ -89,9 +89,9 @@ def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event]
 
 _USE = Take.SKILL.value
 _REASONS = {
-    "not-typed": "it is not in the client's list of what was typed",
-    "not typed": "it is not in the client's list of what was typed",
-    "subagent": "no person took part in this session",
+    "not-typed": "it is not in the client's prompt history",
+    "not typed": "it is not in the client's prompt history",
+    "subagent": "no human took part in this session",
     "headless": "nobody was at the keyboard",
 }
 

@@ -199,7 +199,9 @@ def put_aside(skill: Skill, trash: Path) -> Path:
     folder = skill.path.parent
     if (folder / ".git").exists():
         raise RefusedError(
-            "The skill was not deleted", f"{folder} is a separate repository", "Remove the symlink to it."
+            "The skill was not deleted",
+            f"{folder} is a separate repository",
+            "Remove the symlink to the repository instead.",
         )
     name = f"{folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if skill.source is Source.PLUGIN or not (folder / "SKILL.md").is_file():

@@ -317,7 +317,7 @@ def _batch(pair: Pair, number: int) -> str:
 
 def _summary(part: Portion, name: str, which: str) -> str:
     count = len(part.carried)
-    rules = f"merge {counted(count, 'thing')} from {name}"
+    rules = f"merge {counted(count, 'item')} from {name}"
     return f"{rules}, {which}" if which else rules
 
 

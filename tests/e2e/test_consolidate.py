@@ -150,8 +150,8 @@ def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: Worl
     assert len(set(row["proposals"])) == 2
     pages = {page["id"]: page for page in world.program.json("proposals")}
     assert sorted(page["summary"] for page in pages.values()) == [
-        "merge 20 things from wall-painting, part 2 of 2",
-        "merge 40 things from wall-painting, part 1 of 2",
+        "merge 20 items from wall-painting, part 2 of 2",
+        "merge 40 items from wall-painting, part 1 of 2",
     ]
     done = world.program.run("accept", *row["proposals"])
     assert done.returncode == 0, done.stderr

@@ -285,7 +285,7 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(wor
     assert row["path"] == str(live)
     assert row["left_out"] == ["license", "allowed-tools", "scripts/run.sh"]
     assert row["flags"][0] == f"imported from {source}"
-    assert "It adds code that you did not type: git branch --merged" in row["flags"]
+    assert "It adds code that you did not write: git branch --merged" in row["flags"]
     assert snapshot(world.project.root) == before
     shown = world.shown(row["proposal"])
     assert (shown["state"], shown["evidence"], shown["flags"]) == ("open", [], row["flags"])
@@ -317,7 +317,9 @@ def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, t
     assert done.returncode == 5
     assert "new skill tidy-branches" in done.stdout
     assert "left out: tidy-branches/scripts/run.sh" in done.stdout
-    assert done.stderr.startswith("skilld: evil/SKILL.md: The skill was not imported: It runs something it downloads")
+    assert done.stderr.startswith(
+        "skilld: evil/SKILL.md: The skill was not imported: It runs downloaded or decoded code"
+    )
     assert "evil" not in _states(world)
     assert not (world.home / ".claude/skills/tidy-branches").exists()
 

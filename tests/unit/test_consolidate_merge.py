@@ -167,7 +167,7 @@ def test_a_proposal_of_a_merge_quotes_nobody_and_flags_what_is_lost() -> None:
     )
     (proposal,) = proposals(pair, found, "2026-03-02T09:00:00Z", 0)
     assert (proposal.skill, proposal.path, proposal.evidence) == ("testing", one.key, ())
-    assert proposal.summary == "merge 1 thing from other"
+    assert proposal.summary == "merge 1 item from other"
     assert proposal.flags[0].startswith("merged from other: ")
     assert any("90 %" in flag for flag in proposal.flags)
     (again,) = proposals(pair, found, "2026-03-02T09:00:00Z", 1)

@@ -85,7 +85,13 @@ def test_a_good_machine_gets_no_remedy() -> None:
         ),
         (replace(MACHINE, git="git version 3.0.1"), "git", "ok", "3.0.1", ""),
         (replace(MACHINE, git="nonsense"), "git", "warn", "nonsense", ""),
-        (replace(MACHINE, now=1000.0), "clock", "fail", "before this version of skilld was released", "Set the clock"),
+        (
+            replace(MACHINE, now=1000.0),
+            "clock",
+            "fail",
+            "before this version of skilld was released",
+            "Set the system clock",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_machine(facts: Machine, name: str, verdict: str, detail: str, remedy: str) -> None:
@@ -177,7 +183,7 @@ def test_what_was_said_again_is_counted_by_line() -> None:
     assert repeats(()) == []
 
 
-SKIPPED = "3 skipped, with nothing lasting in them"
+SKIPPED = "3 skipped (no lasting instructions)"
 
 
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
@@ -194,7 +200,7 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
 
 def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
     assert why_nothing(Counts(turns=6, judged=5, chatter=1), "") == [
-        "6 messages read: 5 judged, 1 skipped, with nothing lasting in them",
+        "6 messages read: 5 judged, 1 skipped (no lasting instructions)",
         "nothing judged so far sounded like a lasting instruction",
     ]
     kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "")

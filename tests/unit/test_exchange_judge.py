@@ -24,9 +24,9 @@ def test_a_plain_skill_passes_without_a_flag() -> None:
 def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
     judged = judge(replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), SECRETS)
     assert {flag.split(":")[0] for flag in judged.flags} >= {
-        "It adds a path that you did not type",
-        "It adds an address that you did not type",
-        "It adds code that you did not type",
+        "It adds a path that you never mentioned",
+        "It adds an address that you never mentioned",
+        "It adds code that you did not write",
     }
 
 
@@ -34,7 +34,7 @@ def test_many_flags_of_one_kind_are_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
     judged = judge(replace(SKILL, body=body), SECRETS)
     lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
-    assert lines == ["It adds an address that you did not type: https://example.org/0 (and more like it)"]
+    assert lines == ["It adds an address that you never mentioned: https://example.org/0 (and more like it)"]
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
         remedy = "To choose a model for all agents: skilld setup"
         return Choice(Spec(OFFLINE), "it has no command-line interface that skilld can call", remedy=remedy)
     if find(client.program, environment) is None:
-        remedy = f"Put {client.program} on the PATH that skilld starts with, or choose who judges: skilld setup"
+        remedy = f"Start skilld with {client.program} on its PATH, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
     return Choice(Spec(PREFIX + client.program, seconds=seconds, or_offline=True), "uses its own login")
 

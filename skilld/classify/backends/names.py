@@ -41,7 +41,9 @@ def doubt(model: str) -> Doubt | None:
             return None
         return Doubt(f"{model} is a model for {modes[model].replace('_', ' ')}; it cannot answer questions", "")
     if not slash:
-        remedy = "Put the provider in front, as in openai/NAME. To use a server of your own, set model_base_url first."
+        remedy = (
+            "Prefix it with the provider, as in openai/NAME. To use a server of your own, set model_base_url first."
+        )
         return Doubt(f"unknown model {model!r}{_near(model, modes)}", remedy)
     of_provider = [one.removeprefix(f"{provider}/") for one in modes if one.startswith(f"{provider}/")]
     if name in modes or not of_provider or provider in _SERVES_WHAT_PEOPLE_PUT_THERE:

@@ -51,9 +51,9 @@ _REASONS = {
     Cue.PREFERENCE: "You stated this as a preference.",
     Cue.CONVENTION: "You said that this is how things are done here.",
     Cue.CONDUCT: "It is about how the agent should behave.",
-    Cue.PRACTICE: "It applies to everything of this kind.",
+    Cue.PRACTICE: "You stated this as a general practice.",
     Cue.CORRECTION: "It corrects what the skill says.",
-    Cue.TAKEN_UP: "It turns down what a line of the skill says, or asks for more.",
+    Cue.TAKEN_UP: "You rejected what a line of the skill says, or asked for more than it does.",
     Cue.CONSENT: "You want to be asked before this is done.",
     Cue.REMINDER: "You have said this before.",
 }

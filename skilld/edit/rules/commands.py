@@ -20,7 +20,7 @@ _PHRASES = (
     phrase(
         "remote-code",
         _REFUSE,
-        "It runs something it downloads or decodes, without anyone reading it",
+        "It runs downloaded or decoded code that nobody has reviewed",
         rf"{_FETCH}[^\n|]{{0,300}}\|\s*(?:[\w./-]+\s+[^|\n]{{0,60}}\|\s*)?(?:&\s*)?{_RUNNER}",
         rf"{_RUNNER}\s+(?:-\w+\s+)*[\"']?(?:<\(|\$\(|`)\s*{_FETCH}",
         rf"{_RUNNER}\s+<\s*<\(\s*{_FETCH}",
@@ -72,7 +72,7 @@ _PHRASES = (
     phrase(
         "history-loss",
         _FLAG,
-        "It can throw away commits or uncommitted work",
+        "It can discard commits or uncommitted work",
         r"\bpush\b[^\n;|,`]{0,60}\s(?:--force\b(?!-with-lease)|-f\b|\+\w)|\bforce[- ]?push\w*|\breset\s+--hard\b"
         r"|\bclean\s+-\w*[fdx]|\bcheckout\s+(?:--\s+)?\.|\bbranch\s+-D\b|\bfilter-(?:branch|repo)\b|\bstash\s+(?:drop"
         r"|clear)\b|\breflog\s+expire\b",
@@ -112,7 +112,7 @@ _PHRASES = (
     phrase(
         "persistence",
         _FLAG,
-        "It changes what runs later, or who can log in later",
+        "It changes what runs automatically, or who has access",
         r"\bauthorized_keys\b|\bcrontab\b|/etc/cron\S*|\.(?:bash|zsh)rc\b|\.(?:bash_|z)?profile\b"
         r"|\blaunchctl\s+(?:load|bootstrap)|\bLaunchAgents\b|\bsystemctl\s+enable\b|\buseradd\b|\bsudoers\b"
         r"|\bchmod\s+(?:-R\s+)?(?:0?777|a\+rwx|u\+s)|\bsetuid\b|\bnohup\b|\bschtasks\b|\bdisown\b",

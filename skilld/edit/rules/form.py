@@ -160,7 +160,7 @@ def check_front(change: Change) -> Iterator[Finding]:
     for match in change.matches(_POWER):
         yield refuse("permission-widening", "It sets a field that gives an agent more permissions", match[0])
     for match in change.matches(_YAML_TAG):
-        yield refuse("yaml-tag", "It adds YAML that can build objects or merge maps", match[0])
+        yield refuse("yaml-tag", "It adds YAML that can construct objects or merge maps", match[0])
 
 
 # Lint family T-08, T-09: text that a client runs, fills in or includes before any model reads it.
@@ -187,7 +187,7 @@ def check_dynamic(change: Change) -> Iterator[Finding]:
     for found in change.new_matches(_NEAR_COMMAND):
         yield flag("dynamic-command", "Some agents may run this as soon as the file is loaded", found)
     for found in change.new_matches(_ARGUMENTS):
-        yield refuse("arguments", "It adds a placeholder that the agent fills in with a call's arguments", found)
+        yield refuse("arguments", "It adds a placeholder that the agent fills in with arguments", found)
     for found in change.new_matches(_FILLED_IN):
         yield flag("arguments", "It adds a placeholder that the agent fills in", found)
     for code in (*change.spans, *change.code):

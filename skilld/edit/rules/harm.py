@@ -77,7 +77,7 @@ _PHRASES = (
     phrase(
         "runs-script",
         _FLAG,
-        "It runs a script whose content is not shown here",
+        "It runs a script whose contents are not shown here",
         near(_RUN, _SCRIPT, 80),
         near(verbs("use source"), _SCRIPT + r"\s+script", 80),
         near(_RUN, r"\bscripts?/?\s+(?:director|folder|dir\b)", 80),
@@ -163,7 +163,7 @@ _PHRASES = (
     phrase(
         "money",
         _FLAG,
-        "It involves money or goods",
+        "It involves payments or purchases",
         near(
             verbs("transfer wire pay send donate purchase buy order invest"),
             nouns("fund money payment dollar bitcoin crypto coin gift_card invoice bank"),
@@ -203,7 +203,7 @@ _PROTECTION_PHRASES = (
     phrase(
         "fixes-outcome",
         _FLAG,
-        "It decides the result of a check or judgement in advance",
+        "It dictates the outcome of a check, review or rating",
         near(
             verbs("return give assign report set mark rate score"),
             r"\b(?:high|highest|perfect|maximum|top|low|lowest|passing|100%|full)\b\s+"
@@ -337,4 +337,4 @@ def check_protection(change: Change) -> Iterator[Finding]:
     for match in change.matches(_PROCEDURE):
         names = [word for word in folded(match[1]).split() if word not in _FILLERS]
         if names and not any(all(word in title for word in names) for title in titles):
-            yield flag("missing-procedure", "It refers to a procedure that the file does not have", match[0])
+            yield flag("missing-procedure", "It refers to a procedure that is not in the file", match[0])

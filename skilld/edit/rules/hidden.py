@@ -373,7 +373,7 @@ def check_encoded(change: Change) -> Iterator[Finding]:
         yield flag("encoded-text", "It adds text in Morse code", match[0])
     for match in change.matches(_BASE64):
         if _is_blob(match[0]):
-            yield refuse("opaque-blob", "It adds data that people cannot read", match[0])
+            yield refuse("opaque-blob", "It adds data that is not human-readable", match[0])
     for match in change.matches(_TOKEN):
         yield flag("opaque-blob", "It adds a very long word", match[0])
 

@@ -46,7 +46,7 @@ _PHRASES = (
     phrase(
         "claims-role",
         _FLAG,
-        "It claims to be someone and gives orders in their name",
+        "It poses as someone in authority to give orders",
         rf"{_I_AM}(?:an?|the|your|god\b)(?:\s+\w+){{0,3}}?\s*\b(?:developer|admin\w*|engineer|owner|creator|officer"
         r"|police|agent|manager|auditor|researcher|doctor|expert|moderator|operator|supervisor|god|CEO|CTO|root)\b",
         r"\bI['’]?m (?:god|root|the (?:system|boss))\b|\b(?:law enforcement|by order of|on behalf of)\b",
@@ -73,7 +73,7 @@ _PHRASES = (
     phrase(
         "asks-context",
         _FLAG,
-        "It asks for the text before it: instructions, a conversation or hidden text",
+        "It asks an agent to reveal its instructions, the conversation or hidden text",
         near(
             verbs("output repeat print summarize summarise translate reveal describe show recite copy"),
             r"\b(?:text|conversation|words?|messages?|everything|lines?|sentences?)\s+(?:\w+\s+)?(?:above|so far"
@@ -211,7 +211,7 @@ _CONTENT_PHRASES = (
     phrase(
         "writes-unreadably",
         _FLAG,
-        "It asks for text that people cannot read",
+        "It asks for text that is not human-readable",
         near(
             verbs("encode write respond reply answer convert obfuscate output translate render decode encipher"),
             r"\b(?:base ?-?\d+|hex(?:adecimal)?|rot-?13|morse|cipher\w*|caesar|binary|leetspeak|reversed|emojis?"

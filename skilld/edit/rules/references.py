@@ -42,7 +42,7 @@ def check_links(change: Change) -> Iterator[Finding]:
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):
-            yield flag("address-with-blank", "It adds an address with a part left to fill in", whole)
+            yield flag("address-with-blank", "It adds an address that contains a placeholder", whole)
     yield from _hosts(change)
 
 
@@ -159,10 +159,10 @@ def _one_slip(name: str, known: str) -> bool:
 
 _Known = Callable[[str], bool]
 _SENTENCES = {
-    "address": "It adds an address that you did not type",
-    "path": "It adds a path that you did not type",
-    "package": "It adds a package that you did not type",
-    "command": "It adds a command that you did not type",
+    "address": "It adds an address that you never mentioned",
+    "path": "It adds a path that you never mentioned",
+    "package": "It adds a package that you never mentioned",
+    "command": "It adds a command that you never mentioned",
 }
 
 
@@ -197,6 +197,6 @@ def _code(code: str, known: _Known, seen: set[str]) -> Iterator[Finding]:
     if not code or known(code):
         return
     if words([code]) - seen:
-        yield refuse("foreign-command", "It adds code that you did not type", code)
+        yield refuse("foreign-command", "It adds code that you did not write", code)
     else:
         yield flag("joined-command", "Its code is pieced together from your words and the file's", code)

@@ -52,13 +52,13 @@ def missing(client: Client) -> SkilldError:
     return _error(
         client,
         f"{client.program} is not in any folder on skilld's PATH (relative entries are ignored)",
-        f"Install it, or start skilld from a shell that finds {client.program}, then: skilld retry",
+        f"Install it, or start skilld from a shell that has {client.program} on its PATH, then: skilld retry",
     )
 
 
 def unstartable(client: Client, error: OSError) -> SkilldError:
     """Return the error for a program, or a room for it, that the system refuses."""
-    return _error(client, cause_of(error), f"Try it yourself: {client.program} --version")
+    return _error(client, cause_of(error), f"Check that it runs: {client.program} --version")
 
 
 def over_time(client: Client, answer: Answer, seconds: float) -> SkilldError:
@@ -78,7 +78,9 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
     if what in {401, 403}:
         return _error(client, "it is not logged in, or its key was rejected", f"{client.login}, then: skilld retry")
     if what == 402:  # noqa: PLR2004 - HTTP: payment required
-        return _error(client, "its provider requires payment", "Settle the bill with the provider, then: skilld retry")
+        return _error(
+            client, "its provider requires payment", "Check your billing with the provider, then: skilld retry"
+        )
     if what == 404:  # noqa: PLR2004 - HTTP: not found
         remedy = f"Choose another: skilld config set model cli:{client.program}:MODEL"
         return _error(client, "it has no such model, or you have no access to it", remedy)
