@@ -11,11 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECKS
-from skilld.mining.actions import Action, is_generic, tokens, unfit
+from skilld.mining.actions import Action, is_called, is_generic, tokens, unfit
+from skilld.mining.alike import SAID, Seen, gap_of, in_parts, is_next, likeness, unsaid, varying
 
 SEVERAL = 2
 _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
-_EXACT, _LIKE = 3, 2  # what two actions add to an alignment that are equal, and that differ in a variable
+_OF_ANY = 3  # so many times less where any work in a project has them: their order says least
+_TELLING = 3  # characters of a value that is hardly the same by accident
 _HALF = 0.5
 _MAX_VARIABLES = 6
 
@@ -29,25 +31,6 @@ class Episode:
     request: str
     asked: str
     actions: tuple[tuple[Action, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One time that something was done: the session, the turn it followed, the command as it ran.
-
-    `asked` is all that was typed in the session: a word of it may be a variable.
-    """
-
-    session: str
-    turn: str
-    text: str
-    edits: bool = field(default=False, kw_only=True)
-    asked: str = field(default="", kw_only=True, compare=False, repr=False)
-
-    @property
-    def words(self) -> list[str]:
-        """The words of the command; the path of a file that was changed is one."""
-        return [self.text] if self.edits else tokens(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +74,12 @@ def procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
     """Return what the episodes, the newest first, have in common; `named` is the one whose request is to name it."""
     columns = _columns(episodes)
     names = _Names(episodes)
-    left_out = tuple(dict.fromkeys(why for column in columns for one in column.values() if (why := unfit(one.text))))
-    fit = [column for column in columns if not any(unfit(one.text) for one in column.values())]
-    steps = _ended(_tidy([*_steps(fit, names)]), {last for one in episodes for last in _last(one)})
+    refused = [next((why for one in column.values() if (why := unfit(unsaid(one)))), "") for column in columns]
+    fit = [column for column, why in zip(columns, refused, strict=True) if not why]
+    told = [*_steps(fit, names)]
+    left_out = tuple(dict.fromkeys(why for why in (*refused, *(unfit(step.text) for step in told)) if why))
+    told = [step for step in told if not unfit(step.text)]
+    steps = _ended(_tidy(told), {last for one in episodes for last in _last(one)})
     traps = _traps(episodes, steps, names)
     request = names.put(episodes[named].request, episodes[named].session)
     return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
@@ -144,10 +130,10 @@ def _columns(episodes: Sequence[Episode]) -> list[_Column]:
 
 
 def _once(done: Sequence[Seen]) -> list[Seen]:
-    """Leave out that a file was changed again, and that a command was run again at once."""
+    """Leave out that a file was changed again, and that a command was run again at once or for the next of several."""
     found: list[Seen] = []
     for one in done:
-        if not (one.edits and one in found) and (not found or found[-1] != one):
+        if not (one.edits and one in found) and not (found and is_next(found[-1], one)):
             found.append(one)
     return found
 
@@ -176,110 +162,8 @@ def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Colum
 
 def _fit(column: _Column, one: Seen) -> int:
     """Return what it is worth to take an action for the step of a column, 0 where it is another one."""
-    return max(_likeness(seen, one) for seen in column.values())
-
-
-def alike(one: Seen, other: Seen) -> bool:
-    """Whether two actions are the same, but for what can be a variable."""
-    return _likeness(one, other) > 0
-
-
-def _likeness(one: Seen, other: Seen) -> int:
-    if one.edits is not other.edits:
-        return 0
-    if one.text == other.text:
-        return _EXACT
-    return _LIKE if varying(one, other) is not None else 0
-
-
-# Where two commands differ.
-
-_SEPARATORS = "/_.=:-@,\"'"
-_MESSAGE_FLAGS = frozenset({"-m", "-am", "--message", "--title", "--body", "--notes", "-t", "-b", "--subject"})
-_NUMBER = re.compile(r"[#v]?\d+(?:[.,]\d+)*(?:-[\w.]+)?")
-_LINK = re.compile(r"https?://")
-_VALUE = re.compile(r"[\w.-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Where two words differ: the number of the word, what stands before and behind in it, what is called for."""
-
-    word: int
-    before: str
-    behind: str
-    name: str
-
-
-def varying(one: Seen, other: Seen) -> list[Gap] | None:
-    """Return where two actions differ if that can be variables; None where they are two different things."""
-    mine, theirs = one.words, other.words
-    if len(mine) != len(theirs) or not mine or (not one.edits and mine[0] != theirs[0]):
-        return None
-    gaps = [_gap(number, mine, theirs) for number in range(len(mine)) if mine[number] != theirs[number]]
-    found = [gap for gap in gaps if gap is not None]
-    if len(found) < len(gaps):
-        return None
-    bare = [gap for gap in found if not (gap.before or gap.behind)]
-    if any(gap.name == "name" and not _both_asked(gap, one, other) for gap in bare):
-        return None  # "make build" and "make test"
-    whole = len(bare)
-    return found if (len(mine) - whole) / len(mine) >= _HALF else None
-
-
-def _both_asked(gap: Gap, one: Seen, other: Seen) -> bool:
-    """Whether a word that stands alone is in either session what was asked about."""
-    return all(seen.words[gap.word].casefold() in seen.asked.casefold() for seen in (one, other))
-
-
-def _gap(number: int, mine: Sequence[str], theirs: Sequence[str]) -> Gap | None:
-    one, other = mine[number], theirs[number]
-    previous = mine[number - 1] if number else ""
-    if previous in _MESSAGE_FLAGS:
-        return Gap(number, "", "", "message")
-    if (one[0] in "\"'") != (other[0] in "\"'"):
-        return None
-    before, behind = _common_ends(one, other)
-    inner = [word[len(before) : len(word) - len(behind)] for word in (one, other)]
-    if not all(_VALUE.fullmatch(part) for part in inner):
-        return None
-    if all(_NUMBER.fullmatch(part) for part in inner):
-        mark = inner[0][0] if not inner[0][0].isdigit() and inner[0][0] == inner[1][0] else ""
-        before, inner = before + mark, [part.removeprefix(mark) for part in inner]
-        return Gap(number, before, behind, "version" if "." in inner[0] else "number")
-    if before.strip("\"'-") or behind.strip("\"'"):
-        flag = before.partition("=")[0]
-        return Gap(number, before, behind, _flag_name(flag) if before.endswith("=") else "name")
-    if one.startswith("-") or other.startswith("-"):
-        return None
-    if previous.startswith("--"):
-        return Gap(number, before, behind, _flag_name(previous))
-    return Gap(number, before, behind, "name")
-
-
-def _flag_name(flag: str) -> str:
-    name = re.sub(r"\W", "_", flag.strip("-").casefold())
-    return name if re.fullmatch(r"[a-z][a-z_]{1,20}", name) else "name"
-
-
-def _common_ends(one: str, other: str) -> tuple[str, str]:
-    """Return what two words begin and end with alike, cut back to where a name can begin and end."""
-    most = min(len(one), len(other))
-    head = next((n for n in range(most) if one[n] != other[n]), most)
-    while head and not (_is_edge(one, head) and _is_edge(other, head)):
-        head -= 1
-    most -= head
-    tail = next((n for n in range(most) if one[-1 - n] != other[-1 - n]), most)
-    while tail and not (_is_edge(one, len(one) - tail) and _is_edge(other, len(other) - tail)):
-        tail -= 1
-    return one[:head], one[len(one) - tail :]
-
-
-def _is_edge(word: str, at: int) -> bool:
-    """Whether a name may begin or end at a place: at a separator, or where a capital begins."""
-    if at in {0, len(word)}:
-        return True
-    return word[at - 1] in _SEPARATORS or word[at] in _SEPARATORS or (word[at].isupper() and not word[at - 1].isupper())
+    like = max(likeness(seen, one) for seen in column.values())
+    return -(-like // _OF_ANY) if is_generic(one.text) else like
 
 
 # Variables: what differs in the same way is one.
@@ -296,7 +180,8 @@ class _Names:
         """Return the variable that was this in each session, a new one where there is none."""
         for name, known in self.values.items():
             shared = known.keys() & vector.keys()
-            if len(shared) >= SEVERAL and all(known[one] == vector[one] for one in shared):
+            many = SEVERAL if name != wanted or min(map(len, vector.values())) < _TELLING else 1
+            if len(shared) >= many and all(known[one] == vector[one] for one in shared):
                 known.update(vector)
                 return name
         name, number = wanted, 2
@@ -309,8 +194,9 @@ class _Names:
         """Return a text of a session with its values replaced; only whole words, and what is long enough to be one."""
         for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
             value = known.get(session, "")
-            if len(value) >= SEVERAL and name != "message":
-                pattern = rf"(?<![\w{{]){re.escape(value)}(?![\w}}])"
+            if value and name.rstrip("0123456789") not in SAID:
+                before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
+                pattern = rf"{before}{re.escape(value)}(?![\w}}])"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 
@@ -331,7 +217,7 @@ class _Names:
         )
 
     def is_named(self, gap: str, vector: Mapping[str, str]) -> bool:
-        """Whether a word that stands alone is a variable: exact, or what each session was asked about."""
+        """Whether a word alone, or in a changed file's path, is a variable: exact, or what was asked about."""
         if gap != "name":
             return True
         asked = {episode.session: episode.asked.casefold() for episode in self.episodes}
@@ -350,10 +236,13 @@ def _step(column: _Column, names: _Names) -> Step | None:
     seen = list(column.values())
     text = _text(seen, names)
     if text is None:
-        alike = max(([one for one in seen if one.text == other.text] for other in seen), key=len)
-        if len(alike) < SEVERAL:
-            return None
-        seen, text = alike, alike[0].text
+        seen = max(([one for one in seen if one.text == other.text or varying(one, other)] for other in seen), key=len)
+        text = _text(seen, names) if len(seen) >= SEVERAL else None
+    if text is None and is_called(column_text := next(iter(column.values())).text):
+        seen = list(column.values())  # of a call what all of them give
+        text = " ".join(word for word in tokens(column_text) if all(word in one.words for one in seen))
+    if text is None:
+        return None
     return Step(text, tuple(seen), seen[0].edits, bool(CHECKS.search(text)) and not seen[0].edits)
 
 
@@ -366,29 +255,36 @@ def _text(seen: Sequence[Seen], names: _Names) -> str | None:
     for number, word in enumerate(words[0]):
         column = [one[number] for one in words]
         if len(set(column)) > 1:
-            filled = _filled(seen, words, number, names)
+            filled = _filled(seen, column, words[0][number - 1] if number else "", names)
             if filled is None:
                 return None
             text = _replaced(text, word, filled)
     return text
 
 
-def _filled(seen: Sequence[Seen], words: Sequence[Sequence[str]], number: int, names: _Names) -> str | None:
-    """Return the word of this number with a variable where the commands differ; None where that can be none."""
-    column = [one[number] for one in words]
-    other = next(index for index, word in enumerate(column) if word != column[0])
-    gap = _gap(number, words[0], words[other])
+def _filled(seen: Sequence[Seen], column: Sequence[str], previous: str, names: _Names) -> str | None:
+    """Return a word with a variable where the commands differ; None where that can be none."""
+    other = next((word for word in column if word != column[0]), None)
+    if other is None:
+        return column[0]
+    gap = gap_of(column[0], other, previous)
     if gap is None:
-        return None
+        parts = [word.split("/") for word in column]
+        if any(not in_parts(column[0], word) for word in column if word != column[0]):
+            return None
+        named = ["", *parts[0]]
+        across = zip(named, zip(*parts, strict=True), strict=False)
+        filled = [_filled(seen, part, f"--{name.removesuffix('s')}", names) for name, part in across]
+        return "/".join(part or "" for part in filled) if None not in filled else None
     before, behind = ("", "") if names.are_asked(seen, column) else (gap.before, gap.behind)
     if not all(word.startswith(before) and word.endswith(behind) for word in column):
         return None
     inner = [word[len(before) : len(word) - len(behind)] for word in column]
     vector = {one.session: value for one, value in zip(seen, inner, strict=True)}
-    if gap.name == "message":
+    if gap.said:
         said = {names.put(value, session) for session, value in vector.items()}
-        return said.pop() if len(said) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"'
-    if not (before or behind or names.is_named(gap.name, vector)):
+        return gap.before + (said.pop() if len(said) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"')
+    if (gap.is_bare or seen[0].edits) and not names.is_named(gap.name, vector):
         return None
     return f"{before}{{{{{names.of(gap.name, vector)}}}}}{behind}"
 
@@ -398,13 +294,10 @@ def _replaced(text: str, word: str, filled: str) -> str:
 
 
 def _tidy(steps: Sequence[Step]) -> list[Step]:
-    """Leave out what stands there twice: of a check the earlier ones, of any other step what follows itself."""
-    last = {step.text: number for number, step in enumerate(steps) if step.checks}
-    kept: list[Step] = []
-    for number, step in enumerate(steps):
-        if last.get(step.text, number) == number and (not kept or kept[-1].text != step.text):
-            kept.append(step)
-    return kept
+    """Leave out what stands there twice: of a check and of what any work has the earlier ones, of another the later."""
+    last = {step.text: number for number, step in enumerate(steps) if step.checks or is_generic(step.text)}
+    first = {step.text: number for number, step in reversed([*enumerate(steps)])}
+    return [step for number, step in enumerate(steps) if (first | last)[step.text] == number]
 
 
 # What failed, and what worked afterwards.
