@@ -135,6 +135,7 @@ _LOOKS = frozenset(
     )
 )
 _TELLS = re.compile(r"\A\S+ (?:\S+-)?help\b|(?:\A|-- )\S+ version\Z| (?:--help|--version|auth status)\Z")
+_KEPT = re.compile(r"[A-Za-z_]\w*=\$\(.*\)", re.DOTALL)  # for the next command alone
 _GIT_LOOKS = frozenset({"status", "diff", "log", "show", "branch", "blame", "remote", "rev-parse", "ls-files", "grep"})
 _CHANGES_IN_PLACE = re.compile(r"\s-\w*i\b|>")
 
@@ -222,9 +223,7 @@ def _with_folder(parts: list[str]) -> Iterator[str]:
 def is_look(text: str) -> bool:
     """Whether a command only looks at things."""
     words = [word for word in tokens(text.rpartition("&& ")[2]) if not re.match(r"[A-Za-z_]\w*=", word)]
-    if not words:
-        return True
-    if _TELLS.search(text):
+    if not words or _TELLS.search(text) or _KEPT.fullmatch(text):
         return True
     if words[0] == "git":
         words = words[2:] if words[1:2] in (["-C"], ["-c"]) else words

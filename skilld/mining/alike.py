@@ -49,7 +49,9 @@ def likeness(one: Seen, other: Seen) -> int:
     if varying(one, other):
         return LIKE
     start = () if one.edits else _start(one.text)
-    return SAME_START if start and start == _start(other.text) else 0
+    if not start or start != _start(other.text):
+        return 0
+    return LIKE if is_called(one.text) or any("/0" in word for word in start) else SAME_START  # of one thing at least
 
 
 def is_next(last: Seen, one: Seen) -> bool:

@@ -178,6 +178,7 @@ _POLITE = re.compile(
 
 
 _COMMAND = re.compile(r"(?<!\S)/[A-Za-z][\w:-]*(?!\S)\s*")
+_SMILES = re.compile(r"[^\w)\]}'\"`]+\Z")
 _TAIL = re.compile(r"\b(?:please|too|as well|now|again|for me|thanks|thank you)\Z", re.IGNORECASE)
 _ENDS = " \t\n?!.,"
 
@@ -187,7 +188,7 @@ def plain_request(text: str) -> str:
     plain = _POLITE.sub("", _COMMAND.sub("", text)).rstrip(_ENDS)
     while tail := _TAIL.search(plain):
         plain = plain[: tail.start()].rstrip(_ENDS)
-    return plain
+    return _SMILES.sub("", plain)
 
 
 def title_of(request: str) -> str:

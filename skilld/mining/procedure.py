@@ -18,7 +18,7 @@ SEVERAL = 2
 _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
 _OF_ANY = 3  # so many times less where any work in a project has them: their order says least
 _TELLING = 3  # characters of a value that is hardly the same by accident
-_HALF = 0.5
+_HALF, _MOST = 0.5, 0.66
 _MAX_VARIABLES = 6
 
 
@@ -126,7 +126,12 @@ def _columns(episodes: Sequence[Episode]) -> list[_Column]:
             if one.ran and not one.looks
         ]
         columns = [*_merged(columns, _once(done)[:_MAX_ACTIONS])]
-    return [column for column in columns if len(column) >= max(SEVERAL, len(episodes) * _HALF)]
+    return [column for column in columns if len(column) >= max(SEVERAL, len(episodes) * _least(column))]
+
+
+def _least(column: _Column) -> float:
+    """Return the share of sessions that must have a step: more where it is what any work in a project has."""
+    return _MOST if all(is_generic(one.text) for one in column.values()) else _HALF
 
 
 def _once(done: Sequence[Seen]) -> list[Seen]:

@@ -139,7 +139,20 @@ def _groups(requests: Sequence[_Request]) -> list[list[_Request]]:
             group.append(request)
         else:
             groups.append([request])
-    return groups
+    return _joined(groups)
+
+
+def _joined(groups: Sequence[list[_Request]]) -> list[list[_Request]]:
+    """Put groups together that are one task: what came first had nothing to be like yet."""
+    joined = sorted(groups, key=len, reverse=True)
+    for group in reversed(joined.copy()):
+        others = [other for other in joined if other is not group]
+        shares = ((sum(_share(one, other) for one in group) / len(group), other) for other in others)
+        share, nearest = max(shares, key=lambda one: one[0], default=(0.0, []))
+        if share >= _HALF:
+            nearest += group
+            joined.remove(group)
+    return [sorted(group, key=lambda one: one.row.datetime, reverse=True) for group in joined]
 
 
 def _share(request: _Request, group: Sequence[_Request]) -> float:

@@ -74,6 +74,14 @@ def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
     assert not alike(Seen("a", "t", "make build"), Seen("b", "t", "make test"))
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["git -C web status", "entire agent-help trail", "go version", "n=$(gh pr view --json number)", "make --help"],
+)
+def test_what_only_tells_something_is_no_work(command: str) -> None:
+    assert is_look(command)
+
+
 @given(st.text(max_size=300))
 def test_no_command_line_breaks_it(line: str) -> None:
     for part in commands(line):

@@ -112,7 +112,7 @@ def test_a_second_request_in_a_session_joins_the_task_of_the_others() -> None:
         )
 
     (made,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
-    assert len(made.parts[0].proofs) == 5  # the second of the first session that is looked at is like none yet
+    assert len(made.parts[0].proofs) == 6
 
 
 def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
