@@ -81,7 +81,7 @@ def procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
     told = [step for step in told if not unfit(step.text)]
     steps = _ended(_tidy(told), {last for one in episodes for last in _last(one)})
     traps = _traps(episodes, steps, names)
-    request = names.put(episodes[named].request, episodes[named].session)
+    request = names.put(episodes[named].request, episodes[named].session, names.requested())
     return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
 
 
@@ -195,11 +195,20 @@ class _Names:
         self.values[name] = dict(vector)
         return name
 
-    def put(self, text: str, session: str) -> str:
-        """Return a text of a session with its values replaced; only whole words, and what is long enough to be one."""
+    def requested(self) -> set[str]:
+        """Return the variables that several requests name: what differs in flags alone is not what was asked for."""
+        said = {one.session: one.request.casefold() for one in self.episodes}
+        return {
+            name
+            for name, known in self.values.items()
+            if sum(value.casefold() in said[session] for session, value in known.items()) >= SEVERAL
+        }
+
+    def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
+        """Return a text of a session with its values replaced, of `wanted` variables alone; only whole words."""
         for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
             value = known.get(session, "")
-            if value and name.rstrip("0123456789") not in SAID:
+            if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
                 before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
                 pattern = rf"{before}{re.escape(value)}(?![\w}}])"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
