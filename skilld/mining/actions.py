@@ -233,7 +233,7 @@ def is_look(text: str) -> bool:
 
 _GENERIC = re.compile(
     r"(?:mise\s+exec\s+--\s+)?(?:"
-    r"(?:git|hg|jj)\s+(?:-\S+\s+)*(?:add|commit|push|pull|fetch|checkout|switch|stash|restore|reset)\b"
+    r"(?:git|hg|jj)\s+(?:-C\s+\S+\s+|-\S+\s+)*(?:add|commit|push|pull|fetch|checkout|switch|stash|restore|reset)\b"
     r"|(?:go|cargo|mise\s+run|deno|dotnet|swift|mix|gradle|\./gradlew|mvn)\s+(?:test|vet|fmt|lint|clippy|build)\b"
     r"|(?:npm|pnpm|yarn|bun|mise|just|task|make|tox|nox|cargo|go|uv|poetry|gradle|\./gradlew|mvn|deno|rake)"
     r"(?:\s+(?:run|exec))?(?:\s+(?:all|tests?|lint|fmt|format|build|check|vet|typecheck|ci|clippy)\S*(?:\s+\S*)?)?\s*\Z"
@@ -255,7 +255,8 @@ def _below(text: str, folder: str) -> str:
         return text
     text = re.sub(rf"(?<![\w./-])cd {{1,4}}([\"']?){re.escape(base)}/?\1 {{1,4}}&& {{1,4}}", "", text)
     text = re.sub(rf"(?<![\w.-]){re.escape(base)}/(?=[\w.-])", "", text)
-    return re.sub(rf"(?<![\w.-]){re.escape(base)}(?![\w./-])", ".", text)
+    text = re.sub(rf"(?<![\w.-]){re.escape(base)}(?![\w./-])", ".", text)
+    return re.sub(r"\bgit -C \. ", "git ", text)
 
 
 # What no skill may repeat of what was done, whoever did it: stricter than the linter is with a person's own words.

@@ -217,7 +217,8 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
 
 
 def _variable(name: str, examples: Sequence[str]) -> str:
-    as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in examples[:_NAMED] if "`" not in one)
+    told = [one for one in examples[:_NAMED] if "`" not in one and one[:1] not in {'"', "'"}]  # no text for people
+    as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in told)
     return f"- `{{{{{name}}}}}`: differs each time{f', such as {as_in}' if as_in else ''}."
 
 

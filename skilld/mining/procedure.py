@@ -105,10 +105,16 @@ def _last(episode: Episode) -> Collection[Seen]:
 def _ended(steps: list[Step], ends: Collection[Seen]) -> list[Step]:
     """Take the last step for the check where several sessions stopped there, unless it brings something out."""
     last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
-    if last is not None and not steps[last].edits and not _BRINGS_OUT.search(steps[last].text):
+    if last is not None and not (steps[last].edits or _brings_out(steps[last])):
         stopped = sum(one in ends for one in steps[last].seen) >= SEVERAL
         steps[last] = replace(steps[last], checks=steps[last].checks or stopped)
     return steps
+
+
+def _brings_out(step: Step) -> bool:
+    """Whether a step tells somebody something, or puts something out: it is no check, though work ends with it."""
+    tells = is_called(step.text) or unsaid(step.seen[0]) != " ".join(step.seen[0].words)
+    return tells or bool(_BRINGS_OUT.search(step.text))
 
 
 # Sessions side by side: a column is one step, with what each session did there.
@@ -309,9 +315,14 @@ def _replaced(text: str, word: str, filled: str) -> str:
 
 def _tidy(steps: Sequence[Step]) -> list[Step]:
     """Leave out what stands there twice: of a check and of what any work has the earlier ones, of another the later."""
-    last = {step.text: number for number, step in enumerate(steps) if step.checks or is_generic(step.text)}
-    first = {step.text: number for number, step in reversed([*enumerate(steps)])}
-    return [step for number, step in enumerate(steps) if (first | last)[step.text] == number]
+    told = [re.sub(r"\d+(?=\}\})", "", step.text) for step in steps]  # whichever numbers their variables have
+    last = {
+        text: number
+        for number, (text, step) in enumerate(zip(told, steps, strict=True))
+        if step.checks or is_generic(step.text)
+    }
+    first = {text: number for number, text in reversed([*enumerate(told)])}
+    return [step for number, step in enumerate(steps) if (first | last)[told[number]] == number]
 
 
 # What failed, and what worked afterwards.
