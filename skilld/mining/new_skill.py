@@ -178,7 +178,7 @@ _POLITE = re.compile(
 
 
 _COMMAND = re.compile(r"(?<!\S)/[A-Za-z][\w:-]*(?!\S)\s*")
-_SMILES = re.compile(r"[^\w)\]}'\"`]+\Z")
+_CLOSES = "_)]}'\"`"
 _TAIL = re.compile(r"\b(?:please|too|as well|now|again|for me|thanks|thank you)\Z", re.IGNORECASE)
 _ENDS = " \t\n?!.,"
 
@@ -188,7 +188,8 @@ def plain_request(text: str) -> str:
     plain = _POLITE.sub("", _COMMAND.sub("", text)).rstrip(_ENDS)
     while tail := _TAIL.search(plain):
         plain = plain[: tail.start()].rstrip(_ENDS)
-    return _SMILES.sub("", plain)
+    last = next((n for n in range(len(plain), 0, -1) if plain[n - 1].isalnum() or plain[n - 1] in _CLOSES), 0)
+    return plain[:last]  # without smileys
 
 
 def title_of(request: str) -> str:
