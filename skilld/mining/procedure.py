@@ -315,7 +315,9 @@ def _replaced(text: str, word: str, filled: str) -> str:
 
 def _tidy(steps: Sequence[Step]) -> list[Step]:
     """Leave out what stands there twice: of a check and of what any work has the earlier ones, of another the later."""
-    told = [re.sub(r"\d+(?=\}\})", "", step.text) for step in steps]  # whichever numbers their variables have
+    told = [
+        re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps
+    ]  # whichever numbers their variables have
     last = {
         text: number
         for number, (text, step) in enumerate(zip(told, steps, strict=True))

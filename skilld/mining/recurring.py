@@ -68,6 +68,7 @@ class _Request:
     stems: frozenset[str]
     done: tuple[Seen, ...]
     telling: tuple[Seen, ...]  # of it what tells the task: all work in a project changes the same files
+    programs: frozenset[str]  # of these commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,9 @@ def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
             )
             if done:
                 telling = [one for one in done if not (one.edits or is_generic(one.text) or names_machine(one.text))]
-                yield _Request(row, task, content_stems(plain_request(task.text)), done, tuple(telling[:_MAX_DONE]))
+                told = tuple(telling[:_MAX_DONE])
+                programs = frozenset(one.words[0] for one in told if one.words)
+                yield _Request(row, task, content_stems(plain_request(task.text)), done, told, programs)
 
 
 def _turns(row: Row, first: str, behind: str) -> list[str]:
@@ -178,6 +181,8 @@ def _one_task(one: _Request, other: _Request) -> bool:
     words = len(one.stems & other.stems) / together if together else 0.0
     if words >= _SAME_WORDS:
         return True
+    if not one.programs & other.programs:
+        return False
     best = [max((likeness(seen, known) for known in other.telling), default=0) for seen in one.telling]
     shared = sum(like >= LIKE for like in best)
     mostly = shared >= _MANY_ALIKE and shared / max(len(one.telling), len(other.telling)) >= _MOSTLY
