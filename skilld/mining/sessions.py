@@ -17,6 +17,7 @@ from skilld.agents.base import objects, string
 from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
+from skilld.files import read_plain
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import Work, guess_agent
@@ -356,7 +357,8 @@ def project_of(folder: str) -> Path | None:
 
 # Worktrees in their repository, where agents and people put them. They are often gone when their sessions are read.
 _WITHIN = re.compile(r"/\.(?:claude/)?worktrees/.+", re.DOTALL)
-_LINKED = re.compile(r"gitdir: (/.+)/\.git/worktrees/[^/\n]+\n?")
+_LINKED = re.compile(r"gitdir: ((/.+)/\.git/worktrees/[^/\n]+)\n?")
+_A_HOME = re.compile(r"/(?:Users|home)/[^/]+|/root|")
 _MAX_LINK = 5000
 
 
@@ -365,15 +367,19 @@ def main_tree(top: str) -> str:
 
     Work in several worktrees of one repository is work in one project.
     """
-    within = _WITHIN.sub("", top)
-    if within != top:
-        return within
     try:
-        with open(f"{top}/.git", encoding="utf-8", errors="surrogateescape") as link:  # noqa: PTH123 - a log's claim
-            linked = _LINKED.fullmatch(link.read(_MAX_LINK))
+        linked = _LINKED.fullmatch(_told(f"{top}/.git"))
+        if linked and _told(f"{linked[1]}/gitdir").strip() == f"{top}/.git":  # who only claims to be one is none
+            return linked[2]
     except (OSError, ValueError):
-        return top
-    return linked[1] if linked and os.path.isdir(linked[1]) else top  # noqa: PTH112
+        pass  # gone, or the main one itself
+    within = _WITHIN.sub("", top)
+    here = os.path.lexists(f"{within}/.git") or not os.path.lexists(within)
+    return within if within != top and here and not _A_HOME.fullmatch(within) else top
+
+
+def _told(path: str) -> str:
+    return read_plain(Path(path), _MAX_LINK)[0].decode("utf-8", "surrogateescape")
 
 
 def folders_around(folder: str) -> Iterator[Path]:

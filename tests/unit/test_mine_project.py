@@ -31,5 +31,8 @@ def test_work_in_the_worktrees_of_a_repository_is_work_in_one_project(tmp_path: 
     (main / ".git/worktrees/elsewhere").mkdir(parents=True)
     linked.mkdir()
     (linked / ".git").write_text(f"gitdir: {main}/.git/worktrees/elsewhere\n", encoding="utf-8")
+    assert main_tree(str(linked)) == str(linked), "anybody can claim it: the repository has to know it"
+    (main / ".git/worktrees/elsewhere/gitdir").write_text(f"{linked}/.git\n", encoding="utf-8")
     assert main_tree(str(linked)) == main_tree(str(main)) == str(main)
     assert main_tree("/gone/shop/.worktrees/fix/login") == main_tree("/gone/shop/.claude/worktrees/a") == "/gone/shop"
+    assert main_tree("/home/ada/.worktrees/shop") == "/home/ada/.worktrees/shop", "not all that lies in a home is one"
