@@ -94,12 +94,20 @@ def _show_patterns(store: Store, *, as_json: bool) -> int:
             'to record a task yourself: skilld record "fix the login" --qa-passed'
         )
         return 0
-    console.table([(name.replace("_", " "), console.plain(_shown(value))) for name, value in found.items()])
+    console.table([(label, console.plain(_shown(name, found[name]))) for name, label in _LABELS.items()])
     return 0
 
 
-def _shown(value: object) -> str:
+_LABELS = {
+    "tasks": "tasks", "success_rate": "completed", "qa_rate": "passed their checks", "average_seconds": "average time",
+    "tools": "tools", "projects": "projects", "work": "work",
+}  # fmt: skip
+
+
+def _shown(name: str, value: object) -> str:
     """Return a pattern in words: counts by name, the commonest first, and "unknown" where there is none."""
+    if isinstance(value, float):
+        return f"{value:.0%}" if name.endswith("_rate") else f"{value / 60:.1f} min"
     if isinstance(value, dict):
         return ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
     return "unknown" if value is None else str(value)

@@ -72,6 +72,8 @@ def _shelf(path: Path) -> Shelf:
         tasks = [Task(row["query"], row["language"], tuple(row["fits"])) for row in rows if "query" in row]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise SkilldError(f"Cannot read {path}", str(error)) from error
+    if not tasks:
+        raise SkilldError(f"Cannot read {path}", "no line has a query", "See tests/data/finding for the form.")
     return Shelf(path.stem, tuple(skills), tuple(said), tuple(tasks))
 
 

@@ -7,7 +7,7 @@ log and nobody's word: `skilld.mining.procedure` keeps only what came again, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -85,6 +85,9 @@ def _actions(call: ToolCall) -> Iterator[Action]:
         for text in parts:
             yield Action(text, ToolOutcome.UNKNOWN, at, alone=len(parts) == 1, looks=is_look(text))
         return
+    if not files and (called := _called(call)):
+        yield Action(called, ToolOutcome.UNKNOWN, at, looks=bool(_ASKS.search(name.rpartition("__")[2])))
+        return
     if not files and name not in READ_TOOLS | SEARCH_TOOLS:
         files = list(dict.fromkeys(files_named(call.input))) if _CHANGING.search(name) else []
     for path in files[:_MAX_FILES]:
@@ -93,18 +96,35 @@ def _actions(call: ToolCall) -> Iterator[Action]:
 
 
 _CHANGING = re.compile(r"edit|write|replace|patch|create|insert|update")
+_SERVED = re.compile(r"mcp__[\w-]{1,100}__[\w-]{1,100}")
+_ASKS = re.compile(r"(?:\A|_)(?:get|list|search|read|find|fetch|query|resolve|view|show|describe|extract)")
+_SETTING = re.compile(r"[\w@.:#/-]{1,60}")
+
+
+def _called(call: ToolCall) -> str:
+    """Return a call of an MCP server's tool as a command: its name, and those arguments that are one word each."""
+    if not _SERVED.fullmatch(call.name):
+        return ""
+    given = sorted((name, str(value)) for name, value in call.input.items() if isinstance(value, str | int))
+    words = [f"{name}={value}" for name, value in given if _SETTING.fullmatch(f"{value}") and name.isidentifier()]
+    return " ".join([call.name, *words])[:MAX_COMMAND]
+
+
+def is_called(text: str) -> bool:
+    """Whether an action is a call of an MCP server's tool, not a command."""
+    return text.startswith("mcp__")
+
 
 # A command line as the commands it runs one after the other.
 
 _SHELL = re.compile(r"(?:/\S{1,64}/)?(?:ba|z|da)?sh\s+-l?i?c\s+")
 _TOKEN = re.compile(r"""(?:[^\s"'\\]|\\.|"(?:\\.|[^"\\])*"|'[^']*')+""")
-_PIECE = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'|&&|;|\n|\$\(|\(|\)|[^\\"'&;\n$()]+|.""", re.DOTALL)
+_PIECE = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'|&&|\|\||[;\n|()]|\$\(|[^\\"'&|;\n$()]+|.""", re.DOTALL)
 _PROGRAM = re.compile(r"<<|(?:^|[\s;])(?:for|while|until|if|case|function)\s|\{\s")
-# What only shortens or silences output.
-_QUIET = re.compile(
-    r"(?:2>&1|[12&]?>[ \t]{0,3}/dev/null|< ?/dev/null|\|[ \t]{0,3}(?:tail|head)(?:[ \t]{1,3}-?\w{1,9}){0,3}"
-    r"|\|[ \t]{0,3}cat|\|\|[ \t]{0,3}(?:true|:))\Z"
-)
+# What only silences or picks from output, and so do the last parts of a pipeline with these programs.
+_QUIET = re.compile(r"(?:2>&1|[12&]?>[ \t]{0,3}/dev/null|< ?/dev/null|\|\|[ \t]{0,3}(?:true|:))\Z")
+_PICKED = re.compile(r""" (?:--jq|-q) (?:"(?:\\.|[^"\\])*"|'[^']*'|[^\s"'-]\S*)""")
+_PICKS = frozenset({"tail", "head", "cat", "less", "jq", "grep", "rg", "wc", "sort", "uniq", "cut", "awk"})
 _AROUND = re.compile(r"\A(?:time |timeout (?:-\S{1,20} ){0,3}\d{1,6}[smh]? |nice (?:-n ?\d{1,2} )?|command ){1,3}")
 _LOOKS = frozenset(
     re.findall(
@@ -114,6 +134,8 @@ _LOOKS = frozenset(
         " nl bat export set unset source . cd pushd popd hostname uname id",
     )
 )
+_TELLS = re.compile(r"\A\S+ (?:\S+-)?help\b|(?:\A|-- )\S+ version\Z| (?:--help|--version|auth status)\Z")
+_KEPT = re.compile(r"[A-Za-z_]\w*=\$\(.*\)", re.DOTALL)  # for the next command alone
 _GIT_LOOKS = frozenset({"status", "diff", "log", "show", "branch", "blame", "remote", "rev-parse", "ls-files", "grep"})
 _CHANGES_IN_PLACE = re.compile(r"\s-\w*i\b|>")
 
@@ -131,19 +153,41 @@ def commands(text: str) -> list[str]:
         text = text[wrapped.end() :].strip()
         if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
             text = text[1:-1]
+    text = _CONTINUED.sub(" ", _without_documents(text)).strip()
     if not text or len(text) > 4 * MAX_COMMAND or _PROGRAM.search(text):
         return []
-    found = [_plain(part) for part in _parts(text)]
+    found = [_plain(part) for part in _split(text, {"&&", ";", "\n"}) if not part.lstrip().startswith("#")]
     return [part for part in _with_folder(found) if part and len(part) <= MAX_COMMAND]
 
 
-def _parts(text: str) -> Iterator[str]:
+# A text that is handed over as a document: `git commit -m "$(cat <<'EOF' ...)"`.
+_OPENS = re.compile(r"""\"\$\(cat <<-?[ \t]{0,3}['"]?(\w{1,40})['"]?\n""")
+_CLOSES = re.compile(r"[ \t]{0,9}\n?[ \t]{0,9}\)\"")
+_CONTINUED = re.compile(r"[ \t]{0,9}\\\n[ \t]{0,9}")
+_MAX_LINE = 60
+
+
+def _without_documents(text: str) -> str:
+    """Return a command with the first line of a text in place of one that is handed over as a document."""
+    parts, at = [], 0
+    while opened := _OPENS.search(text, at):
+        end = text.find(f"\n{opened[1]}", opened.end() - 1)
+        closed = _CLOSES.match(text, end + 1 + len(opened[1])) if end >= 0 else None
+        if closed is None:
+            break
+        said = re.sub(r"[\"`$\\]", "", text[opened.end() : max(end, opened.end())]).strip().partition("\n")[0]
+        parts += [text[at : opened.start()], f'"{said[:_MAX_LINE].rstrip()} \u2026"']
+        at = closed.end()
+    return "".join([*parts, text[at:]])
+
+
+def _split(text: str, separators: Collection[str]) -> Iterator[str]:
     part, depth = "", 0
     for match in _PIECE.finditer(text):
         piece = match[0]
         depth += piece in {"(", "$("}
         depth -= piece == ")"
-        if piece in {"&&", ";", "\n"} and depth <= 0:
+        if piece in separators and depth <= 0:
             yield part
             part = ""
         else:
@@ -152,10 +196,18 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _plain(part: str) -> str:
+    stages = [*_split(part, {"|"})]
+    while len(stages) > 1 and (tokens(stages[-1]) or ("",))[0] in _PICKS and ">" not in _quieted(stages[-1]):
+        stages.pop()
+    plain = _AROUND.sub("", _quieted("|".join(stages)))
+    return _PICKED.sub("", plain) if plain.startswith("gh ") else plain
+
+
+def _quieted(part: str) -> str:
     part = part.strip()
     while quiet := _QUIET.search(part):
         part = part[: quiet.start()].rstrip()
-    return _AROUND.sub("", part)
+    return part
 
 
 def _with_folder(parts: list[str]) -> Iterator[str]:
@@ -163,7 +215,7 @@ def _with_folder(parts: list[str]) -> Iterator[str]:
     folder = ""
     for part in parts:
         if part.startswith("cd "):
-            folder = part
+            folder = part if part[3:4] in "/~\"'$" or not folder else f"{folder.rstrip('/')}/{part[3:]}"
         else:
             yield f"{folder} && {part}" if folder and part and not is_look(part) else part
 
@@ -171,20 +223,23 @@ def _with_folder(parts: list[str]) -> Iterator[str]:
 def is_look(text: str) -> bool:
     """Whether a command only looks at things."""
     words = [word for word in tokens(text.rpartition("&& ")[2]) if not re.match(r"[A-Za-z_]\w*=", word)]
-    if not words:
+    if not words or _TELLS.search(text) or _KEPT.fullmatch(text):
         return True
     if words[0] == "git":
+        words = words[2:] if words[1:2] in (["-C"], ["-c"]) else words
         return next((word for word in words[1:] if not word.startswith("-")), "") in _GIT_LOOKS
     return words[0] in _LOOKS and not (words[0] in {"sed", "echo", "cat", "printf"} and _CHANGES_IN_PLACE.search(text))
 
 
 _GENERIC = re.compile(
-    r"(?:git|hg|jj)\s+(?:-\S+\s+)*(?:add|commit|push|pull|fetch|checkout|switch|stash|rebase|merge|restore|reset|tag)\b"
+    r"(?:mise\s+exec\s+--\s+)?(?:"
+    r"(?:git|hg|jj)\s+(?:-C\s+\S+\s+|-\S+\s+)*(?:add|commit|push|pull|fetch|checkout|switch|stash|restore|reset)\b"
+    r"|(?:go|cargo|mise\s+run|deno|dotnet|swift|mix|gradle|\./gradlew|mvn)\s+(?:test|vet|fmt|lint|clippy|build)\b"
     r"|(?:npm|pnpm|yarn|bun|mise|just|task|make|tox|nox|cargo|go|uv|poetry|gradle|\./gradlew|mvn|deno|rake)"
     r"(?:\s+(?:run|exec))?(?:\s+(?:all|tests?|lint|fmt|format|build|check|vet|typecheck|ci|clippy)\S*(?:\s+\S*)?)?\s*\Z"
     r"|(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install)\b|mkdir\b|(?:pip3?|uv|poetry)\s+\S*(?:install|sync)\b"
     r"|(?:(?:uv|poetry)\s+run\s+|python3?\s+-m\s+|npx\s+)?(?:pytest|mypy|ruff|black|tsc|eslint|prettier|jest|vitest)\b"
-    r"|(?:gofmt|goimports|rustfmt|clang-format)\b"
+    r"|(?:gofmt|goimports|rustfmt|clang-format|golangci-lint)\b)"
 )
 
 
@@ -200,7 +255,8 @@ def _below(text: str, folder: str) -> str:
         return text
     text = re.sub(rf"(?<![\w./-])cd {{1,4}}([\"']?){re.escape(base)}/?\1 {{1,4}}&& {{1,4}}", "", text)
     text = re.sub(rf"(?<![\w.-]){re.escape(base)}/(?=[\w.-])", "", text)
-    return re.sub(rf"(?<![\w.-]){re.escape(base)}(?![\w./-])", ".", text)
+    text = re.sub(rf"(?<![\w.-]){re.escape(base)}(?![\w./-])", ".", text)
+    return re.sub(r"\bgit -C \. ", "git ", text)
 
 
 # What no skill may repeat of what was done, whoever did it: stricter than the linter is with a person's own words.
@@ -231,7 +287,7 @@ def unfit(text: str) -> str:
 
 # Folders in which one person's machine differs from another's; `/api/users` is no such thing.
 _MACHINE = re.compile(
-    r"(?<![\w.:/-])(?:~\w*/|\$HOME\b|\$\{HOME\}|/(?:Users|home|root|private|Volumes|tmp|var|opt|mnt|media|srv|usr|etc)/)"
+    r"(?<![\w.:/-])(?:~\w*/|\$HOME\b|\$\{HOME\}|/(?:Users|home|root|private|Volumes|tmp|var|opt|mnt|media|srv|usr|etc)(?:/|(?=[\s;&|)\"']|\Z)))"
     r"|\b[A-Za-z]:(?:\\|/(?!/))|\bfile:/|%(?:USERPROFILE|APPDATA|LOCALAPPDATA|HOMEPATH)%",
 )
 

@@ -234,7 +234,7 @@ def weigh(
 
     The last are the names that are taken.
     """
-    folders = {folder for row in rows for folder in folders_around(row.main_dir)}
+    folders = {folder for row in rows for place in (row.main_dir, row.project) for folder in folders_around(place)}
     skills = world.skills(sorted(folders - {world.around.home}))
     known = world.store.proposals.in_states([*State])
     proposed = ProposalHistory(known)

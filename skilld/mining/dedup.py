@@ -38,6 +38,11 @@ def is_declined(why: str | None) -> bool:
     return bool(why) and str(why).startswith(_DECLINED)
 
 
+def is_waiting(why: str) -> bool:
+    """Whether a reason of `ProposalHistory.duplicate_reason` is that an open proposal has it."""
+    return why.startswith(_SAYS[State.OPEN].partition("{")[0])
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
     """What a proposal says, ready to be compared."""

@@ -16,7 +16,7 @@ from skilld.exchange.outgoing import cleared
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.ingest.discover import Host, skill_places
-from skilld.mining.actions import names_machine
+from skilld.mining.actions import is_called, names_machine
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
 from skilld.mining.values import OBSERVED, Candidate, Part, Recurrence, Sort
@@ -177,16 +177,19 @@ _POLITE = re.compile(
 )
 
 
+_COMMAND = re.compile(r"(?<!\S)/[A-Za-z][\w:-]*(?!\S)\s*")
+_CLOSES = "_)]}'\"`"
 _TAIL = re.compile(r"\b(?:please|too|as well|now|again|for me|thanks|thank you)\Z", re.IGNORECASE)
 _ENDS = " \t\n?!.,"
 
 
 def plain_request(text: str) -> str:
-    """Return a request without what only makes it polite."""
-    plain = _POLITE.sub("", text).rstrip(_ENDS)
+    """Return a request without what only makes it polite, and without the commands in it: they are what is there."""
+    plain = _POLITE.sub("", _COMMAND.sub("", text)).rstrip(_ENDS)
     while tail := _TAIL.search(plain):
         plain = plain[: tail.start()].rstrip(_ENDS)
-    return plain
+    last = next((n for n in range(len(plain), 0, -1) if plain[n - 1].isalnum() or plain[n - 1] in _CLOSES), 0)
+    return plain[:last]  # without smileys
 
 
 def title_of(request: str) -> str:
@@ -215,7 +218,8 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
 
 
 def _variable(name: str, examples: Sequence[str]) -> str:
-    as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in examples[:_NAMED] if "`" not in one)
+    told = [one for one in examples[:_NAMED] if "`" not in one and one[:1] not in {'"', "'"}]  # no text for people
+    as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in told)
     return f"- `{{{{{name}}}}}`: differs each time{f', such as {as_in}' if as_in else ''}."
 
 
@@ -225,7 +229,8 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
     ends = bool(steps) and steps[-1].text == check
     lines = ["", "## Steps", "", f"Observed in {sessions}:", ""] if steps[: len(steps) - ends] else []
     for number, part in enumerate(steps[: len(steps) - ends], 1):
-        lines.append(f"{number}. {'Change' if part.sort is Sort.EDIT else 'Run'} `{part.text}`.")
+        verb = "Change" if part.sort is Sort.EDIT else "Call" if is_called(part.text) else "Run"
+        lines.append(f"{number}. {verb} `{part.text}`.")
     if task.left_out:
         lines += ["", "A command from these sessions was left out, because a skill must not run it."]
     if check:
@@ -289,7 +294,7 @@ def place(candidate: Candidate, name: str, transcripts: Transcripts, around: Hos
     """Return where a new skill called `name` goes. Raises SkilldError where there is no place for it."""
     heard = [transcripts.find(proof) for proof in candidate.evidence]
     sessions = [one.session for one in heard if one is not None]
-    projects = {top for session in sessions if (top := project_of(session.main_dir))}
+    projects = {top for session in sessions if (top := project_of(session.project))}
     path = landing(name, projects, [session.agent for session in sessions], _places(around), around.home)
     return Place(path, _is_shared(path))
 

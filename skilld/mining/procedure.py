@@ -11,12 +11,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECKS
-from skilld.mining.actions import Action, is_generic, tokens, unfit
+from skilld.mining.actions import Action, is_called, is_generic, tokens, unfit
+from skilld.mining.alike import SAID, Seen, gap_of, in_parts, is_next, likeness, unsaid, varying
 
 SEVERAL = 2
 _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
-_EXACT, _LIKE = 3, 2  # what two actions add to an alignment that are equal, and that differ in a variable
-_HALF = 0.5
+_OF_ANY = 3  # so many times less where any work in a project has them: their order says least
+_TELLING = 3  # characters of a value that is hardly the same by accident
+_HALF, _MOST = 0.5, 0.66
 _MAX_VARIABLES = 6
 
 
@@ -29,31 +31,6 @@ class Episode:
     request: str
     asked: str
     actions: tuple[tuple[Action, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One time that something was done: the session, the turn it followed, the command as it ran.
-
-    `asked` is all that was typed in the session: a word of it may be a variable.
-    """
-
-    session: str
-    turn: str
-    text: str
-    edits: bool = field(default=False, kw_only=True)
-    asked: str = field(default="", kw_only=True, compare=False, repr=False)
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the command; the path of a file that was changed is one."""
-        return (self.text,) if self.edits else tokens(self.text)
-
-    @property
-    def form(self) -> tuple[bool, int, str]:
-        """What actions that are alike have in common: whether a file was changed, how many words, and the program."""
-        words = self.words
-        return self.edits, len(words), "" if self.edits or not words else words[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +74,14 @@ def procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
     """Return what the episodes, the newest first, have in common; `named` is the one whose request is to name it."""
     columns = _columns(episodes)
     names = _Names(episodes)
-    left_out = tuple(dict.fromkeys(why for column in columns for one in column.values() if (why := unfit(one.text))))
-    fit = [column for column in columns if not any(unfit(one.text) for one in column.values())]
-    steps = _ended(_tidy([*_steps(fit, names)]), {last for one in episodes for last in _last(one)})
+    refused = [next((why for one in column.values() if (why := unfit(unsaid(one)))), "") for column in columns]
+    fit = [column for column, why in zip(columns, refused, strict=True) if not why]
+    told = [*_steps(fit, names)]
+    left_out = tuple(dict.fromkeys(why for why in (*refused, *(unfit(step.text) for step in told)) if why))
+    told = [step for step in told if not unfit(step.text)]
+    steps = _ended(_tidy(told), {last for one in episodes for last in _last(one)})
     traps = _traps(episodes, steps, names)
-    request = names.put(episodes[named].request, episodes[named].session)
+    request = names.put(episodes[named].request, episodes[named].session, names.requested())
     return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
 
 
@@ -125,10 +105,16 @@ def _last(episode: Episode) -> Collection[Seen]:
 def _ended(steps: list[Step], ends: Collection[Seen]) -> list[Step]:
     """Take the last step for the check where several sessions stopped there, unless it brings something out."""
     last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
-    if last is not None and not steps[last].edits and not _BRINGS_OUT.search(steps[last].text):
+    if last is not None and not (steps[last].edits or _brings_out(steps[last])):
         stopped = sum(one in ends for one in steps[last].seen) >= SEVERAL
         steps[last] = replace(steps[last], checks=steps[last].checks or stopped)
     return steps
+
+
+def _brings_out(step: Step) -> bool:
+    """Whether a step tells somebody something, or puts something out: it is no check, though work ends with it."""
+    tells = is_called(step.text) or unsaid(step.seen[0]) != " ".join(step.seen[0].words)
+    return tells or bool(_BRINGS_OUT.search(step.text))
 
 
 # Sessions side by side: a column is one step, with what each session did there.
@@ -146,14 +132,19 @@ def _columns(episodes: Sequence[Episode]) -> list[_Column]:
             if one.ran and not one.looks
         ]
         columns = [*_merged(columns, _once(done)[:_MAX_ACTIONS])]
-    return [column for column in columns if len(column) >= max(SEVERAL, len(episodes) * _HALF)]
+    return [column for column in columns if len(column) >= max(SEVERAL, len(episodes) * _least(column))]
+
+
+def _least(column: _Column) -> float:
+    """Return the share of sessions that must have a step: more where it is what any work in a project has."""
+    return _MOST if all(is_generic(one.text) for one in column.values()) else _HALF
 
 
 def _once(done: Sequence[Seen]) -> list[Seen]:
-    """Leave out that a file was changed again, and that a command was run again at once."""
+    """Leave out that a file was changed again, and that a command was run again at once or for the next of several."""
     found: list[Seen] = []
     for one in done:
-        if not (one.edits and one in found) and (not found or found[-1] != one):
+        if not (one.edits and one in found) and not (found and is_next(found[-1], one)):
             found.append(one)
     return found
 
@@ -161,8 +152,7 @@ def _once(done: Sequence[Seen]) -> list[Seen]:
 def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Column]:
     """Yield columns and what one more session did in one order: the alignment that is worth most."""
     worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
-    forms = [(one.form, one) for one in done]
-    fits = [[_fit(column, one) if form == own else 0 for form, one in forms] for own, column in _formed(columns)]
+    fits = [[_fit(column, one) for one in done] for column in columns]
     for i in reversed(range(len(columns))):
         for j in reversed(range(len(done))):
             both = fits[i][j] + worth[i + 1][j + 1] if fits[i][j] else 0
@@ -181,112 +171,10 @@ def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Colum
             j += 1
 
 
-def _formed(columns: Sequence[_Column]) -> Iterator[tuple[tuple[bool, int, str], _Column]]:
-    """Yield each column with the form that all of its actions have."""
-    for column in columns:
-        yield next(iter(column.values())).form, column
-
-
 def _fit(column: _Column, one: Seen) -> int:
-    """Return what it is worth to take an action of its form for the step of a column, 0 where it is another one."""
-    if any(seen.text == one.text for seen in column.values()):
-        return _EXACT
-    return _LIKE if any(alike(seen, one) for seen in column.values()) else 0
-
-
-def alike(one: Seen, other: Seen) -> bool:
-    """Whether two actions of one form are the same, but for what can be a variable."""
-    return one.text == other.text or varying(one, other) is not None
-
-
-# Where two commands differ.
-
-_SEPARATORS = "/_.=:-@,\"'"
-_MESSAGE_FLAGS = frozenset({"-m", "-am", "--message", "--title", "--body", "--notes", "-t", "-b", "--subject"})
-_NUMBER = re.compile(r"[#v]?\d+(?:[.,]\d+)*(?:-[\w.]+)?")
-_LINK = re.compile(r"https?://")
-_VALUE = re.compile(r"[\w.-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Where two words differ: the number of the word, what stands before and behind in it, what is called for."""
-
-    word: int
-    before: str
-    behind: str
-    name: str
-
-
-def varying(one: Seen, other: Seen) -> list[Gap] | None:
-    """Return where two actions differ if that can be variables; None where they are two different things."""
-    mine, theirs = one.words, other.words
-    if len(mine) != len(theirs) or not mine or (not one.edits and mine[0] != theirs[0]):
-        return None
-    gaps = [_gap(number, mine, theirs) for number in range(len(mine)) if mine[number] != theirs[number]]
-    found = [gap for gap in gaps if gap is not None]
-    if len(found) < len(gaps):
-        return None
-    bare = [gap for gap in found if not (gap.before or gap.behind)]
-    if any(gap.name == "name" and not _both_asked(gap, one, other) for gap in bare):
-        return None  # "make build" and "make test"
-    whole = len(bare)
-    return found if (len(mine) - whole) / len(mine) >= _HALF else None
-
-
-def _both_asked(gap: Gap, one: Seen, other: Seen) -> bool:
-    """Whether a word that stands alone is in either session what was asked about."""
-    return all(seen.words[gap.word].casefold() in seen.asked.casefold() for seen in (one, other))
-
-
-def _gap(number: int, mine: Sequence[str], theirs: Sequence[str]) -> Gap | None:
-    one, other = mine[number], theirs[number]
-    previous = mine[number - 1] if number else ""
-    if previous in _MESSAGE_FLAGS:
-        return Gap(number, "", "", "message")
-    if (one[0] in "\"'") != (other[0] in "\"'"):
-        return None
-    before, behind = _common_ends(one, other)
-    inner = [word[len(before) : len(word) - len(behind)] for word in (one, other)]
-    if not all(_VALUE.fullmatch(part) for part in inner):
-        return None
-    if all(_NUMBER.fullmatch(part) for part in inner):
-        mark = inner[0][0] if not inner[0][0].isdigit() and inner[0][0] == inner[1][0] else ""
-        before, inner = before + mark, [part.removeprefix(mark) for part in inner]
-        return Gap(number, before, behind, "version" if "." in inner[0] else "number")
-    if before.strip("\"'-") or behind.strip("\"'"):
-        flag = before.partition("=")[0]
-        return Gap(number, before, behind, _flag_name(flag) if before.endswith("=") else "name")
-    if one.startswith("-") or other.startswith("-"):
-        return None
-    if previous.startswith("--"):
-        return Gap(number, before, behind, _flag_name(previous))
-    return Gap(number, before, behind, "name")
-
-
-def _flag_name(flag: str) -> str:
-    name = re.sub(r"\W", "_", flag.strip("-").casefold())
-    return name if re.fullmatch(r"[a-z][a-z_]{1,20}", name) else "name"
-
-
-def _common_ends(one: str, other: str) -> tuple[str, str]:
-    """Return what two words begin and end with alike, cut back to where a name can begin and end."""
-    most = min(len(one), len(other))
-    head = next((n for n in range(most) if one[n] != other[n]), most)
-    while head and not (_is_edge(one, head) and _is_edge(other, head)):
-        head -= 1
-    most -= head
-    tail = next((n for n in range(most) if one[-1 - n] != other[-1 - n]), most)
-    while tail and not (_is_edge(one, len(one) - tail) and _is_edge(other, len(other) - tail)):
-        tail -= 1
-    return one[:head], one[len(one) - tail :]
-
-
-def _is_edge(word: str, at: int) -> bool:
-    """Whether a name may begin or end at a place: at a separator, or where a capital begins."""
-    if at in {0, len(word)}:
-        return True
-    return word[at - 1] in _SEPARATORS or word[at] in _SEPARATORS or (word[at].isupper() and not word[at - 1].isupper())
+    """Return what it is worth to take an action for the step of a column, 0 where it is another one."""
+    like = max(likeness(seen, one) for seen in column.values())
+    return -(-like // _OF_ANY) if is_generic(one.text) else like
 
 
 # Variables: what differs in the same way is one.
@@ -303,7 +191,8 @@ class _Names:
         """Return the variable that was this in each session, a new one where there is none."""
         for name, known in self.values.items():
             shared = known.keys() & vector.keys()
-            if len(shared) >= SEVERAL and all(known[one] == vector[one] for one in shared):
+            many = SEVERAL if name != wanted or min(map(len, vector.values())) < _TELLING else 1
+            if len(shared) >= many and all(known[one] == vector[one] for one in shared):
                 known.update(vector)
                 return name
         name, number = wanted, 2
@@ -312,12 +201,22 @@ class _Names:
         self.values[name] = dict(vector)
         return name
 
-    def put(self, text: str, session: str) -> str:
-        """Return a text of a session with its values replaced; only whole words, and what is long enough to be one."""
+    def requested(self) -> set[str]:
+        """Return the variables that several requests name: what differs in flags alone is not what was asked for."""
+        said = {one.session: one.request.casefold() for one in self.episodes}
+        return {
+            name
+            for name, known in self.values.items()
+            if sum(value.casefold() in said[session] for session, value in known.items()) >= SEVERAL
+        }
+
+    def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
+        """Return a text of a session with its values replaced, of `wanted` variables alone; only whole words."""
         for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
             value = known.get(session, "")
-            if len(value) >= SEVERAL and name != "message":
-                pattern = rf"(?<![\w{{]){re.escape(value)}(?![\w}}])"
+            if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
+                before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
+                pattern = rf"{before}{re.escape(value)}(?![\w}}])"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 
@@ -338,7 +237,7 @@ class _Names:
         )
 
     def is_named(self, gap: str, vector: Mapping[str, str]) -> bool:
-        """Whether a word that stands alone is a variable: exact, or what each session was asked about."""
+        """Whether a word alone, or in a changed file's path, is a variable: exact, or what was asked about."""
         if gap != "name":
             return True
         asked = {episode.session: episode.asked.casefold() for episode in self.episodes}
@@ -357,10 +256,13 @@ def _step(column: _Column, names: _Names) -> Step | None:
     seen = list(column.values())
     text = _text(seen, names)
     if text is None:
-        alike = max(([one for one in seen if one.text == other.text] for other in seen), key=len)
-        if len(alike) < SEVERAL:
-            return None
-        seen, text = alike, alike[0].text
+        seen = max(([one for one in seen if one.text == other.text or varying(one, other)] for other in seen), key=len)
+        text = _text(seen, names) if len(seen) >= SEVERAL else None
+    if text is None and is_called(column_text := next(iter(column.values())).text):
+        seen = list(column.values())  # of a call what all of them give
+        text = " ".join(word for word in tokens(column_text) if all(word in one.words for one in seen))
+    if text is None:
+        return None
     return Step(text, tuple(seen), seen[0].edits, bool(CHECKS.search(text)) and not seen[0].edits)
 
 
@@ -373,29 +275,36 @@ def _text(seen: Sequence[Seen], names: _Names) -> str | None:
     for number, word in enumerate(words[0]):
         column = [one[number] for one in words]
         if len(set(column)) > 1:
-            filled = _filled(seen, words, number, names)
+            filled = _filled(seen, column, words[0][number - 1] if number else "", names)
             if filled is None:
                 return None
             text = _replaced(text, word, filled)
     return text
 
 
-def _filled(seen: Sequence[Seen], words: Sequence[Sequence[str]], number: int, names: _Names) -> str | None:
-    """Return the word of this number with a variable where the commands differ; None where that can be none."""
-    column = [one[number] for one in words]
-    other = next(index for index, word in enumerate(column) if word != column[0])
-    gap = _gap(number, words[0], words[other])
+def _filled(seen: Sequence[Seen], column: Sequence[str], previous: str, names: _Names) -> str | None:
+    """Return a word with a variable where the commands differ; None where that can be none."""
+    other = next((word for word in column if word != column[0]), None)
+    if other is None:
+        return column[0]
+    gap = gap_of(column[0], other, previous)
     if gap is None:
-        return None
+        parts = [word.split("/") for word in column]
+        if any(not in_parts(column[0], word) for word in column if word != column[0]):
+            return None
+        named = ["", *parts[0]]
+        across = zip(named, zip(*parts, strict=True), strict=False)
+        filled = [_filled(seen, part, f"--{name.removesuffix('s')}", names) for name, part in across]
+        return "/".join(part or "" for part in filled) if None not in filled else None
     before, behind = ("", "") if names.are_asked(seen, column) else (gap.before, gap.behind)
     if not all(word.startswith(before) and word.endswith(behind) for word in column):
         return None
     inner = [word[len(before) : len(word) - len(behind)] for word in column]
     vector = {one.session: value for one, value in zip(seen, inner, strict=True)}
-    if gap.name == "message":
+    if gap.said:
         said = {names.put(value, session) for session, value in vector.items()}
-        return said.pop() if len(said) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"'
-    if not (before or behind or names.is_named(gap.name, vector)):
+        return gap.before + (said.pop() if len(said) == 1 else f'"{{{{{names.of(gap.name, vector)}}}}}"')
+    if (gap.is_bare or seen[0].edits) and not names.is_named(gap.name, vector):
         return None
     return f"{before}{{{{{names.of(gap.name, vector)}}}}}{behind}"
 
@@ -405,13 +314,17 @@ def _replaced(text: str, word: str, filled: str) -> str:
 
 
 def _tidy(steps: Sequence[Step]) -> list[Step]:
-    """Leave out what stands there twice: of a check the earlier ones, of any other step what follows itself."""
-    last = {step.text: number for number, step in enumerate(steps) if step.checks}
-    kept: list[Step] = []
-    for number, step in enumerate(steps):
-        if last.get(step.text, number) == number and (not kept or kept[-1].text != step.text):
-            kept.append(step)
-    return kept
+    """Leave out what stands there twice: of a check and of what any work has the earlier ones, of another the later."""
+    told = [
+        re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps
+    ]  # whichever numbers their variables have
+    last = {
+        text: number
+        for number, (text, step) in enumerate(zip(told, steps, strict=True))
+        if step.checks or is_generic(step.text)
+    }
+    first = {text: number for number, text in reversed([*enumerate(told)])}
+    return [step for number, step in enumerate(steps) if (first | last)[told[number]] == number]
 
 
 # What failed, and what worked afterwards.
@@ -422,11 +335,10 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
     texts = {step.text for step in steps}
     found: dict[tuple[str, str, bool], list[Seen]] = {}
     for episode in episodes:
-        done = [(one, by_seen.get(Seen(episode.session, turn, one.text))) for one, turn in episode.actions]
         for number, (action, turn) in enumerate(episode.actions):
             if not action.failed or not action.alone or action.looks or action.edits or unfit(action.text):
                 continue
-            after = _after(done, number)
+            after = _after(episode, number, by_seen)
             failed = names.put(action.text, episode.session)
             if after is None or (failed in texts) is not after[1] or failed == after[0]:
                 continue
@@ -434,12 +346,10 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
     return (Trap(failed, worked, until, tuple(seen)) for (failed, worked, until), seen in found.items())
 
 
-def _after(done: Sequence[tuple[Action, Step | None]], failed: int) -> tuple[str, bool] | None:
-    """Return the step that worked after a failure, and whether the failed command then worked, too.
-
-    `done` are the actions of a session, each with the step that it was.
-    """
-    action = done[failed][0]
+def _after(episode: Episode, failed: int, by_seen: Mapping[Seen, Step]) -> tuple[str, bool] | None:
+    """Return the step that worked after a failure, and whether the failed command then worked, too."""
+    action = episode.actions[failed][0]
+    done = [(one, _step_of(episode, one, turn, by_seen)) for one, turn in episode.actions]
     later = [(one, step) for one, step in done[failed + 1 :] if one.ran and not one.looks]
     again = next((number for number, (one, _) in enumerate(later) if one.text == action.text), None)
     if again is not None:
@@ -452,6 +362,10 @@ def _after(done: Sequence[tuple[Action, Step | None]], failed: int) -> tuple[str
     near = [(_shared(action.text, one.text), step) for one, step in later if not one.edits]
     likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
     return (best.text, False) if best is not None and likeness >= _HALF else None
+
+
+def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[Seen, Step]) -> Step | None:
+    return by_seen.get(Seen(episode.session, turn, action.text))
 
 
 def _shared(failed: str, worked: str) -> float:

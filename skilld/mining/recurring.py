@@ -8,17 +8,19 @@ of it; where it turns down what was done, that is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
 from skilld.library.clusters import Ask, Mention, asks
-from skilld.mining.actions import is_generic
+from skilld.mining.actions import is_generic, names_machine
+from skilld.mining.alike import LIKE, Seen, likeness
 from skilld.mining.evidence import piece
 from skilld.mining.new_skill import name_of, plain_request, project_name, telling_words
-from skilld.mining.procedure import Episode, Procedure, Seen, Trap, alike, procedure
+from skilld.mining.procedure import Episode, Procedure, Trap, procedure
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.values import Candidate, Part, Proof, Recurrence, Saved, Sort
 from skilld.skills.draft import SkillKind
@@ -46,8 +48,11 @@ _DO_NOT = re.compile(
 _BEHIND = re.compile(
     r" (?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b", re.IGNORECASE
 )
+_PARTED = re.compile(r"[^\w]+|_+")
+_FEW = 3  # stems
 _TELLING_WHY = re.compile(
-    r"(?:i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when|is|are|next|one|another|also|and)\b",
+    r"(?:\d+|[a-z]\W|yes|yep|yeah|no|but|u?h+m*|i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when"
+    r"|is|are|next|one|another|also|and)\b",
     re.IGNORECASE,
 )
 
@@ -56,16 +61,14 @@ Denied = Callable[[Row, Feedback], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request that something was done for: `telling` has the `told` actions that tell its task, by their form.
-
-    All work in a project changes the same files, so no change is among them.
-    """
+    """A request that something was done for, with what was done next."""
 
     row: Row
     task: Task
     stems: frozenset[str]
-    telling: Mapping[tuple[bool, int, str], Sequence[Seen]]
-    told: int
+    done: tuple[Seen, ...]
+    telling: tuple[Seen, ...]  # of it what tells the task: all work in a project changes the same files
+    programs: frozenset[str]  # of these commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +89,20 @@ def recurring(rows: Sequence[Row], denied: Denied) -> list[Found]:
     requests = [*_requests(rows)][:_MAX_REQUESTS]
     groups = [group for group in _groups(requests) if len({one.row.session_id for one in group}) >= SEVERAL]
     groups = [group for group in groups if not any(_continues(group, other) for other in groups if other is not group)]
-    heads = [{(one.row.session_id, one.task.turn) for one in group} for group in groups]
-    found = []
-    for number, group in enumerate(groups):
-        others = frozenset().union(*(head for index, head in enumerate(heads) if index != number))
-        found.append(_found(group, others, denied))
+    found = _each(groups, groups, denied)
+    tasks = [group for group, one in zip(groups, found, strict=True) if one.candidate]
+    found = _each(groups, tasks, denied)  # what is no task of its own ends none
     return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
+
+
+def _each(groups: Sequence[list[_Request]], tasks: Sequence[list[_Request]], denied: Denied) -> list[Found]:
+    """Return what each group comes to, where a request of another one of `tasks` ends it."""
+    heads = [{(one.row.session_id, one.task.turn) for one in group} for group in tasks]
+    found = []
+    for group in groups:
+        others = [head for head, task in zip(heads, tasks, strict=True) if task is not group]
+        found.append(_found(group, frozenset().union(*others), denied))
+    return found
 
 
 def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
@@ -106,15 +117,10 @@ def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
                 if turn in turns and not one.looks
             )
             if done:
-                yield _request(row, task, done)
-
-
-def _request(row: Row, task: Task, done: Iterable[Seen]) -> _Request:
-    told = [one for one in done if not one.edits and not is_generic(one.text)][:_MAX_DONE]
-    by_form: dict[tuple[bool, int, str], list[Seen]] = {}
-    for one in told:
-        by_form.setdefault(one.form, []).append(one)
-    return _Request(row, task, content_stems(task.text), by_form, len(told))
+                telling = [one for one in done if not (one.edits or is_generic(one.text) or names_machine(one.text))]
+                told = tuple(telling[:_MAX_DONE])
+                programs = frozenset(one.words[0] for one in told if one.words)
+                yield _Request(row, task, content_stems(plain_request(task.text)), done, told, programs)
 
 
 def _turns(row: Row, first: str, behind: str) -> list[str]:
@@ -129,36 +135,59 @@ def _groups(requests: Sequence[_Request]) -> list[list[_Request]]:
     """Return requests that are one task, each group the newest first."""
     groups: list[list[_Request]] = []
     for request in requests:
-        alike = ((sum(_one_task(request, one) for one in group) / len(group), group) for group in groups)
-        share, group = max(alike, key=lambda one: one[0], default=(0.0, []))
+        share, group = max(
+            ((_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
+        )
         if share >= _HALF:  # not only like one of them: long work is like itself from one session to the next
             group.append(request)
         else:
             groups.append([request])
-    return groups
+    return _joined(groups)
+
+
+def _joined(groups: Sequence[list[_Request]]) -> list[list[_Request]]:
+    """Put groups together that are one task: what came first had nothing to be like yet."""
+    joined = sorted(groups, key=len, reverse=True)
+    for group in reversed(joined.copy()):
+        others = [other for other in joined if other is not group]
+        shares = ((sum(_share(one, other) for one in group) / len(group), other) for other in others)
+        share, nearest = max(shares, key=lambda one: one[0], default=(0.0, []))
+        if share >= _HALF:
+            nearest += group
+            joined.remove(group)
+    return [sorted(group, key=lambda one: one.row.datetime, reverse=True) for group in joined]
+
+
+def _share(request: _Request, group: Sequence[_Request]) -> float:
+    """Return how much of a group, as far as it is of other sessions, is the task of a request."""
+    others = [one for one in group if one.row.session_id != request.row.session_id]
+    return sum(_one_task(request, one) for one in others) / len(others) if others else 0.0
 
 
 def _continues(group: Sequence[_Request], other: Sequence[_Request]) -> bool:
     """Whether a task was only ever asked for after another one in the same session, so that it is a part of that."""
-    before = {one.row.session_id: one.row.turns.index(one.task.turn) for one in other}
+    before: dict[str, int] = {}
+    for one in other:
+        at = one.row.turns.index(one.task.turn)
+        before[one.row.session_id] = min(at, before.get(one.row.session_id, at))
     return all(before.get(one.row.session_id, len(one.row.turns)) < one.row.turns.index(one.task.turn) for one in group)
 
 
 def _one_task(one: _Request, other: _Request) -> bool:
     """Whether two requests are for the same task: by their words, or by less of them and what was done."""
-    if one.row.session_id == other.row.session_id or one.row.project != other.row.project:
+    if one.row.project != other.row.project:
         return False
     together = len(one.stems | other.stems)
     words = len(one.stems & other.stems) / together if together else 0.0
     if words >= _SAME_WORDS:
         return True
-    shared = sum(
-        any(alike(seen, known) for known in other.telling.get(form, ()))
-        for form, own in one.telling.items()
-        for seen in own
-    )
-    mostly = shared >= _MANY_ALIKE and shared / max(one.told, other.told) >= _MOSTLY
-    return mostly or (shared >= 1 and words >= _LIKE_WORDS) or (shared >= SEVERAL and words > 0)
+    if not one.programs & other.programs:
+        return False
+    best = [max((likeness(seen, known) for known in other.telling), default=0) for seen in one.telling]
+    shared = sum(like >= LIKE for like in best)
+    mostly = shared >= _MANY_ALIKE and shared / max(len(one.telling), len(other.telling)) >= _MOSTLY
+    like = words >= _LIKE_WORDS or len(one.stems & other.stems) >= _MANY_ALIKE
+    return mostly or (like and any(best)) or (shared >= SEVERAL and words > 0)
 
 
 def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied: Denied) -> Found:
@@ -184,14 +213,22 @@ def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied
 
 
 def _plainest(requests: Sequence[_Request]) -> _Request:
-    """Return the request that says best what all of them are: no "we need", much of what the others say, short."""
+    """Return the request that says best what all of them are: no "we need", in words of what was done, short."""
+    done = Counter(stem for one in requests for stem in content_stems(_PARTED.sub(" ", "\n".join(_texts(one)))))
+    named = {stem for stem, times in done.items() if times >= max(SEVERAL, len(requests) * _HALF)}
 
-    def rank(one: _Request) -> tuple[bool, float, int]:
+    def rank(one: _Request) -> tuple[bool, float, float, int]:
         bare = plain_request(one.task.text)
+        vague = bool(_TELLING_WHY.match(bare)) or "?" in one.task.text
         shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
-        return bool(_TELLING_WHY.match(bare)), -round(shared, 1), len(bare)
+        fits = len(one.stems & named) / max(len(one.stems), _FEW)
+        return vague, -round(fits, 1), -round(shared, 1), len(bare)
 
     return min(requests, key=rank)
+
+
+def _texts(one: _Request) -> Iterator[str]:
+    return (seen.text for seen in one.telling)
 
 
 def _ask(group: Sequence[_Request]) -> Ask:

@@ -128,7 +128,9 @@ _LINE = 100  # characters of a line that is quoted
 
 
 def _is_near(one: Found, project: Path) -> bool:
-    return any(row.main_dir and Path(row.main_dir).is_relative_to(project) for row in one.rows)
+    return any(
+        place and Path(place).is_relative_to(project) for row in one.rows for place in (row.main_dir, row.project)
+    )
 
 
 def _line_with(text: str, said: str) -> str:

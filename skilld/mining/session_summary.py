@@ -88,10 +88,12 @@ def heard(session: Session) -> list[Feedback]:
 def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
     """Return the row of a session in which these lasting things were said."""
     said = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
+    worked = {turn for action, turn in session.actions if not action.looks}
     tasks = [
         Task(message.turn_key or "", text)
         for place, message in enumerate(session.messages)
         if message.by_person and (text := as_task(session.messages, place))
+        if message.turn_key in worked or not _only_asks(text)
     ]
     return Row(
         agent=session.agent,
@@ -125,8 +127,9 @@ def as_task(messages: Sequence[Message], place: int) -> str:
 
 def _is_request(text: str) -> bool:
     """Whether a turn asks for something that can be recognised when it is asked for again."""
-    return (
-        (not text.rstrip().endswith("?") or bool(_ASKING.match(text)))
-        and len(text.split()) <= _MAX_WORDS
-        and len(content_stems(text)) >= _MIN_STEMS
-    )
+    return len(text.split()) <= _MAX_WORDS and len(content_stems(text)) >= _MIN_STEMS
+
+
+def _only_asks(text: str) -> bool:
+    """Whether a turn is a question: a request all the same where something was done about it."""
+    return text.rstrip().endswith("?") and not _ASKING.match(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from skilld.agents.base import objects, string
 from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
+from skilld.files import read_plain
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import Work, guess_agent
@@ -297,7 +299,7 @@ class Reader:
         turns = [event for event in read.events if isinstance(event, Turn)]
         cwd = next((turn.cwd for turn in reversed(turns) if possible_folder(turn.cwd)), None) or ""
         main_dir = read.work.main_dir(cwd or None) or ""
-        project = str(project_of(main_dir) or cwd or main_dir)
+        here = str(project_of(main_dir) or cwd or main_dir)
         return Session(
             agent=transcript.agent,
             id=name,
@@ -308,9 +310,9 @@ class Reader:
             messages=tuple(as_messages(read.events, self._redact)),
             uses=tuple(read.uses),
             log=read.log,
-            project=project,
+            project=main_tree(here),
             by_hand=transcript.by_hand,
-            actions=_placed(read.doings.actions(project), turns),
+            actions=_placed(read.doings.actions(here), turns),
         )
 
 
@@ -351,6 +353,33 @@ def project_of(folder: str) -> Path | None:
     """Return the top of the repository a folder lies in, or the folder; None where it is not on this machine."""
     here = [*folders_around(folder)]
     return here[-1] if here else None
+
+
+# Worktrees in their repository, where agents and people put them. They are often gone when their sessions are read.
+_WITHIN = re.compile(r"/\.(?:claude/)?worktrees/.+", re.DOTALL)
+_LINKED = re.compile(r"gitdir: ((/.+)/\.git/worktrees/[^/\n]+)\n?")
+_A_HOME = re.compile(r"/(?:Users|home)/[^/]+|/root|")
+_MAX_LINK = 5000
+
+
+def main_tree(top: str) -> str:
+    """Return the main work tree of the repository whose work tree this is, as far as it can be told; else itself.
+
+    Work in several worktrees of one repository is work in one project.
+    """
+    try:
+        linked = _LINKED.fullmatch(_told(f"{top}/.git"))
+        if linked and _told(f"{linked[1]}/gitdir").strip() == f"{top}/.git":  # who only claims to be one is none
+            return linked[2]
+    except (OSError, ValueError):
+        pass  # gone, or the main one itself
+    within = _WITHIN.sub("", top)
+    here = os.path.lexists(f"{within}/.git") or not os.path.lexists(within)
+    return within if within != top and here and not _A_HOME.fullmatch(within) else top
+
+
+def _told(path: str) -> str:
+    return read_plain(Path(path), _MAX_LINK)[0].decode("utf-8", "surrogateescape")
 
 
 def folders_around(folder: str) -> Iterator[Path]:
@@ -428,7 +457,7 @@ def _is_wanted(
 ) -> bool:
     if len(session.turns) < wanted.turns or (wanted.ids is not None and session.id not in wanted.ids):
         return False
-    folders = [Path(folder) for folder in (session.cwd, session.main_dir) if folder]
+    folders = [Path(folder) for folder in (session.cwd, session.main_dir, session.project) if folder]
     if wanted.project is not None and not any(folder.is_relative_to(wanted.project) for folder in folders):
         return False
     if _wants_to_be_left_alone(session.cwd):

@@ -160,6 +160,9 @@ class SaveStep(Step):
             self.dismiss([*self._became, *self._missed])
 
 
+_WAITING = 3  # lines of what is proposed already
+
+
 class ReviewStep(Step):
     """Step 2: what the sessions came to, with its evidence; all of it is kept until it is put aside."""
 
@@ -183,6 +186,8 @@ class ReviewStep(Step):
 
     def compose(self) -> ComposeResult:
         yield Static(Content.styled(self.HEAD, "bold"))
+        for one in self._result.waiting[:_WAITING]:
+            yield Static(Content(one))
         yield Rows()
         with VerticalScroll(id="evidence", can_focus=False):
             yield Static(id="said")
@@ -406,6 +411,9 @@ class SessionsStep(Step):
     def _show(self, result: Preview) -> None:
         self._busy = False
         missed = len(result.considered.report.judgement.rejected)
+        if not result.previews and result.waiting:
+            self.say("Nothing new. " + "; ".join(result.waiting[:_WAITING]))
+            return
         if not result.previews:
             self.say(
                 f"Nothing in these sessions is enough to make a skill. Left out: {counted(missed, 'candidate')}; "

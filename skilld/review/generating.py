@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from skilld.classify.offline.provenance import own_words
 from skilld.mining import candidates
 from skilld.mining.candidates import CandidateRun, Prices, consider, counted, support, weigh
+from skilld.mining.dedup import is_waiting
 from skilld.mining.evidence import Transcripts
 from skilld.mining.proposing import CandidateResult, become
 from skilld.mining.questions import Estimate
@@ -22,9 +23,10 @@ from skilld.mining.sessions import Session, SessionSet, read
 from skilld.mining.values import Candidate, Hooks, Judgement, Options, Progress, Proof, World
 from skilld.skills.spec import NAME
 from skilld.store import Store
-from skilld.text import fold, safe_text
+from skilld.text import cut, fold, safe_text
 
 Agree = Callable[[Estimate, Callable[[], float | None]], bool]
+_TOPIC = 80  # characters of what is proposed already
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,14 @@ class Preview:
 
     considered: CandidateRun
     previews: Sequence[CandidateResult]
+
+    @property
+    def waiting(self) -> list[str]:
+        """What was found that open proposals have already, each with its proposal."""
+        rejected = self.considered.report.judgement.rejected
+        return [
+            f"{cut(fold(safe_text(one.topic)), _TOPIC)}: {one.missed}" for one in rejected if is_waiting(one.missed)
+        ]
 
 
 class Generation:

@@ -81,6 +81,8 @@ class PlainGenerate:
             if found
             else "Nothing in these sessions is enough to make a skill."
         )
+        for one in result.waiting:
+            self._say(f"  {one}")
         kept = [self._kept(number, one) for number, one in enumerate(result.previews, 1)]
         return [one for one in kept if one is not None], result
 

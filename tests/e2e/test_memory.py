@@ -46,8 +46,8 @@ def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, f
     assert (stats["tasks"], stats["success_rate"], stats["qa_rate"], stats["average_seconds"]) == (2, 0.5, 0.5, 60.0)
     assert (stats["tools"], stats["work"]) == ({"git": 1}, {"debugging": 1, "documentation": 1})
     shown = program.run("record", "--stats").stdout
-    assert "success rate     0.5" in shown
-    assert "tools            git 1" in shown
+    assert "completed            50%" in shown
+    assert "tools                git 1" in shown
     assert KEY.encode() not in b"".join(path.read_bytes() for path in program.home.rglob("skilld.[dj]*"))
 
 

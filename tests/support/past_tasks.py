@@ -21,7 +21,7 @@ from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import new_skill
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, heard, row_of
-from skilld.mining.sessions import Session, SessionFilter, below, read
+from skilld.mining.sessions import Session, SessionFilter, SessionSet, below, read
 from skilld.mining.values import Candidate, Judgement
 from support.waiting import LIMIT
 
@@ -86,9 +86,14 @@ def record(task: Task, home: Path, root: Path, work: Path) -> None:
         writer.write()
 
 
+def recorded(home: Path) -> SessionSet:
+    """Return the recorded sessions as mining reads them."""
+    return read([*below(home, 0)], SessionFilter(), lambda text: text, lambda _: None)
+
+
 def judged(task: Task, home: Path, *, model: bool) -> Judgement:
     """Return what the recorded sessions come to: heard by a model's stored answers, or by rules alone."""
-    reading = read([*below(home, 0)], SessionFilter(), lambda text: text, lambda _: None)
+    reading = recorded(home)
     rows = [row_of(session, _told(task, session) if model else heard(session)) for session in reading.sessions]
     assert Transcripts(reading.where, lambda text: text)
     return judge(rows, [], {}, now=NOW)

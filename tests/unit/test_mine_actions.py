@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.mining.actions import Action, Doings, commands, is_generic, is_look, unfit
-from skilld.mining.procedure import Episode, Seen, alike, procedure
+from skilld.mining.alike import Seen, alike
+from skilld.mining.procedure import Episode, procedure
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 
 
@@ -22,6 +23,13 @@ from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
         ("for one in a b; do rm $one; done", []),
         ("cat > a.txt <<'EOF'\nrm -rf x\nEOF", []),
         ("x=$(make a && make b) ./run", ["x=$(make a && make b) ./run"]),
+        (
+            "git commit -m \"$(cat <<'EOF'\nFix `it`\n\nLong\nEOF\n)\" && git push",
+            ['git commit -m "Fix it \u2026"', "git push"],
+        ),
+        ("gh api repos/a/b/pulls/7/comments --jq '.[] | .id' | jq length", ["gh api repos/a/b/pulls/7/comments"]),
+        ("# what it is\nmake gen \\\n  NAME=a | tee log", ["make gen NAME=a | tee log"]),
+        ("cd /tmp && mkdir t && cd t && make x", ["cd /tmp && mkdir t", "cd /tmp/t && make x"]),
         ("", []),
     ],
 )
@@ -42,9 +50,36 @@ def test_any_sessions_side_by_side_come_to_something(sessions: list[list[str]]) 
         assert len({seen.session for seen in step.seen}) >= 2
 
 
+def test_numbers_in_a_path_are_variables_named_by_what_stands_before_them() -> None:
+    ran = 'gh api repos/a/b/pulls/{}/comments/{}/replies -f body="{}"'
+    episodes = [
+        Episode(f"s{n}", "t", "answer", "answer", ((Action(ran.format(n, n * 100, text), ToolOutcome.OK, 0), "t"),))
+        for n, text in ((111, "Done in `a1`."), (222, "No: see above."))
+    ]
+    (step,) = procedure(episodes).steps
+    assert step.text == 'gh api repos/a/b/pulls/{{pull}}/comments/{{comment}}/replies -f body="{{body}}"'
+
+
+def test_of_calls_of_a_server_a_step_keeps_what_all_of_them_give() -> None:
+    calls = ("mcp__board__create_card project=Troy priority=1", "mcp__board__create_card project=Troy team=Web")
+    episodes = [
+        Episode(f"s{n}", "t", "file it", "file it", ((Action(one, ToolOutcome.OK, 0), "t"),))
+        for n, one in enumerate(calls)
+    ]
+    assert [step.text for step in procedure(episodes).steps] == ["mcp__board__create_card project=Troy"]
+
+
 def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
     assert alike(Seen("a", "t", "make src/order.py x"), Seen("b", "t", "make src/orders.py x"))
     assert not alike(Seen("a", "t", "make build"), Seen("b", "t", "make test"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git -C web status", "entire agent-help trail", "go version", "n=$(gh pr view --json number)", "make --help"],
+)
+def test_what_only_tells_something_is_no_work(command: str) -> None:
+    assert is_look(command)
 
 
 @given(st.text(max_size=300))
@@ -74,6 +109,7 @@ def test_no_command_line_breaks_it(line: str) -> None:
         "git commit --no-verify -m x",
         "crontab jobs.txt",
         "make `whoami`",
+        "cd /tmp && make x",
     ],
 )
 def test_no_skill_repeats_what_fetches_widens_destroys_or_is_of_one_machine(command: str) -> None:
@@ -101,6 +137,7 @@ def test_outcomes_are_joined_and_paths_made_relative() -> None:
         _call(4, "Edit", file_path="/w/shop/src/a.py"),
         _call(5, "Read", file_path="/w/shop/src/b.py"),
         _call(6, "Grep", path="/w/shop", pattern="x"),
+        _call(7, "mcp__board__create_card", title="It is slow", project="Troy", priority=1),
     ):
         doings.see(event)
     found = [(one.text, one.outcome.value, one.edits, one.looks, one.alone) for one in doings.actions("/w/shop")]
@@ -109,4 +146,5 @@ def test_outcomes_are_joined_and_paths_made_relative() -> None:
         ("cat README.md", "unknown", False, True, False),
         ("make check", "failed", False, False, True),
         ("src/a.py", "unknown", True, False, True),
+        ("mcp__board__create_card priority=1 project=Troy", "unknown", False, False, True),
     ]

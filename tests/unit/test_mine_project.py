@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.mining.sessions import folders_around, project_of
+from skilld.mining.sessions import folders_around, main_tree, project_of
 
 
 def test_work_in_different_parts_of_a_repository_is_work_in_one_project(tmp_path: Path) -> None:
@@ -24,3 +24,15 @@ def test_without_a_repository_the_folder_stands_for_itself(tmp_path: Path) -> No
 @pytest.mark.parametrize("folder", ["", "relative", "/no/such/folder", "/proc/../proc"])
 def test_what_is_no_folder_of_this_machine_is_no_project(folder: str) -> None:
     assert project_of(folder) is None
+
+
+def test_work_in_the_worktrees_of_a_repository_is_work_in_one_project(tmp_path: Path) -> None:
+    main, linked = tmp_path / "shop", tmp_path / "elsewhere"
+    (main / ".git/worktrees/elsewhere").mkdir(parents=True)
+    linked.mkdir()
+    (linked / ".git").write_text(f"gitdir: {main}/.git/worktrees/elsewhere\n", encoding="utf-8")
+    assert main_tree(str(linked)) == str(linked), "anybody can claim it: the repository has to know it"
+    (main / ".git/worktrees/elsewhere/gitdir").write_text(f"{linked}/.git\n", encoding="utf-8")
+    assert main_tree(str(linked)) == main_tree(str(main)) == str(main)
+    assert main_tree("/gone/shop/.worktrees/fix/login") == main_tree("/gone/shop/.claude/worktrees/a") == "/gone/shop"
+    assert main_tree("/home/ada/.worktrees/shop") == "/home/ada/.worktrees/shop", "not all that lies in a home is one"

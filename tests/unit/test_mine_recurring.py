@@ -100,6 +100,31 @@ def test_other_work_with_the_same_tests_and_commits_is_not_one_task() -> None:
     assert _judge(*rows).candidates == ()
 
 
+def test_a_second_request_in_a_session_joins_the_task_of_the_others() -> None:
+    def session(number: int) -> Row:
+        row = _gen(number, ("sales", "stock", "tax")[number - 1])
+        again = tuple((replace(one, text=one.text.replace("make gen", "make gen -f")), "x") for one, _ in row.actions)
+        return replace(
+            row,
+            tasks=(*row.tasks, Task("x", "add one more report")),
+            turns=(*row.turns, "x"),
+            actions=row.actions + again,
+        )
+
+    (made,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
+    assert len(made.parts[0].proofs) == 6
+
+
+def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
+    def session(number: int) -> Row:
+        row = _gen(number, ("sales", "stock", "tax")[number - 1])
+        last = tuple((one, "x" if one.text == "make verify" else turn) for one, turn in row.actions)
+        return replace(row, tasks=(*row.tasks, Task("x", "try again")), turns=(*row.turns, "x"), actions=last)
+
+    (made,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
+    assert _lines(made, Sort.COMMAND)[-1] == "make verify"
+
+
 def test_two_sessions_need_a_failure_or_a_correction() -> None:
     smooth = [_row(number, "refresh the price list", "make pull", "make load") for number in (1, 2)]
     judged = _judge(*smooth)

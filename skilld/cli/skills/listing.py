@@ -23,7 +23,7 @@ _SORTS = ("group", "recency", "uses", "relevance")
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "list", run, "list your skills with their source, uses and success rate", listing=True)
+    parser = common.verb(verbs, "list", run, "list your skills with their source, uses and corrections", listing=True)
     parser.add_argument("--type", metavar="KIND", dest="kind", help="only this kind: workflow, prompt-template, ...")
     parser.add_argument(
         "--tag", metavar="TAG", action="append", default=[], help="only skills with this tag; repeatable"
