@@ -408,7 +408,7 @@ class SessionsStep(Step):
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
             self.say(
-                f"Nothing in these sessions is enough to make a skill. Left out: {counted(missed, 'candidate')}; "
+                f"There is not enough in these sessions to make a skill. Left out: {counted(missed, 'candidate')}; "
                 "to see why: skilld mine --dry-run"
             )
             return
