@@ -207,7 +207,7 @@ class Settings(BaseSettings):
         min_length=1,
         description="what judges messages: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
     )
-    model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's own")
+    model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's default")
     model_api_key: str | None = Field(
         None, repr=False, description="API key (default: the provider's own environment variable)"
     )
