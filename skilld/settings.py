@@ -83,11 +83,11 @@ class Notify(_Section):
 class Worker(_Section):
     """Limits of the process that judges one batch."""
 
-    seconds: float = Field(300, ge=1, le=3600, description="time limit of one job, in seconds")
+    seconds: float = Field(300, ge=1, le=3600, description="time limit per job, in seconds")
     attempts: int = Field(4, ge=1, le=20, description="attempts before a batch is parked")
-    memory_mb: int = Field(2048, ge=0, le=1_000_000, description="memory limit of one job, in MB; 0 for none")
+    memory_mb: int = Field(2048, ge=0, le=1_000_000, description="memory limit per job, in MB; 0 for no limit")
     processor_seconds: float = Field(
-        120, ge=0, le=3600, description="CPU time limit of one job, in seconds; 0 for none"
+        120, ge=0, le=3600, description="CPU time limit per job, in seconds; 0 for no limit"
     )
 
 
@@ -205,14 +205,15 @@ class Settings(BaseSettings):
     model: str = Field(
         "auto",
         min_length=1,
-        description="who judges: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
+        description="what judges messages: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
     )
-    model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's own")
+    model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's default")
     model_api_key: str | None = Field(
         None, repr=False, description="API key (default: the provider's own environment variable)"
     )
     apply: Literal["stage", "auto"] = Field(
-        "stage", description="stage: every edit waits for you; auto: apply plain, confident edits at once"
+        "stage",
+        description="stage: every edit waits for you; auto: simple, high-confidence edits are applied immediately",
     )
     targets: Targets = Field(
         default_factory=lambda: list(TargetKind), description="kinds of files to propose edits for"

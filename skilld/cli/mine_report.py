@@ -77,7 +77,7 @@ def show(report: Report) -> None:
     elif not reading.sessions:
         console.line(_NONE)
     elif not (report.became or report.gathered or judged.docs or judged.rejected):
-        console.line("Nothing in these sessions is enough to make a skill.")
+        console.line("There is not enough in these sessions to make a skill.")
 
 
 def brief(became: Iterable[CandidateResult]) -> None:

@@ -240,7 +240,7 @@ def _outcome(found: Recurring, history: ProposalHistory, around: Around) -> Outc
     loaded, _ = load_skills([ref] if ref else [])
     if not loaded:
         return Outcome(
-            found, None, where.why_none or where.why_not or "no file in this project may be edited to add it"
+            found, None, where.why_none or where.why_not or "no file in this project can be edited to add it"
         )
     said = [
         Mention("review", one.comment, one.change, "", "", "", one.pull, Piece(one.pull, 0.0, 0.5))

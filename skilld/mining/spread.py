@@ -154,7 +154,7 @@ def on_cluster(
     try:
         client = distributed.Client(address, timeout=20, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise SkilldError("Cannot use the cluster", f"no scheduler answers at {address}: {error}") from None
+        raise SkilldError("Cannot use the cluster", f"no scheduler responded at {address}: {error}") from None
     with client:
 
         def submit(url: str) -> Any:  # noqa: ANN401 - Dask has no types

@@ -143,8 +143,8 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
 
 def about_waiting(number: int) -> str:
     """Return what a notice says about lasting things that have no file to go to yet."""
-    does = "does" if number == 1 else "do"
-    return f"{counted(number, 'thing')} you said {does} not belong in any file yet. Run: skilld learnings"
+    have = "has" if number == 1 else "have"
+    return f"{counted(number, 'thing')} you said {have} no suitable file yet. Run: skilld learnings"
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:

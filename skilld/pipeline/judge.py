@@ -30,7 +30,7 @@ Own = Callable[[Loaded], Loaded | None]
 _SAYS_SOMETHING = 3
 _NOT_SAID = "the edited skill still does not say this"
 NO_EDIT = "no edit says this the way you did"
-UNCHECKED = "could not recheck whether it says what you said"
+UNCHECKED = "could not verify that it says what you said"
 
 
 class Judge:

@@ -344,9 +344,8 @@ def _put_back(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:
 
 def kept_as_object(work_tree: Worktree, found: bytes) -> list[str]:
     """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
-    return [
-        f"What a hook wrote to {work_tree.tracked.relpath} is in object {objects.write_blob(work_tree.repo.git, found)}"
-    ]
+    blob = objects.write_blob(work_tree.repo.git, found)
+    return [f"The text that a hook wrote to {work_tree.tracked.relpath} is kept as object {blob}"]
 
 
 def head(work_tree: Worktree) -> str:

@@ -56,7 +56,7 @@ def _tiles(report: Report) -> Markup:
     states, where = report.decided.states, report.taught.where
     shares = say.percent(again.before.percent), say.percent(again.after.percent)
     found = (
-        (say.number(report.taught.total), "things taught"),
+        (say.number(report.taught.total), "lasting instructions given"),
         (say.number(states["accepted"]), "edits accepted"),
         (say.number(states["open"]), "waiting for your decision"),
         (say.number(where["waiting"]), "waiting for a file"),

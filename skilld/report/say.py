@@ -20,7 +20,7 @@ WHERE = {
     "said": "already in a file",
 }
 STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
-RULES = {"repeated": "repeated", "holds": "kept", "unknown": "too early to tell", "unused": "never needed"}
+RULES = {"repeated": "repeated", "holds": "followed", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
 _LONGEST = 60  # characters of a path
 

@@ -416,7 +416,7 @@ class SessionsStep(Step):
             return
         if not result.previews:
             self.say(
-                f"Nothing in these sessions is enough to make a skill. Left out: {counted(missed, 'candidate')}; "
+                f"There is not enough in these sessions to make a skill. Left out: {counted(missed, 'candidate')}; "
                 "to see why: skilld mine --dry-run"
             )
             return

@@ -115,7 +115,7 @@ class SkillsPane(ListPane[LibraryRow]):
     COLUMNS = draw.SKILL_COLUMNS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "Search", tooltip="Search your skills"),
-        Binding("c", "use", "Copy", tooltip="Copy what you type to use it"),
+        Binding("c", "use", "Copy", tooltip="Copy the command that invokes it"),
         Binding("y", "path", "Path", tooltip="Copy its path"),
         Binding("o", "edit", "$EDITOR", tooltip="Edit it in $EDITOR"),
         Binding("x", "switch", "On/off", tooltip="Turn it on or off for agents"),

@@ -21,11 +21,11 @@ from skilld.types import Proposal, State, TargetKind
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
 _AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
 _MORE = (
-    "a  accept it                     A  accept all open for this file",
+    "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
     "p  accept some parts of it       s  skip it",
     "u  undo your last decision       q  quit",
-    "/words  only proposals that contain these words; / alone shows all again",
+    "/words  show only proposals that contain these words; / alone shows all again",
     *(f"{number}  {name}" for number, name in NAMES.items()),
 )
 _GO_ON = "continue"

@@ -79,7 +79,7 @@ class PlainGenerate:
         self._say(
             f"Step 2 of 3: {counted(found, 'candidate')} to keep or drop."
             if found
-            else "Nothing in these sessions is enough to make a skill."
+            else "There is not enough in these sessions to make a skill."
         )
         for one in result.waiting:
             self._say(f"  {one}")

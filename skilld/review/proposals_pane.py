@@ -39,7 +39,7 @@ class ProposalsPane(Pane):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "accept", "Accept", tooltip="Accept: commit it to your branch"),
-        Binding("A", "accept_file", "All of file", show=False, tooltip="Accept all open for this file"),
+        Binding("A", "accept_file", "All in file", show=False, tooltip="Accept all proposals for this file"),
         Binding("r", "reject", "Reject", tooltip="Reject, with a reason if you like"),
         Binding("e", "edit", "Edit", tooltip="Edit the text here, then accept it"),
         Binding("p", "parts", "Parts", tooltip="Accept parts; the rest stays open"),

@@ -322,7 +322,7 @@ def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
         raise ValueError("enabled must be true or false")
     targets = _texts(values, "targets") if "targets" in values else tuple(TargetKind)
     if unknown := set(targets) - set(TargetKind):
-        raise ValueError(f"targets has {min(unknown)!r}; allowed: {', '.join(TargetKind)}")
+        raise ValueError(f"targets contains {min(unknown)!r}; allowed: {', '.join(TargetKind)}")
     return ProjectConfig(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"), targets)
 
 

@@ -182,7 +182,7 @@ def _name(name: str, folder_name: str) -> Iterator[str]:
     elif not NAME.fullmatch(name):
         yield "its name can contain only lowercase letters, digits and single hyphens"
     if len(name) > MAX_NAME:
-        yield f"its name has {len(name)} characters; the limit is {MAX_NAME}"
+        yield f"its name is {len(name)} characters long; the limit is {MAX_NAME}"
     if name and name != folder_name:
         yield "its name does not match its folder's name"
 
@@ -191,7 +191,7 @@ def _length(key: str, said: str, most: int) -> Iterator[str]:
     if not said.strip():
         yield f"it has no {key}"
     elif len(said) > most:
-        yield f"its {key} has {len(said)} characters; the limit is {most}"
+        yield f"its {key} is {len(said)} characters long; the limit is {most}"
 
 
 def _metadata(top: Sequence[Entry]) -> Iterator[str]:

@@ -129,10 +129,10 @@ def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Pa
         raise RefusedError(_TITLE, f"{chosen} is a symlink that points outside {root}")
     file = real / name / FILE
     if any("\ud800" <= char <= "\udfff" for char in str(file)):
-        raise RefusedError(_TITLE, f"the path {real} is not UTF-8")
+        raise RefusedError(_TITLE, f"the path {real} is not valid UTF-8")
     standing = next(folder for folder in (real, *real.parents) if folder == root or os.path.lexists(folder))
     if not standing.is_dir() or standing.stat().st_uid != os.geteuid():
-        raise RefusedError(_TITLE, f"{standing} is not one of your folders")
+        raise RefusedError(_TITLE, f"{standing} is not a folder that you own")
     for folder in dict.fromkeys((real, *folders)):
         if os.path.lexists(folder / name) or name in {entry.casefold() for entry in _names(folder)}:
             raise SkilldError(_TITLE, f"there is already a skill called {name} in {folder}")

@@ -109,7 +109,7 @@ def flags(rule: str) -> tuple[str, ...]:
 
 def _check_flags(one: Candidate) -> None:
     if flagged := flags(one.rule):
-        remedy = f"To propose it all the same: skilld team pr {one.id[:8]}"
+        remedy = f"To propose it anyway: skilld team pr {one.id[:8]}"
         raise SkilldError("The rule was left out", flagged[0], remedy)
 
 

@@ -127,7 +127,7 @@ def decode(data: bytes, kinds: frozenset[What] = TEAMS, *, again: bool = False) 
     `again` says that this function took the same bytes before: they are not looked through once more.
     """
     if len(data) > MAX_BYTES:
-        raise _refused(f"it has {len(data)} bytes; the limit is {MAX_BYTES}")
+        raise _refused(f"it is {len(data)} bytes; the limit is {MAX_BYTES}")
     try:
         values = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -172,7 +172,7 @@ def _wrong(record: Record) -> str:
         if not (value := getattr(record, name)):
             continue
         if len(value) > most:
-            return f"its {name} has {len(value)} characters; the limit is {most}"
+            return f"its {name} is {len(value)} characters long; the limit is {most}"
         if value != safe_text(value) or value != value.strip():
             return f"its {name} contains hidden characters or line breaks"
     wrong = _wrong_times if record.what in MACHINES else _wrong_facts

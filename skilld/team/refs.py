@@ -300,7 +300,7 @@ def _read(
                 found.refused[of(who)] = "it was not fetched; run skilld team sync"
                 continue
             odd = f"it has a {is_kind} where a {kind} is expected"
-            found.refused[of(who)] = odd if is_kind != kind else f"its {kind} has {size} bytes; the limit is {most}"
+            found.refused[of(who)] = odd if is_kind != kind else f"its {kind} is {size} bytes; the limit is {most}"
     wanted = {who: oid for who, oid in names.items() if of(who) not in found.refused}
     answers = git.objects([oid.encode() for oid in wanted.values()]) if wanted else []
     return {who: item[2] for who, item in zip(wanted, answers, strict=True) if item is not None}

@@ -190,7 +190,7 @@ def _strings(data: bytes) -> list[bytes]:
         found.append(data[position + 4 : position + 4 + length])
         position += 4 + length
     if position != len(data):
-        raise ValueError("cut short")
+        raise ValueError("truncated")
     return found
 
 

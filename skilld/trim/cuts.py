@@ -29,16 +29,16 @@ class Why(StrEnum):
 
     TWICE = "it appears twice"
     CONTENTS = "it lists the file's own headings, which the agent reads anyway"
-    BADGE = "it shows a picture, which the agent does not see"
+    BADGE = "it is only an image, which the agent does not see"
     EMPTY = "it is a heading with nothing under it"
-    DEAD = "it only points to a file that is gone"
+    DEAD = "it only points to a file that no longer exists"
     CHOOSING = (
         "it says when to choose the skill, but is only read once the skill has been chosen; move it to "
         "the description instead"
     )
     UNUSED = "it never applied in any session that loaded it"
     SAID = "a model says that the file already says this elsewhere"
-    SHORTER = "a model found fewer words that say the same"
+    SHORTER = "a model found a shorter way to say it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def _anew(
     new = "\n".join(line for _, text in reversed(edits) for line in text)
     lost = [word for word in dict.fromkeys(old.split()) if content_stems(word) - content_stems(new)]
     what = (
-        cut(f"the words {fold(', '.join(word.strip('.,:;') for word in lost))}", SHOWN) if lost else "little words only"
+        cut(f"the words {fold(', '.join(word.strip('.,:;') for word in lost))}", SHOWN) if lost else "filler words only"
     )
     first, last = edits[-1][0].start, edits[0][0].stop - 1
     saved, name = count(old + "\n") - count(new + "\n"), f"{folded(title)} {sum(one[0] == title for one in runs[:at])}"

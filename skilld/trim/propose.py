@@ -95,7 +95,7 @@ def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
         session_id="",
         model=model,
         created_at=at,
-        flags=("nobody asked for this change in a session", f"what would be lost: {cut.lost}"),
+        flags=("nobody asked for this change in any session", f"what would be lost: {cut.lost}"),
         target=ref.kind,
         agents=ref.agents,
     )

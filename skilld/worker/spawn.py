@@ -220,7 +220,7 @@ def _converse(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
         if not line.startswith(_OURS):
             continue  # a library's own words
         if len(line) == _MAX_LINE:
-            return _bad("its output was too long to keep", Outcome.RETRY)
+            return _bad("its output was too large to process", Outcome.RETRY)
         try:
             told: KeepRequest | JobEnd = codec.decode(FromWorker, line)
         except codec.DecodeError as error:  # it makes no sense, and would not a second time
@@ -268,7 +268,7 @@ def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def no_thread() -> Result:
     """Return the result of a job for which there was no thread."""
-    return _not_run("this machine is out of threads")
+    return _not_run("this machine cannot start any more threads")
 
 
 def _no_result(code: int) -> Result:

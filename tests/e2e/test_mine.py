@@ -54,4 +54,4 @@ def test_who_has_no_sessions_is_told_where_to_look(home: Path) -> None:
 def test_sessions_that_teach_nothing_are_told_so(home: Path, project: Project) -> None:
     Session(home, project).type("thanks")
     said = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
-    assert said == "1 session read.\nNothing in these sessions is enough to make a skill.\n"
+    assert said == "1 session read.\nThere is not enough in these sessions to make a skill.\n"

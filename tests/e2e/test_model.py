@@ -186,7 +186,7 @@ def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path
         _session(home, project)
         program.run("run", "--once")
     (proposal,) = program.json("proposals")
-    assert proposal["flags"] == ["could not recheck whether it says what you said"]
+    assert proposal["flags"] == ["could not verify that it says what you said"]
 
 
 def test_a_change_in_foreign_words_is_asked_for_again_in_the_persons_own(home: Path, project: Project) -> None:

@@ -16,7 +16,7 @@ from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
 from support.waiting import wait_for
 
-OF_FILE, OFFER = "Accept all open for this file", "Turn it on or off for agents"
+OF_FILE, OFFER = "Accept all proposals for this file", "Turn it on or off for agents"
 
 
 def _decisions(world: Taught) -> list[tuple[str, str, str]]:

@@ -61,7 +61,7 @@ def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
 def test_all_of_a_file_is_accepted_and_undone_after_the_last_question(world: Taught) -> None:
     before = world.skill
     said = _answer(world, "?", "A", "n", "A", "y", "u", "s", "u", "s")
-    assert "A  accept all open for this file" in said
+    assert "A  accept all proposals for this file" in said
     assert said.count(f"Accept 2 proposals for {world.project.skill_path}? [y/N]") == 2
     assert said.count("is open again") == 2
     assert world.skill == before

@@ -203,7 +203,7 @@ def test_what_could_do_harm_is_left_out_or_must_be_named(case: Case) -> None:
     ids = {one["rule"]: one["id"][:8] for one in case.ada.document()["rules"]}
     shown = case.ada.done("pr")
     why = "It skips hooks, checks or signatures: --no-verify"
-    assert f"Left out: {guard}\n  {why}\n  To propose it all the same: skilld team pr {ids[guard]}\n" in shown
+    assert f"Left out: {guard}\n  {why}\n  To propose it anyway: skilld team pr {ids[guard]}\n" in shown
     assert case.log() == [f"skilld(team): {PNPM}"]
     shown = case.ada.done("pr", ids[guard], ids[piped])
     assert f"Left out: {piped}\n  It " in shown

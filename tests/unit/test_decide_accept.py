@@ -158,7 +158,7 @@ def test_a_hook_that_rewrites_and_refuses_loses_nothing(person: Person, desk: De
     person.git("add", "staged.txt")
     hook = person.write(".git/hooks/pre-commit", f"#!/bin/sh\necho tidied >> {SKILL}\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(RefusedError, match="is in object") as refused:
+    with pytest.raises(RefusedError, match="is kept as object") as refused:
         desk.accept("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "A  staged.txt"

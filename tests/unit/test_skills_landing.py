@@ -105,10 +105,10 @@ def test_a_name_that_no_skill_has_is_refused(home: Path, name: str) -> None:
 
 
 def test_what_is_no_folder_is_refused(home: Path, project: Path, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="not one of your folders"):
+    with pytest.raises(RefusedError, match="not a folder that you own"):
         _land(home, [tmp_path / "gone"])
     (project / ".claude").write_text("a file")
-    with pytest.raises(RefusedError, match="not one of your folders"):
+    with pytest.raises(RefusedError, match="not a folder that you own"):
         _land(home, [project])
 
 

@@ -44,7 +44,7 @@ def test_a_skill_by_the_book_has_no_faults(front_matter: str) -> None:
         ("name: notes\n", "it has the key name twice"),
         ("hooks: x\n", "its key hooks is not in the specification"),
         ("compatibility: ''\n", "it has no compatibility"),
-        (f"compatibility: {'x' * 501}\n", "its compatibility has 501 characters; the limit is 500"),
+        (f"compatibility: {'x' * 501}\n", "its compatibility is 501 characters long; the limit is 500"),
         ("license: [MIT]\n", "its license is not text"),
         ("license: &a MIT\n", "its license is not text"),
         ("license: !!str MIT\n", "its license is not text"),
@@ -76,7 +76,7 @@ def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> 
         ("-notes", "its name can contain only lowercase letters, digits and single hyphens"),
         ("notes-", "its name can contain only lowercase letters, digits and single hyphens"),
         ("../notes", "its name can contain only lowercase letters, digits and single hyphens"),
-        ("n" * 65, "its name has 65 characters; the limit is 64"),
+        ("n" * 65, "its name is 65 characters long; the limit is 64"),
         ("''", "it has no name"),
     ],
 )
@@ -95,7 +95,7 @@ def test_the_name_is_that_of_the_folder() -> None:
         ("---\nname: notes\n---\nBody\n", "it has no description"),
         (
             f"---\nname: notes\ndescription: {'d' * 1025}\n---\nBody\n",
-            "its description has 1025 characters; the limit is 1024",
+            "its description is 1025 characters long; the limit is 1024",
         ),
         (HEAD + "---\n\n \n", "there is nothing after its front matter"),
         (HEAD + BODY + "line\n" * 493, "it has 501 lines; the limit is 500"),

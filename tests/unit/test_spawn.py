@@ -255,13 +255,13 @@ def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench:
     )
     working.start(None, JOB, LIMIT)
     results.append(bench.run("time.sleep(1000)"))
-    assert [_detail(result) for result in results] == ["this machine is out of threads"] * 2
+    assert [_detail(result) for result in results] == ["this machine cannot start any more threads"] * 2
     assert processes_of(tmp_path) == {}
 
 
 def test_a_plan_too_long_to_be_kept_ends_in_a_result(bench: Bench) -> None:
     script = "print(json.dumps({'type': 'KeepRequest', 'what': 'x' * (5 << 20)}), flush=True)\ntime.sleep(1000)"
-    assert "too long to keep" in _detail(bench.run(script))
+    assert "too large to process" in _detail(bench.run(script))
     assert bench.plans == []
 
 

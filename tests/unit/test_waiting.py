@@ -194,9 +194,9 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
     Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
-    assert shown == ["1 thing you said does not belong in any file yet. Run: skilld learnings"]
+    assert shown == ["1 thing you said has no suitable file yet. Run: skilld learnings"]
 
 
 def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _tell([], 2)
-    assert capsys.readouterr().out == "2 things you said do not belong in any file yet. Run: skilld learnings\n"
+    assert capsys.readouterr().out == "2 things you said have no suitable file yet. Run: skilld learnings\n"
