@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
@@ -67,8 +67,9 @@ class _Request:
     task: Task
     stems: frozenset[str]
     done: tuple[Seen, ...]
-    telling: tuple[Seen, ...]  # of it what tells the task: all work in a project changes the same files
-    programs: frozenset[str]  # of these commands
+    # Of it what tells the task, by its program: all work in a project changes the same files.
+    telling: Mapping[str, Sequence[Seen]]
+    told: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +119,11 @@ def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
             )
             if done:
                 telling = [one for one in done if not (one.edits or is_generic(one.text) or names_machine(one.text))]
-                told = tuple(telling[:_MAX_DONE])
-                programs = frozenset(one.words[0] for one in told if one.words)
-                yield _Request(row, task, content_stems(plain_request(task.text)), done, told, programs)
+                by_program: dict[str, list[Seen]] = {}
+                for one in telling[:_MAX_DONE]:
+                    by_program.setdefault(next(iter(one.words), ""), []).append(one)
+                told = sum(map(len, by_program.values()))
+                yield _Request(row, task, content_stems(plain_request(task.text)), done, by_program, told)
 
 
 def _turns(row: Row, first: str, behind: str) -> list[str]:
@@ -181,11 +184,13 @@ def _one_task(one: _Request, other: _Request) -> bool:
     words = len(one.stems & other.stems) / together if together else 0.0
     if words >= _SAME_WORDS:
         return True
-    if not one.programs & other.programs:
-        return False
-    best = [max((likeness(seen, known) for known in other.telling), default=0) for seen in one.telling]
+    best = [  # two programs are two things
+        max(likeness(seen, known) for known in other.telling[program])
+        for program in one.telling.keys() & other.telling.keys()
+        for seen in one.telling[program]
+    ]
     shared = sum(like >= LIKE for like in best)
-    mostly = shared >= _MANY_ALIKE and shared / max(len(one.telling), len(other.telling)) >= _MOSTLY
+    mostly = shared >= _MANY_ALIKE and shared / max(one.told, other.told) >= _MOSTLY
     like = words >= _LIKE_WORDS or len(one.stems & other.stems) >= _MANY_ALIKE
     return mostly or (like and any(best)) or (shared >= SEVERAL and words > 0)
 
@@ -228,7 +233,7 @@ def _plainest(requests: Sequence[_Request]) -> _Request:
 
 
 def _texts(one: _Request) -> Iterator[str]:
-    return (seen.text for seen in one.telling)
+    return (seen.text for seen in chain.from_iterable(one.telling.values()))
 
 
 def _ask(group: Sequence[_Request]) -> Ask:
