@@ -167,9 +167,12 @@ def prepared_worktree(
     uncommitted changes, an operation is in progress, HEAD is detached or the staging branch itself.
     """
     address = Path(proposal.repo)
-    if address.parent != private and not proposal.creates and not os.path.lexists(proposal.path):
+    if not proposal.creates and not os.path.lexists(proposal.path):
         if not address.is_dir():
             raise RefusedError(title, f"{address} does not exist")
+        if address.parent == private:
+            again = f"skilld {'accept' if command[0] == 'cherry-pick' else command[0]} {proposal.id}"
+            raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
         cause = f"{proposal.relpath} is not in the work tree"
         repo = open_repo(address)
         raise RefusedError(title, cause, _remedy(repo, proposal, command))
