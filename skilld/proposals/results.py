@@ -103,8 +103,11 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
     for one in changes.decisions:
         proposal = store.proposals.get(one.proposal)
         if proposal is not None and proposal.state is one.before:
-            when = (at or {}).get(one.proposal, 0.0)
-            who = who_decided(store, proposal, when, now) if one.after in _DECIDED else "git"
+            who = "git"
+            if one.after is State.ACCEPTED and one.commit and one.commit == proposal.landed:
+                who = store.proposals.accepted_by(proposal.id) or who  # only its revert is on another branch
+            elif one.after in _DECIDED:
+                who = who_decided(store, proposal, (at or {}).get(one.proposal, 0.0), now)
             store.proposals.decide(proposal, one.after, rfc3339(now), who=who, commit=one.commit, note=one.note)
             if one.after is State.STALE and one.note != AWAY:
                 _have_made_anew(store, proposal, now)
