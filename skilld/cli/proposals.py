@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _FLAGS = 3  # of one proposal that the list shows
+_COLUMN = 32  # characters of a command, beside which there is room for what it does
 
 
 def add(verbs: common.Verbs) -> None:
@@ -232,7 +233,16 @@ def present(
     commands = list(_ways(proposal, here)) if proposal.commit and ways else []
     if commands:
         console.line()
-        console.table(commands, indent="  ")
+        _list(commands)
+
+
+def _list(commands: Sequence[tuple[str, str]]) -> None:
+    """Print commands and what each does: in columns, but below a command that is too long for its column."""
+    width = max((len(command) for command, _ in commands if len(command) <= _COLUMN), default=0)
+    for command, does in commands:
+        if len(command) > width:
+            console.line(f"  {command}")
+        console.line(f"  {command if len(command) <= width else '':{width}}  {does}")
 
 
 def _number(proposal: Proposal, parts: Sequence[Part]) -> None:

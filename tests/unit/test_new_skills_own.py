@@ -114,7 +114,7 @@ def test_a_folder_that_is_ignored_has_its_own_too(person: Person, desk: Desk) ->
 def test_a_repository_without_a_commit_is_refused_by_name(person: Person, desk: Desk) -> None:
     fresh = Person(person.root.parent / "fresh")
     person.git("init", "--quiet", str(fresh.root))
-    with pytest.raises(NotTrackedError, match="^Cannot use this repository: .* has no commits yet") as refused:
+    with pytest.raises(NotTrackedError, match=r"^Cannot use this repository: .* has no commits yet") as refused:
         made_new(desk, path=fresh.root / NEW)
     assert refused.value.remedy == f"Make the first one: git -C {fresh.root} commit --allow-empty -m Start"
     assert not (person.root.parent / "data").exists()
