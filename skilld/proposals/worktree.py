@@ -112,7 +112,8 @@ _LOCK = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTI
 class Worktree:
     """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal.
 
-    `again` is the command that makes it once nothing is in the way. `also` are the paths in the repository of further files that the proposal changes, as far as HEAD has them.
+    `again` is the command that makes it once nothing is in the way. `also` are the paths in the repository of further
+    files that the proposal changes, as far as HEAD has them.
     """
 
     title: str
