@@ -33,25 +33,30 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out", listing=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
-    parser.add_argument(
-        "--part",
-        metavar="N",
-        type=_numbers,
-        action="extend",
-        default=[],
-        help="accept only this part and leave the rest open (`skilld show` numbers the parts); repeatable",
-    )
+    _add_part(parser, "accept")
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
     parser = common.verb(
         verbs, "reject", reject, "discard proposals; the same thing will not be proposed again", listing=True
     )
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
+    _add_part(parser, "reject")
     parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")
     about = "bring back rejected or dropped proposals"
     parser = common.verb(verbs, "restore", restore, about, listing=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit", listing=True)
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
+
+
+def _add_part(parser: argparse.ArgumentParser, verb: str) -> None:
+    parser.add_argument(
+        "--part",
+        metavar="N",
+        type=_numbers,
+        action="extend",
+        default=[],
+        help=f"{verb} only this part and leave the rest open (`skilld show` numbers the parts); repeatable",
+    )
 
 
 def _numbers(text: str) -> list[int]:
@@ -65,32 +70,32 @@ def accept(arguments: argparse.Namespace) -> int:
     """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
     from skilld.proposals.decide import accepting
 
-    if arguments.part:
-        return _accept_parts(arguments)
+    if arguments.part and (arguments.all or arguments.worktree):
+        raise UsageError("Which proposal?", "--part cannot be combined with --all or --worktree", _LIST)
     return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
 
 
-def _accept_parts(arguments: argparse.Namespace) -> int:
-    """Take some parts of one open proposal; the others stay open as a proposal of their own."""
+def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
+    """Decide on some parts of one open proposal; the others stay open as a proposal of their own."""
     from skilld.git.environment import scrub_environment
-    from skilld.proposals.amend import accept_parts
+    from skilld.proposals.amend import decide_parts
     from skilld.proposals.explain import parts_of
     from skilld.types import State
 
-    if len(arguments.ids) != 1 or arguments.all or arguments.worktree:
-        raise UsageError(
-            "Which proposal?", "--part needs exactly one ID, and cannot be combined with --all or --worktree", _LIST
-        )
+    if len(arguments.ids) != 1:
+        raise UsageError("Which proposal?", "--part needs exactly one ID", _LIST)
     removed = scrub_environment()
     store = _store()
     (proposal,) = _named(store, arguments.ids)
     if proposal.state is not State.OPEN:
-        raise SkilldError(f"Cannot accept part of {proposal.id}", f"it is {proposal.state.value}, not open")
+        raise SkilldError(
+            f"Cannot {arguments.command} part of {proposal.id}", f"it is {proposal.state.value}, not open"
+        )
     number = max(len(parts_of(proposal)), 1)
     if max(arguments.part) > number:
         raise UsageError("No such part", f"{proposal.id} has {counted(number, 'part')}", f"skilld show {proposal.id}")
     chosen = {part - 1 for part in arguments.part}
-    return _each(store, [proposal], lambda one: accept_parts(store, one, chosen, removed), as_json=arguments.json)
+    return _each(store, [proposal], lambda one: decide_parts(store, one, chosen, make(removed)), as_json=arguments.json)
 
 
 def reject(arguments: argparse.Namespace) -> int:
@@ -125,6 +130,8 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
     from skilld.proposals.decide import decide
     from skilld.types import State
 
+    if getattr(arguments, "part", []):
+        return _decide_parts(arguments, make)
     removed = scrub_environment()
     with one_command():
         store = _store(rebuild=False)

@@ -30,7 +30,7 @@ def add(verbs: common.Verbs) -> None:
         listing=True,
     )
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn the learning ID into a proposal")
-    parser.add_argument("id", nargs="?", metavar="ID", help="the learning to propose")
+    parser.add_argument("id", nargs="?", metavar="ID", help="the learning to propose, or a prefix of its ID")
     parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put it in")
     parser.add_argument("--search", metavar="TEXT", help="show only learnings about TEXT, best match first")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="show only what you said in this project")
@@ -58,12 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
         console.say(f"    you: \u201c{console.plain(newest.quote)}\u201d")
         often = counted(len({one.session_id for one in ask}), "session")
-        remarks = f"said in {often}; not proposed: {newest.why_kept}"
+        where = f" in {newest.project}" if newest.project else ""
+        remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
         console.say(console.paint(f"    {console.plain(remarks)}", "dim"))
     if asks:
         console.say("Propose one: skilld learnings propose ID [--to PATH]")
     else:
-        console.say("No learnings match." if arguments.search or arguments.project else "No learnings yet.")
+        none = "No learnings: nothing that was kept is waiting for a file."
+        console.say("No learnings match." if arguments.search or arguments.project else none)
     return 0
 
 
@@ -83,10 +85,13 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
 def _ask(store: Store, name: str) -> list[Learning]:
     from skilld.jobs.waiting import grouped
 
-    found = next((ask for ask in grouped(store.learnings.all()) for one in ask if one.id == name), None)
-    if found is None:
+    asks = grouped(store.learnings.all())
+    found = [ask for ask in asks if name and any(one.id.startswith(name) for one in ask)]
+    if len(found) > 1:
+        raise SkilldError("Ambiguous ID", f"{name} matches {len(found)} learnings", "Type more of the ID.")
+    if not found:
         raise SkilldError("No such learning", name, "List them: skilld learnings")
-    return found
+    return found[0]
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:

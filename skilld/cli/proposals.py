@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _FLAGS = 3  # of one proposal that the list shows
+_COLUMN = 32  # characters of a command, beside which there is room for what it does
 
 
 def add(verbs: common.Verbs) -> None:
@@ -209,7 +210,8 @@ def present(
     """
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(proposal.summary)}")
-    if proposal.reason:
+    why = _reasons(proposal, parts)
+    if proposal.reason and not why:
         console.say(f"  why: {console.plain(proposal.reason)}")
     for evidence in proposal.evidence:
         console.say(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
@@ -228,19 +230,40 @@ def present(
     console.line()
     console.diff(lines)
     if len(parts) > 1:
-        _number(proposal, parts)
+        _number(proposal, parts, why)
     commands = list(_ways(proposal, here)) if proposal.commit and ways else []
     if commands:
         console.line()
-        console.table(commands, indent="  ")
+        _list(commands)
 
 
-def _number(proposal: Proposal, parts: Sequence[Part]) -> None:
-    """Print the parts of a proposal by their numbers, and how to accept some of them."""
+def _list(commands: Sequence[tuple[str, str]]) -> None:
+    """Print commands and what each does: in columns, but below a command that is too long for its column."""
+    width = max((len(command) for command, _ in commands if len(command) <= _COLUMN), default=0)
+    for command, does in commands:
+        if len(command) > width:
+            console.line(f"  {command}")
+        console.line(f"  {command if len(command) <= width else '':{width}}  {does}")
+
+
+def _reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
+    """Return the reason for each of several parts; nothing where there is only one for all."""
+    if len(parts) < 2:  # noqa: PLR2004 - one part is the whole
+        return []
+    from skilld.proposals.remainder import reasons
+
+    return reasons(proposal, parts)
+
+
+def _number(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> None:
+    """Print the parts of a proposal by their numbers, each with its reason, and how to decide on some of them."""
     console.line()
     for number, part in enumerate(parts, 1):
         console.say(console.plain(f"  part {number}  {part.told}"), 10)
-    console.say(f"To accept only some parts: skilld accept {proposal.id} --part {len(parts)}")
+        if why:
+            console.say(console.plain(f"          why: {why[number - 1]}"), 10)
+    for verb in ("accept", "reject"):
+        console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {len(parts)}")
 
 
 def origin(proposal: Proposal) -> str:

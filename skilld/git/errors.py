@@ -47,11 +47,12 @@ class RepoRefusedError(RefusedError):
 class NotTrackedError(RefusedError):
     """No commit of a repository holds the skill: there is none, or the file is untracked, ignored or filtered.
 
-    `reason` is a short stable word: `no-repository`, `no-commit`, `untracked` or `filtered`.
+    `reason` is a short stable word: `no-repository`, `no-commit`, `gone`, `untracked`, `filtered` or `ignored`.
     """
 
-    def __init__(self, reason: str, cause: str) -> None:
-        super().__init__("Not tracked by git", cause)
+    def __init__(self, reason: str, cause: str, remedy: str = "") -> None:
+        titles = {"no-repository": "Not in a git repository", "no-commit": "Cannot use this repository"}
+        super().__init__(titles.get(reason, "Cannot edit this file"), cause, remedy)
         self.reason = reason
 
 

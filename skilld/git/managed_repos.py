@@ -212,7 +212,7 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     tree.check_relpath(relpath)
     git_dir = git_dir_of(root, folder)
     if not new and not root.is_dir():
-        raise NotTrackedError("no-repository", f"{root} does not exist")
+        raise NotTrackedError("gone", f"{root} does not exist")
     if not (git_dir / "HEAD").is_file():
         _make(root, git_dir)
     repo = _as_found(_place(root, git_dir), relpath, start=new)
@@ -220,7 +220,7 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     if entry is None and new:
         refuse_occupied(path)
     elif entry is None and not path.is_file():
-        raise NotTrackedError("no-repository", f"{path} does not exist")
+        raise NotTrackedError("gone", f"{path} does not exist")
     elif entry is None:
         busy = state.in_progress(repo.git_dir)
         where = f"in skilld's repository for {root}"

@@ -147,7 +147,8 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
     head = objects.read(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
-        raise NotTrackedError("no-commit", f"{place.toplevel} has no commits yet")
+        first = f"Make the first one: git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
+        raise NotTrackedError("no-commit", f"{place.toplevel} has no commits yet", first)
     return Repo(
         git=place.git,
         toplevel=place.toplevel,

@@ -18,7 +18,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import one_command
 from skilld.proposals import remainder
-from skilld.proposals.decide import DecisionReport, accepting, decide, rebuild_branch
+from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rebuild_branch
 from skilld.proposals.explain import only, parts, versions
 from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED
@@ -77,25 +77,30 @@ def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[
         return decide(store, proposal, accepting(removed))
     narrowed = remainder.with_text(proposal, before, after, text.encode("utf-8", "replace"))
     changed = replace(_as_edited(narrowed, before, text), note=EDITED)
-    return _accept_instead(store, proposal, changed, removed)
+    return _decide_instead(store, proposal, changed, accepting(removed))
 
 
-@one_command()
 def accept_parts(
     store: Store, proposal: Proposal, chosen: Collection[int], removed: Mapping[str, str]
 ) -> DecisionReport:
-    """Accept the operations of a proposal with these numbers (from 0); the others stay open as a proposal of their own.
+    """Accept the operations of a proposal with these numbers (from 0), as `decide_parts` does."""
+    return decide_parts(store, proposal, chosen, accepting(removed))
 
-    Raises SkilldError, with the proposal as it was, where the parts cannot be told apart or accepting is refused.
+
+@one_command()
+def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], decision: Decision) -> DecisionReport:
+    """Decide on the operations of a proposal with these numbers (from 0); the others stay open as one of their own.
+
+    Raises SkilldError, with the proposal as it was, where the parts cannot be told apart or the decision is refused.
     """
     numbers = set(range(len(proposal.operations)))
     if numbers <= set(chosen):
-        return decide(store, proposal, accepting(removed))
+        return decide(store, proposal, decision)
     before, _ = _versions(proposal)
     taken = _part(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
     rest = replace(_part(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
-    told = _accept_instead(store, proposal, taken, removed)
+    told = _decide_instead(store, proposal, taken, decision)
     try:
         rebuild_branch(store, put(store, rest).repo)
     except SkilldError as error:
@@ -140,11 +145,11 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
     return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
 
 
-def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed: Mapping[str, str]) -> DecisionReport:
-    """Put `changed` in the place of a proposal and accept it; put the proposal back where that is refused."""
+def _decide_instead(store: Store, proposal: Proposal, changed: Proposal, decision: Decision) -> DecisionReport:
+    """Put `changed` in the place of a proposal and decide on it; put the proposal back where that is refused."""
     _replace(store, proposal, changed)
     try:
-        return decide(store, store.proposals.get(proposal.id) or changed, accepting(removed))
+        return decide(store, store.proposals.get(proposal.id) or changed, decision)
     except SkilldError:
         _replace(store, changed, proposal)
         raise

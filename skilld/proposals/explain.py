@@ -168,6 +168,8 @@ class Looking:
             then, here, there, rested, top = objects.texts(repo.git, names)
             picks = picks and merges(repo.git, then, here, there)
             whole = whole and merges(repo.git, rested, here, top)
+        if current is None and not proposal.creates and repo.private:
+            return Here(unfit=f"accepting it would fail: {proposal.path} does not exist")
         if picks or proposal.creates or before is None or after is None or current is None:
             return Here(picks, whole)
         try:

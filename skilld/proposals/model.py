@@ -11,12 +11,15 @@ from pathlib import Path
 
 from skilld.clock import seconds
 from skilld.text import counted, cut, one_line, sentence_starts
-from skilld.types import Proposal, State
+from skilld.types import Proposal, State, TargetKind
 
 REMEDY = "effect-"  # what the batch of a proposal begins with that is about a rule: what is done about it, and its id
 ACROSS = "across-"  # ... that offers a rule accepted for one agent in the file of another one
 EVALS = "evals-"  # what the batch of a proposal begins with that brings cases to test a skill with
 TRIM = "trim-"  # of the batch of a cut that `skilld trim` proposes
+
+# What `creation` makes a file of from an update alone: a skill needs a description, a rule its paths.
+MAKEABLE = frozenset({TargetKind.INSTRUCTIONS, TargetKind.PERSONAL})
 
 Apply = Callable[[bytes], bytes]
 """Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""

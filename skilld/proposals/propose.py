@@ -34,6 +34,7 @@ from skilld.proposals.branch import (
     with_files,
 )
 from skilld.proposals.model import (
+    MAKEABLE,
     AnchorNotFound,
     EditConflict,
     Line,
@@ -241,14 +242,19 @@ def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], 
     """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
 
     They have where neither the default branch nor the one that is checked out has the base's version of them any more;
-    a branch that never had it does not count.
+    a branch that never had it does not count. In a repository of ours no other branch has a file that is gone.
     """
     base = branch.base or repo.head
-    waiting = [path for path, made in branch.files(standing, dropped).items() if made and not _in_head(repo, path)]
-    files = sorted(set(branch.files(standing, dropped)).difference(waiting))
-    if files and _moved_on(repo, base, files) and all(_in_head(repo, path) for path in files):
-        return find_base(repo, [*files, *_carried(repo, branch, standing, dropped)], waiting)
-    return describe(repo, base)
+    on_it = branch.files(standing, dropped)
+    absent = [path for path in on_it if not _in_head(repo, path)]
+    waiting = [path for path in absent if on_it[path]]
+    files = sorted(set(on_it).difference(waiting))
+    remade = {item.proposal.relpath for item in standing.values() if item.proposal.target in MAKEABLE}
+    if repo.private and remade.intersection(absent).difference(waiting):
+        waiting, files = absent, sorted(set(on_it).difference(absent))
+    elif not files or not _moved_on(repo, base, files) or not set(files).isdisjoint(absent):
+        return describe(repo, base)
+    return find_base(repo, [*files, *_carried(repo, branch, standing, dropped)], waiting)
 
 
 def _carried(repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], dropped: Collection[str]) -> list[str]:

@@ -35,6 +35,18 @@ def with_parts(proposal: Proposal, pieces: Sequence[Part], kept: set[int]) -> Pr
     return _narrowed(proposal, groups)
 
 
+def reasons(proposal: Proposal, pieces: Sequence[Part]) -> list[str]:
+    """Return the reason for each part; nothing where it cannot be told for all which is which."""
+    groups = [_Lines((*piece.removed, *piece.added), kept=True) for piece in pieces]
+    found: list[list[str]] = [[] for _ in groups]
+    for update in proposal.updates:
+        where = _saying(update, groups) if groups else []
+        if len(where) != 1:
+            return []
+        found[groups.index(where[0])].append(update.reason)
+    return [sentences(one) for one in found] if all(map(any, found)) else []
+
+
 def with_text(proposal: Proposal, before: bytes, after: bytes, text: bytes) -> Proposal:
     """Return the proposal with what justifies those of its lines that are in the person's own `text` of the file.
 

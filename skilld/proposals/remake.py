@@ -17,7 +17,7 @@ from skilld.edit.refit import refit
 from skilld.errors import SkilldError
 from skilld.paths import places
 from skilld.pipeline.documents import Loaded
-from skilld.pipeline.edits import check
+from skilld.pipeline.edits import adds, check
 from skilld.pipeline.judge import Judge
 from skilld.proposals.model import REMEDY
 from skilld.proposals.refit import REMADE
@@ -28,20 +28,24 @@ from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef,
 _TITLE = "Could not regenerate the edit"
 
 
-def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend: Backend | None = None) -> Proposal:
-    """Return the proposal with operations for the skill's `current` text.
+def made_anew(
+    proposal: Proposal, before: bytes | None, current: bytes | None, backend: Backend | None = None
+) -> Proposal:
+    """Return the proposal with operations for the skill's `current` text, None where they are to make the file.
 
     `before` is the text that its operations were made for, if that can still be read: those that certainly have a place
     are put there, and each update that none of them carries is made again by itself, by `backend` or else by code. All
     updates must be in the edit. Raises SkilldError if no edit passes the checks, RetryError for passing trouble.
     """
     updates = _updates(proposal)
+    if current is None and not all(adds(Checked(update)) for update in updates):
+        raise SkilldError(_TITLE, f"{proposal.relpath} is gone")
     if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY):
         raise SkilldError(_TITLE, "the messages it was based on were not kept")
     judge_by = backend or make(Spec(OFFLINE))
     try:
         is_one = len(updates) == len(proposal.evidence) == 1
-        placed = _Placed(current) if is_one else _placed(proposal, before, current)
+        placed = _Placed(current or b"") if is_one or current is None else _placed(proposal, before, current)
         operations, flags = _edit(proposal, updates, placed, current, judge_by)
     except UnicodeDecodeError as error:
         raise SkilldError(_TITLE, "the file is not valid UTF-8") from error
@@ -99,7 +103,7 @@ def _placed(proposal: Proposal, before: bytes | None, current: bytes) -> _Placed
 
 
 def _edit(
-    proposal: Proposal, updates: Sequence[Update], placed: _Placed, current: bytes, backend: Backend
+    proposal: Proposal, updates: Sequence[Update], placed: _Placed, current: bytes | None, backend: Backend
 ) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
     """Return the operations of the whole edit and what is to be flagged. Raises SkilldError if a check fails."""
     missing = [update for update in updates if not placed.has(update)]
@@ -113,7 +117,7 @@ def _edit(
     operations = placed.operations
     flags: tuple[str, ...] = ()
     if missing:
-        loaded = _loaded(proposal, placed.text)
+        loaded = _loaded(proposal, placed.text if current is not None else None)
         judge = Judge(backend, messages, [loaded], "", redact)
         composed = judge.edit(loaded, [Checked(update) for update in missing])
         if composed.left_out:
@@ -124,6 +128,8 @@ def _edit(
     return whole.operations, (*flags, *whole.flags)
 
 
-def _loaded(proposal: Proposal, text: bytes) -> Loaded:
+def _loaded(proposal: Proposal, found: bytes | None) -> Loaded:
+    text = found or b""
     doc = SkillDoc(1, proposal.skill, proposal.path, text.decode("utf-8-sig"))
-    return Loaded(SkillRef(proposal.skill, proposal.path, kind=proposal.target, agents=proposal.agents), text, doc)
+    kind, agents = proposal.target, proposal.agents
+    return Loaded(SkillRef(proposal.skill, proposal.path, kind=kind, agents=agents, absent=found is None), text, doc)

@@ -92,7 +92,7 @@ def _text(path: Path) -> str:
 
 
 def otherwise(store: Store, proposal: Proposal) -> list[str]:
-    """Return what says otherwise than an undecided proposal, and which proposals change that."""
+    """Return what says otherwise than an undecided proposal: files, proposals and what was decided before."""
     if proposal.state not in {State.OPEN, State.DROPPED}:
         return []
     changed = {one.path for one in proposal.also}
@@ -104,6 +104,7 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
         for other in _opposite(store, proposal)
     ]
+    told += unwanted_before(store, proposal)
     return told + [f"linked to {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
 
 
@@ -134,6 +135,18 @@ def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
     return f"rejected because: {why}" if why else ""
+
+
+def unwanted_before(store: Store, proposal: Proposal) -> Iterator[str]:
+    """Yield which proposals said the same as an undecided one and were rejected or reverted, with the reasons."""
+    from skilld.classify.said_already import says_already  # the daemon, which never asks, goes without its tables
+
+    said = [update.change for update in proposal.updates] or [proposal.summary]
+    for other in store.proposals.in_states([State.REJECTED, State.REVERTED], proposal.repo):
+        written = "\n".join(operation.text for operation in other.operations)
+        if other.path == proposal.path and any(says_already(change, written) for change in said):
+            why = store.proposals.why(other.id)
+            yield f"you {other.state.value} this before, as {other.id}{f', because: {why}' if why else ''}"
 
 
 _RECENT_SECONDS = 7 * 86400  # seconds

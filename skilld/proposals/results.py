@@ -15,7 +15,7 @@ from skilld.store import Store
 from skilld.store.batches import REMAKE, StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.meta import HOMES, IN_FORCE, RESTS_ON
-from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State
+from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChange
 
 _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 
@@ -104,7 +104,7 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
         proposal = store.proposals.get(one.proposal)
         if proposal is not None and proposal.state is one.before:
             when = (at or {}).get(one.proposal, 0.0)
-            who = who_decided(store, proposal, when, now) if one.after in _DECIDED else "git"
+            who = _who(store, proposal, one, when, now) if one.after in _DECIDED else "git"
             store.proposals.decide(proposal, one.after, rfc3339(now), who=who, commit=one.commit, note=one.note)
             if one.after is State.STALE and one.note != AWAY:
                 _have_made_anew(store, proposal, now)
@@ -123,6 +123,14 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
     if changes.rests:
         known = {**store.meta.get(RESTS_ON, {}), **changes.rests}
         store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})
+
+
+def _who(store: Store, proposal: Proposal, one: StateChange, at: float, now: float) -> str:
+    if one.after is State.ACCEPTED and one.commit and one.commit == proposal.landed:
+        before = store.proposals.accepted_by(proposal.id)  # only its revert is on another branch
+    else:
+        before = ""
+    return before or who_decided(store, proposal, at, now)
 
 
 def staging_for(store: Store) -> StagingResult:

@@ -20,7 +20,7 @@ from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.paths import places
 from skilld.proposals.contradictions import sentence
-from skilld.proposals.model import ProposalEdit, Proposed, ProposeOutcome, Request, Unchanged, Waiting
+from skilld.proposals.model import MAKEABLE, ProposalEdit, Proposed, ProposeOutcome, Request, Unchanged, Waiting
 from skilld.proposals.propose import propose, rebuild
 from skilld.proposals.refit import ANEW, REMADE, Edit, side_edits
 from skilld.proposals.staging_result import StagingResult
@@ -261,16 +261,16 @@ def _revive(
         staged.take_over(mine)
 
 
-def texts(proposal: Proposal) -> tuple[bytes | None, bytes]:
+def texts(proposal: Proposal) -> tuple[bytes | None, bytes | None]:
     """Return the skill that a proposal's edit was made for, None if that is gone, and the one in HEAD.
 
-    Raises SkilldError if there is none in HEAD.
+    Raises SkilldError if there is none in HEAD, unless it is a file that a proposal can make.
     """
     repo = open_any(Path(proposal.repo), private_repositories())
     relpath = proposal.relpath or Path(proposal.path).relative_to(proposal.repo).as_posix()  # it waited, and has none
     origin = f"{proposal.commit}^" if proposal.commit else proposal.base
     current = objects.read_blob(repo.git, repo.head, relpath)
-    if current is None:
+    if current is None and proposal.target not in MAKEABLE:
         raise SkilldError(_TITLE, f"{relpath} is gone")
     return objects.read_blob(repo.git, origin, relpath) if origin else None, current
 

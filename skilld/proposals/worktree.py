@@ -112,7 +112,8 @@ _LOCK = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTI
 class Worktree:
     """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal.
 
-    `also` are the paths in the repository of further files that the proposal changes, as far as HEAD has them.
+    `again` is the command that makes it once nothing is in the way. `also` are the paths in the repository of further
+    files that the proposal changes, as far as HEAD has them.
     """
 
     title: str
@@ -120,6 +121,7 @@ class Worktree:
     path: Path
     person: PersonGit
     remedy: Callable[[], str]
+    again: str
     also: tuple[str, ...] = ()
 
     @property
@@ -133,10 +135,8 @@ class Worktree:
         return self.tracked.repo
 
     def refused(self, cause: str, first: str = "") -> RefusedError:
-        """Return the refusal of this decision for a reason; `first` is what git, too, needs before the command."""
-        return RefusedError(
-            self.title, cause, f"{first}, then: {self.manual_command}" if first else self.manual_command
-        )
+        """Return the refusal of this decision for a reason; after what is to be done `first`, it is not refused."""
+        return RefusedError(self.title, cause, f"{first}, then: {self.again}" if first else self.manual_command)
 
 
 def manual_command(repo: Repo, *command: str) -> str:
@@ -166,10 +166,12 @@ def prepared_worktree(
     Raises RefusedError (`title`, and `git COMMAND` as the remedy) where the skill is not in the work tree or has
     uncommitted changes, an operation is in progress, HEAD is detached or the staging branch itself.
     """
-    address = Path(proposal.repo)
-    if address.parent != private and not proposal.creates and not os.path.lexists(proposal.path):
+    address, again = Path(proposal.repo), _again(proposal, command)
+    if not proposal.creates and not os.path.lexists(proposal.path):
         if not address.is_dir():
             raise RefusedError(title, f"{address} does not exist")
+        if address.parent == private:
+            raise RefusedError(title, f"{proposal.path} does not exist", f"Restore it, then: {again}")
         cause = f"{proposal.relpath} is not in the work tree"
         repo = open_repo(address)
         raise RefusedError(title, cause, _remedy(repo, proposal, command))
@@ -180,7 +182,7 @@ def prepared_worktree(
         person, hand = person_git(tracked.repo, removed), partial(_remedy, tracked.repo, proposal, command)
         git, commit = tracked.repo.git, tracked.repo.head
         also = tuple(one.relpath for one in proposal.also if tree.entry(git, commit, one.relpath) is not None)
-        yield _ready(Worktree(title, tracked, Path(proposal.path), person, hand, also))
+        yield _ready(Worktree(title, tracked, Path(proposal.path), person, hand, again, also))
 
 
 def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
@@ -198,8 +200,12 @@ def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
         texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
     if all(merges(repo.git, old, text, new) for text in texts):
         return manual_command(repo, *command)
-    again = f"skilld {'accept' if verb == 'cherry-pick' else verb} {proposal.id}"
+    again = _again(proposal, command)
     return f"Restore {proposal.relpath}, then: {again}" if current is None and not proposal.creates else again
+
+
+def _again(proposal: Proposal, command: tuple[str, ...]) -> str:
+    return f"skilld {'accept' if command[0] == 'cherry-pick' else command[0]} {proposal.id}"
 
 
 def _renamed(repo: Repo, since: str, relpath: str) -> str:

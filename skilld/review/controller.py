@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -122,12 +122,17 @@ _BESIDE = 240  # and of one before or after it
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One message: who said it, and its text before, in and after the quote. Harmless for a terminal."""
+    """One message: who said it, and its text before, in and after the quote. Harmless for a terminal.
+
+    `at` is its number in its batch. A `gap` says that the message shown above it is not the one before it.
+    """
 
     by_person: bool
     before: str
     quote: str = ""
     after: str = ""
+    at: int = field(default=-1, compare=False)
+    gap: bool = False
 
 
 def around(messages: Sequence[Message], evidence: Evidence) -> list[Excerpt]:
@@ -138,7 +143,13 @@ def around(messages: Sequence[Message], evidence: Evidence) -> list[Excerpt]:
     beside = {i: messages[i] for i in (at - 1, at + 1) if 0 <= i < len(messages)}
     shown = {i: Excerpt(message.by_person, _line(message.text, _BESIDE)) for i, message in beside.items()}
     shown[at] = _quoted(messages[at], evidence.quote)
-    return [shown[i] for i in sorted(shown)]
+    return [replace(shown[i], at=i) for i in sorted(shown)]
+
+
+def below(last: int | None, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    """Return what to show below the message with the number `last`, None if that is of another batch."""
+    left = [one for one in excerpts if one.quote or one.at != last]
+    return [replace(one, gap=last is None or one.at != last + 1) for one in left[:1]] + left[1:]
 
 
 def _quoted(message: Message, quote: str) -> Excerpt:
@@ -256,13 +267,18 @@ class ReviewSession:
             jobs = [replace(batch.job, sources=where_they_are(store, batch)) if batch else None for batch in batches]
         read: dict[str, Sequence[Message]] = {}
         said: list[tuple[Excerpt, ...]] = []
+        last: tuple[str, int] | None = None  # the batch and the number of the message shown last
         gone = ""
         for evidence, job in zip(proposal.evidence, jobs, strict=True):
             try:
                 if job and job.batch not in read:
                     redact = Redactor(load_key(self._around.redaction_key)).redact
                     read[job.batch] = messages.read(job, redact)
-                said.append(tuple(around(read[job.batch], evidence)) if job else ())
+                shown = around(read[job.batch], evidence) if job else []
+                if job and shown and last is not None:
+                    shown = below(last[1] if last[0] == job.batch else None, shown)
+                last = (job.batch, shown[-1].at) if job and shown else last
+                said.append(tuple(shown))
             except SkilldError as error:
                 said.append(())
                 gone = str(error)

@@ -141,6 +141,8 @@ def place(path: Path, home: Path) -> str:
 
 def _said(said: Sequence[Excerpt]) -> Iterator[Content]:
     for message in said:
+        if message.gap:
+            yield Content.styled("       ...", "dim")
         if message.by_person:
             yield _person(message.before, message.quote, message.after)
         else:

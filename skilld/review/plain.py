@@ -188,6 +188,8 @@ class Plain:
             if not said:
                 self._say(f"  you: \u201c{evidence.quote}\u201d")
             for message in said:
+                if message.gap:
+                    self._say("  ...")
                 who = "you" if message.by_person else "agent"
                 quote = f"[[{message.quote}]]" if message.quote else ""
                 self._say(f"  {who}: {message.before}{quote}{message.after}")

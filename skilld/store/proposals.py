@@ -171,6 +171,11 @@ class Proposals(Table):
         newest = "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"
         return str(self._first(newest, proposal_id) or "")
 
+    def accepted_by(self, proposal_id: str) -> str:
+        """Return who last accepted it; empty if nobody did."""
+        newest = "SELECT who FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"
+        return str(self._first(newest, proposal_id) or "")
+
     def newest_accepted(self) -> int:
         """Return the number of the newest decision to accept; 0 where there is none."""
         return int(self._first("SELECT coalesce(max(id), 0) FROM decisions WHERE after = 'accepted'"))

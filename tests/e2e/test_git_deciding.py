@@ -415,7 +415,6 @@ def test_a_tree_that_is_not_ready_is_refused_with_the_command(world: World, stat
     done = world.program.run("accept", world.one)
     assert done.returncode == 5
     pick = f"git -C {world.project.root} cherry-pick {world.commit_of(world.one)}"
-    # A pick next to the line that the person added would conflict, committed or not.
-    assert (f"then: skilld accept {world.one}" if state == "dirty" else pick) in done.stderr
+    assert (pick if state == "detached" else f"it, then: skilld accept {world.one}") in done.stderr
     assert snapshot(world.project.root) == before
     assert world.lessons.states() == {world.one: "open", world.other: "open"}

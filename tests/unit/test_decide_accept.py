@@ -130,7 +130,8 @@ def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, stat
     )
     pick = f"git -C {person.root} cherry-pick {made.commit}"
     by_hand = f"Edit {SKILL} yourself; to see the change: skilld show p1"  # R6: a cherry-pick would conflict
-    assert refused.value.remedy == (by_hand if state is anchors_gone else f"{first}{pick}")
+    again = f"{first}skilld accept p1" if first else pick
+    assert refused.value.remedy == (by_hand if state is anchors_gone else again)
     after = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
     for trace in (".git/ORIG_HEAD", ".git/logs/HEAD"):
         before.pop(trace, None)

@@ -5,9 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
+from skilld.proposals.amend import put
+from skilld.proposals.decide import accepting, decide, reverting
 from skilld.proposals.model import GitStatus, Observation
 from skilld.proposals.observe import EDITED, observe
-from support.repos import SKILL, TEXT, Desk, Person, below, instead, new_repo, without
+from skilld.proposals.poll import refresh
+from skilld.store import Store
+from skilld.types import Op, Operation, Proposal, State
+from support.proposals import a_proposal
+from support.repos import AT, SKILL, TEXT, Desk, Person, below, instead, new_repo, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 NEWS = below("- Push the tag.", "- Write the news.")
@@ -268,3 +274,21 @@ def test_removals_and_changes_by_hand_are_the_same_change_and_can_be_reverted(
     desk.know("p3", landed=person.tip())
     person.commit("back", {SKILL: TEXT + "More.\n"})
     assert desk.seen("p3").seen is GitStatus.REVERTED
+
+
+def test_what_another_branch_reverts_is_accepted_by_whom_it_was(person: Person, store: Store) -> None:
+    edit = (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run."),)
+    put(store, a_proposal(id="p1", skill="release", path=str(person.skill), operations=edit, created_at=AT))
+
+    def p1() -> Proposal:
+        found = store.proposals.get("p1")
+        assert found is not None
+        return found
+
+    decide(store, p1(), accepting({}))
+    person.git("switch", "--quiet", "-c", "feature")
+    decide(store, p1(), reverting({}))
+    assert (p1().state, store.proposals.decided_by("p1")) == (State.REVERTED, "command")
+    person.git("switch", "--quiet", "main")
+    refresh(store)
+    assert (p1().state, store.proposals.decided_by("p1")) == (State.ACCEPTED, "command")

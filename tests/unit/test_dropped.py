@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from skilld.proposals import staging
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.poll import Observing, refresh
-from skilld.proposals.remarks import hours_left, on_staging, rejected_for, standing
+from skilld.proposals.remarks import hours_left, on_staging, otherwise, rejected_for, standing
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
@@ -335,3 +336,12 @@ def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Per
     assert states(store) == {"p1": "dropped"}
     decide(store, get(store, "p1"), accepting({}))
     assert person.show().endswith(end.rstrip())
+
+
+def test_what_comes_again_is_shown_with_why_it_was_rejected(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2")
+    decide(store, get(store, "p1"), rejecting("the pipeline does it"))
+    again = a_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
+    store.proposals.add(replace(again, repo=get(store, "p2").repo))
+    assert otherwise(store, get(store, "p2")) == []
+    assert otherwise(store, get(store, "p5")) == ["you rejected this before, as p1, because: the pipeline does it"]

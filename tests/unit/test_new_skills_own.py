@@ -9,9 +9,17 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError
+from skilld.paths import places
+from skilld.proposals.amend import put, restore
+from skilld.proposals.decide import accepting, decide, rejecting, reverting
+from skilld.proposals.explain import Looking
 from skilld.proposals.model import GitStatus, Unchanged, Way
+from skilld.proposals.refit import REMADE
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
-from support.repos import Desk, Person, below, isolate, new_repo, snapshot
+from support.proposals import a_proposal
+from support.repos import AT, Desk, Person, below, isolate, new_repo, snapshot
 
 
 @pytest.fixture
@@ -85,7 +93,7 @@ def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, desk: Desk
     made = desk.made("p1", below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW)
     (person.root / ".claude").rename(person.root / "away")
     tip = Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main")
-    with pytest.raises(NotTrackedError, match="does not exist"):
+    with pytest.raises(RefusedError, match="does not exist"):
         desk.accept("p1")
     assert desk.seen("p1").seen is GitStatus.GONE
     assert Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main") == tip
@@ -106,6 +114,65 @@ def test_a_folder_that_is_ignored_has_its_own_too(person: Person, desk: Desk) ->
 def test_a_repository_without_a_commit_is_refused_by_name(person: Person, desk: Desk) -> None:
     fresh = Person(person.root.parent / "fresh")
     person.git("init", "--quiet", str(fresh.root))
-    with pytest.raises(NotTrackedError, match="has no commits yet"):
+    with pytest.raises(NotTrackedError, match=r"^Cannot use this repository: .* has no commits yet") as refused:
         made_new(desk, path=fresh.root / NEW)
+    assert refused.value.remedy == f"Make the first one: git -C {fresh.root} commit --allow-empty -m Start"
     assert not (person.root.parent / "data").exists()
+
+
+def kept(store: Store, name: str) -> Proposal:
+    found = store.proposals.get(name)
+    assert found is not None
+    return found
+
+
+def _say(store: Store, path: Path, name: str, operation: Operation) -> Proposal:
+    said = name.capitalize()
+    update = Update(1, "", f"{said}.", "", Kind.PREFERENCE, 1, f"always {said}.", 0.9)
+    return put(
+        store,
+        a_proposal(
+            id=name,
+            batch_id=f"batch-{name}",
+            skill="~/.claude/CLAUDE.md",
+            path=str(path),
+            operations=(operation,),
+            summary=f"{said}.",
+            kind=Kind.PREFERENCE,
+            evidence=(Evidence(f"agent:{name}", f"always {said}."),),
+            created_at=AT,
+            updates=(update,),
+            target=TargetKind.PERSONAL,
+            agents=("claude-code",),
+        ),
+    )
+
+
+def test_what_edits_a_file_that_is_taken_back_makes_it_then(person: Person, store: Store) -> None:
+    path = person.write(".claude/CLAUDE.md", "").resolve()
+    path.unlink()
+    places().redaction_key.parent.mkdir(parents=True)
+    first = _say(store, path, "brief", Operation(Op.CREATE, "personal", "# Notes\n\n- Brief.\n"))
+    decide(store, first, accepting({}))
+    _say(store, path, "plain", Operation(Op.INSERT_AFTER, "- Brief.", "- Plain."))
+    decide(store, kept(store, "brief"), reverting({}))
+    assert not path.exists()
+    assert (kept(store, "plain").state, kept(store, "plain").note) == (State.OPEN, REMADE)
+    decide(store, kept(store, "plain"), rejecting())
+    restore(store, kept(store, "plain"))
+    decide(store, kept(store, "plain"), accepting({}))
+    assert path.read_text() == "# Preferences\n\n- Plain.\n"
+
+
+def test_of_a_file_that_is_gone_nothing_is_said_about_git(person: Person, store: Store) -> None:
+    path = person.write(".claude/skills/release/SKILL.md", "# Release\n\n- Tag.\n").resolve()
+    made = put(
+        store,
+        a_proposal(path=str(path), operations=(Operation(Op.INSERT_AFTER, "- Tag.", "- Push."),), created_at=AT),
+    )
+    path.unlink()
+    with pytest.raises(RefusedError) as refused:
+        decide(store, made, accepting({}))
+    assert (refused.value.title, refused.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
+    assert refused.value.remedy == f"Restore it, then: skilld accept {made.id}"
+    assert Looking().look(made).unfit == f"accepting it would fail: {path} does not exist"

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.proposals.amend import accept_edited, accept_parts, put
-from skilld.proposals.explain import versions
+from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, put, restore
+from skilld.proposals.decide import rejecting
+from skilld.proposals.explain import parts_of, versions
+from skilld.proposals.remainder import reasons
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import a_proposal
@@ -130,3 +132,19 @@ def test_what_is_refused_is_as_it_was(person: Person, store: Store, made: Propos
         accept_parts(store, made, {0}, {})
     after = _kept(store, made.id)
     assert replace(after, commit="", base="") == replace(before, commit="", base="")
+
+
+def test_a_part_is_rejected_alone_and_comes_back_alone(person: Person, store: Store, made: Proposal) -> None:
+    decide_parts(store, made, {1}, rejecting("we have no key"))
+    (rest,) = store.proposals.in_states([State.OPEN])
+    assert _quotes(rest) == [SAID[0][0], SAID[2][0]]
+    assert (_kept(store, made.id).state, store.proposals.why(made.id)) == (State.REJECTED, "we have no key")
+    assert (LINES[0] in _text(rest), LINES[1] in _text(rest)) == (True, False)
+    assert LINES[1] not in person.show(ref="skilld/staging")
+    restore(store, _kept(store, made.id))
+    assert all(line in person.show(ref="skilld/staging") for line in LINES)
+
+
+def test_each_part_has_its_own_reason(made: Proposal) -> None:
+    assert reasons(made, parts_of(made)) == [why for *_, why in SAID]
+    assert reasons(replace(made, updates=made.updates[:2]), parts_of(made)) == []

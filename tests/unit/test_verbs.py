@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from skilld.__main__ import main
+from skilld.cli import proposals
 from skilld.cli.common import store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR
@@ -305,3 +306,31 @@ def test_what_skilld_keeps_is_private_also_under_a_common_umask(home: Path) -> N
     assert {"skilld.db", "daemon.lock", "skilld.log"} <= found.keys()
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
     assert state.stat().st_mode & 0o777 == 0o700
+
+
+def _learning(name: str, change: str) -> Learning:
+    return Learning(
+        name, name, change, change, "fact", "pi", "s1", "/shop", None, "said once", 0.5, "2026-03-02T09:00:00Z"
+    )
+
+
+def test_a_learning_is_named_by_the_start_of_its_id_and_shown_with_its_project(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    opened = store()
+    opened.learnings.add(_learning("7c01aa", "Use pnpm."))
+    opened.learnings.add(_learning("7d02bb", "Tag the image."))
+    assert _run("learnings") == 0
+    assert "    said in 1 session in /shop; not proposed: said once\n" in capsys.readouterr().out
+    assert _run("learnings", "--forget", "7") == 1
+    assert "Ambiguous ID: 7 matches 2 learnings" in capsys.readouterr().err
+    assert _run("learnings", "--forget", "7c") == 0
+    assert [one.id for one in opened.learnings.all()] == ["7d02bb"]
+
+
+def test_a_long_command_does_not_push_aside_what_the_others_do(capsys: pytest.CaptureFixture[str]) -> None:
+    long = "skilld git --root /home/sam/.claude cherry-pick 0123456789"
+    proposals._list([("skilld accept 0123abcd", "write it"), (long, "the same, with git")])
+    assert capsys.readouterr().out == (
+        f"  skilld accept 0123abcd  write it\n  {long}\n                          the same, with git\n"
+    )
