@@ -225,6 +225,7 @@ def tell_outcome(*, listed: bool) -> None:
 
 
 def _tell_learned(*, listed: bool) -> None:
+    from skilld.daemon.lock import is_held
     from skilld.health import checks
     from skilld.health.gather import counts
     from skilld.notify.notice import about_waiting
@@ -242,8 +243,9 @@ def _tell_learned(*, listed: bool) -> None:
     if homeless:
         console.say(about_waiting(homeless))
     if not proposals and not homeless:
-        reasons = checks.why_nothing(known, "until you resume it: skilld resume" if paused else "")
-        console.say("No proposals yet:" if reasons else "No proposals are open. What you decided: skilld report")
+        paused_until = "until you resume it: skilld resume" if paused else ""
+        reasons = checks.why_nothing(known, paused_until, running=is_held(common.places().lock))
+        console.say("No proposals are open. What you decided: skilld report" if known.since else "No proposals yet:")
         for reason in reasons[:_MOST_REASONS]:
             console.say(f"  {console.plain(reason)}")
 

@@ -116,7 +116,7 @@ def collect() -> dict[str, Any]:
             "agents": [asdict(one) for one in judges.lines(store, settings.model, os.environ, now)],
         },
         "agents": _agents(store),
-        "turns": store.transcripts.turn_counts(),
+        "turns": store.transcripts.turn_fates(),
         "batches": store.batches.counts(),
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),

@@ -283,28 +283,26 @@ def _watches(facts: Machine) -> Check:
     return Check("watches", Verdict.OK, shown)
 
 
-# Why nothing was proposed so far: the turns counted down from seen to proposed. Pure.
+# Why nothing was proposed lately: the turns counted down from seen to proposed. Pure.
 
-_LOOK_BACK = "to read the last 7 days: skilld run --once --backfill 7"
 _MAX_REASONS = 3  # reasons of refusals
 
 
-def why_nothing(counts: Counts, paused_until: str) -> list[str]:
-    """Return the reasons, the most telling first; none where something was proposed."""
-    if counts.proposals:
-        return []
+def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
+    """Return the reasons, the most telling first; none where nothing was said since the newest proposal."""
     if not counts.turns:
         before = f"{counted(counts.files, 'session file')} already existed (only their new messages count); " * bool(
             counts.files
         )
-        return [f"no messages since skilld first ran; {before}{_LOOK_BACK}"]
+        look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
+        return [] if counts.since else [f"no messages since skilld first ran; {before}{look_back}"]
     reasons = [_account(counts)]
-    if counts.judged and not (counts.learnings or counts.said or counts.refusals):
+    if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
         reasons.append("nothing judged so far sounded like a lasting instruction")
     if counts.learnings:
         kept = counted(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet; to see what you said: skilld learnings")
-    reasons += [check.detail for check in repeats(counts.said)]
+    reasons += [check.detail for check in repeats(counts.said[: counts.said_since])]
     if counts.waiting:
         end = f"its session has {counted(counts.batch_turns, 'message')}, ends, or is idle for"
         reasons.append(f"a message waits until {end} {counts.idle_minutes:g} minutes")
@@ -326,7 +324,8 @@ def _account(counts: Counts) -> str:
         (counts.chatter, "skipped, with nothing lasting in them"),
     )
     told = ", ".join(f"{number} {fate}" for number, fate in fates if number)
-    return f"{counted(counts.turns, 'message')} read: {told}"
+    since = f" since the newest proposal ({counts.since})" if counts.since else ""
+    return f"{counted(counts.turns, 'message')} read{since}: {told}"
 
 
 def repeats(said: Sequence[str]) -> list[Check]:

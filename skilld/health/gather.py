@@ -369,8 +369,9 @@ def _session_bus(environment: Mapping[str, str]) -> bool:
 
 
 def counts(store: Store, settings: Settings | None) -> Counts:
-    """Return what was seen until now, and what came of it."""
-    turns = store.transcripts.turn_fates()
+    """Return what was seen since the newest proposal, and what came of it."""
+    since = store.proposals.newest_at()
+    turns, said = store.transcripts.turn_fates(since), store.proposals.in_states([State.SAID])
     more: dict[str, Any] = {}
     if settings is not None:
         more = {"batch_turns": settings.batch.turns, "idle_minutes": settings.batch.idle_minutes}
@@ -382,10 +383,10 @@ def counts(store: Store, settings: Settings | None) -> Counts:
         waiting=turns["waiting"],
         chatter=turns["chatter"],
         parked=store.batches.counts()["parked"],
-        outcomes=store.batches.outcomes(),
-        refusals=store.batches.refusals(),
-        learnings=store.learnings.count(),
-        proposals=sum(store.proposals.count(state) for state in State if state is not State.SAID),
-        said=tuple(f"{one.note} ({one.path})" for one in reversed(store.proposals.in_states([State.SAID]))),
+        refusals=store.batches.refusals(since),
+        learnings=sum(one.created_at > since for one in store.learnings.all()),
+        since=since,
+        said=tuple(f"{one.note} ({one.path})" for one in reversed(said)),
+        said_since=sum(one.created_at > since for one in said),
         **more,
     )

@@ -153,7 +153,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What came of the turns so far. Each is judged, `pending` in a batch, `waiting` for its batch, or chatter."""
+    """What came of the turns since the newest proposal. Each is judged, `pending`, `waiting` for its batch, or chatter.
+
+    `since` is when that proposal was made, empty if there is none: then all turns count.
+    """
 
     files: int = 0
     turns: int = 0
@@ -164,11 +167,11 @@ class Counts:
     batch_turns: int = 5
     idle_minutes: float = 10
     parked: int = 0  # batches
-    outcomes: Mapping[str, int] = field(default_factory=dict)
     refusals: Mapping[str, int] = field(default_factory=dict)
     learnings: int = 0
-    proposals: int = 0
+    since: str = ""
     said: tuple[str, ...] = ()  # one for each time that something was said which stands already, the newest first
+    said_since: int = 0  # how many of these came after the newest proposal
 
 
 @dataclass(frozen=True, slots=True)
