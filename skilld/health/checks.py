@@ -103,6 +103,10 @@ def _batches(facts: Daemon) -> Check:
     if facts.parked:
         detail = f"{len(facts.parked)} parked after failing; most recent error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
+    if facts.delayed:
+        waiting = counted(facts.delayed, "batch", "batches")
+        detail = f"{waiting} waiting after an error: {facts.last_error}"
+        return Check("batches", Verdict.WARN, detail, "To try again now: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
     return Check("batches", Verdict.OK, f"none parked{last}")
 
@@ -251,7 +255,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
                 f"seems to have been set back: {what} is dated {counted(minutes, 'minute')} in the future",
                 "Set the clock.",
             )
-    return Check("clock", Verdict.OK, "correct, judging by file times")
+    return Check("clock", Verdict.OK, "agrees with the times of your files")
 
 
 def _disk(disks: Sequence[Disk]) -> Check:
@@ -344,9 +348,9 @@ _NAMES = {
     Cause.TRANSCRIPT: "transcript",
     Cause.REPOSITORY: "repository",
     Cause.SKILL: "skill",
-    Cause.ANSWER: "answer",
+    Cause.ANSWER: "model answer",
 }
-_PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills", "answer": "answers"}
+_PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills", "model answer": "model answers"}
 _AGAIN = "to retry now: skilld retry"
 # What a skill's file may be told of (skilld.skills.find), and what to do about it.
 _SKILL_REMEDIES = {
@@ -420,7 +424,7 @@ def blocked(found: Sequence[Blocked]) -> list[Check]:
     for cause, name in _NAMES.items():
         mine = [one for one in found if one.cause == cause]
         if not mine:
-            checks.append(Check(_PLURAL[name], Verdict.OK, "none blocked"))
+            checks.append(Check(_PLURAL[name], Verdict.OK, "none unusable" if cause is Cause.ANSWER else "none blocked"))
         for number, one in enumerate(mine, 1):
             title = _PLURAL[name] if len(mine) == 1 else f"{name} {number}"
             checks.append(Check(title, Verdict.WARN, _detail(one), _remedy(one)))

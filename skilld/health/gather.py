@@ -285,6 +285,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
                 paused_until=paused,
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")) if store else "",
+                delayed=_delayed(store) if store else 0,
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()) if store else (),
                 stale=tuple(_stale(store)) if store else (),
             ),
@@ -297,6 +298,13 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             opposed=tuple(_opposed(store)) if store else (),
             drift=tuple(_drift(store)) if store else (),
         )
+
+
+def _delayed(store: Store) -> int:
+    failed = store.batches.get((store.meta.get(LAST_ERROR) or {}).get("batch", ""))
+    if failed is None or failed.obstacle or failed.state not in {"pending", "running"}:
+        return 0
+    return store.batches.counts()["pending"]
 
 
 def _opposed(store: Store) -> Iterator[str]:

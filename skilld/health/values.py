@@ -119,6 +119,7 @@ class Daemon:
     paused_until: str
     version: str
     last_error: str
+    delayed: int = 0  # batches, where that error is what keeps one of them waiting
     parked: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()  # the proposals that are to be made anew, with how far that is
 

@@ -117,6 +117,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
             "2 parked after failing; most recent error: no key",
         ),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
+        (replace(DAEMON, last_error="late", delayed=2), "batches", "warn", "2 batches waiting after an error: late"),
     ],
 )
 def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, detail: str) -> None:
