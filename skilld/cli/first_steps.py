@@ -220,8 +220,11 @@ def tell_outcome(*, listed: bool) -> None:
         console.say(f"skilld is running. {when}")
         return
     usable = service.the_manager().state().state != "unknown"
-    console.say(f"Next, start skilld: skilld run{', or at every login: skilld service install' if usable else ''}")
+    name = common.program()
+    at_login = f", or at every login: {name} service install" if usable else ""
+    console.say(f"Next, start skilld: {name} run{at_login}")
     console.say(when)
+    common.tell_of_path()
 
 
 def _tell_learned(*, listed: bool) -> None:

@@ -225,6 +225,7 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     assert done.returncode == 0
     assert "Judged " not in done.stdout, "the end says it"
     assert "No proposals yet:\n  5 messages read: 5 skipped, with nothing lasting in them\n" in done.stdout
+    program.environment["PATH"] += f":{Path(sys.executable).parent}"
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
     assert "skilld cannot run as a service here: systemd failed: " in told.stdout
