@@ -58,8 +58,8 @@ def _sessions(days: float) -> list[Transcript]:
 
 
 def _instructions() -> Iterator[str]:
-    """Yield each instruction file that an agent loads here, with its tokens."""
-    from skilld.context import Scope
+    """Yield each instruction file that an agent loads at the start of a session here, with its tokens."""
+    from skilld.context import Loaded, Scope
     from skilld.context.here import contexts
     from skilld.context.tokenizer import ESTIMATE
 
@@ -67,7 +67,7 @@ def _instructions() -> Iterator[str]:
     for context in contexts(_folder(), home, os.environ):
         for file in context.files:
             path = Path(file.path)
-            if file.scope not in {Scope.SKILL, Scope.MEMORY}:
+            if file.loaded is Loaded.START and file.scope not in {Scope.SKILL, Scope.MEMORY}:
                 shown = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
                 yield f"{console.plain(shown)}, about {ESTIMATE.count(file.text):,} tokens"
 

@@ -146,3 +146,16 @@ def test_a_next_step_names_the_program_by_its_path_where_path_does_not_hold_it(
         common.tell_of_path()
         assert common.program() == name
         assert (f"alias skilld={name}\n" in capsys.readouterr().out) == (name != "skilld")
+
+
+def test_instructions_of_folders_further_down_are_not_told_as_loaded_here(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = home / "shop" / "demo"
+    below.mkdir(parents=True)
+    (home / "shop" / ".git").mkdir()
+    (home / ".claude").mkdir()
+    for folder in (below, below.parent):
+        (folder / "CLAUDE.md").write_text("- Be brief.\n")
+    monkeypatch.chdir(below.parent)
+    assert set(first_steps._instructions()) == {"~/shop/CLAUDE.md, about 3 tokens"}
