@@ -118,7 +118,8 @@ def main(level: str) -> int:
         tell(f"installed in {time.monotonic() - start:.0f} s")
         if level == "run":
             program = VENV / "bin" / "skilld"
-            tell(f"The program is {program}\nTo type only skilld in this shell: alias skilld={shlex.quote(str(program))}")
+            alias = f"alias skilld={shlex.quote(str(program))}"
+            tell(f"The program is {program}\nTo type only skilld in this shell: {alias}")
     except InstallError as error:
         tell(str(error))
         return 1

@@ -345,12 +345,11 @@ def repeats(said: Sequence[str]) -> list[Check]:
 # Checks of what keeps batches from being judged, or proposals from being written. Pure.
 
 _NAMES = {
-    Cause.TRANSCRIPT: "transcript",
-    Cause.REPOSITORY: "repository",
-    Cause.SKILL: "skill",
-    Cause.ANSWER: "model answer",
+    Cause.TRANSCRIPT: ("transcript", "transcripts"),
+    Cause.REPOSITORY: ("repository", "repositories"),
+    Cause.SKILL: ("skill", "skills"),
+    Cause.ANSWER: ("model answer", "model answers"),
 }
-_PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills", "model answer": "model answers"}
 _AGAIN = "to retry now: skilld retry"
 # What a skill's file may be told of (skilld.skills.find), and what to do about it.
 _SKILL_REMEDIES = {
@@ -421,12 +420,13 @@ def _name(path: str) -> str:
 def blocked(found: Sequence[Blocked]) -> list[Check]:
     """Return one check for each thing that is in the way, and one for each kind of which there is none."""
     checks = []
-    for cause, name in _NAMES.items():
+    for cause, (name, names) in _NAMES.items():
         mine = [one for one in found if one.cause == cause]
         if not mine:
-            checks.append(Check(_PLURAL[name], Verdict.OK, "none unusable" if cause is Cause.ANSWER else "none blocked"))
+            none = "none unusable" if cause is Cause.ANSWER else "none blocked"
+            checks.append(Check(names, Verdict.OK, none))
         for number, one in enumerate(mine, 1):
-            title = _PLURAL[name] if len(mine) == 1 else f"{name} {number}"
+            title = names if len(mine) == 1 else f"{name} {number}"
             checks.append(Check(title, Verdict.WARN, _detail(one), _remedy(one)))
     return checks
 

@@ -267,7 +267,8 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path) -> 
 def test_turns_that_wait_for_company_are_shown(home: Path) -> None:
     program = Program(home)
     assert program.run("run", "--once").returncode == 0  # what is there at the first start does not count
-    write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"), typed("t3", "ok"))  # chatter waits for nothing
+    chatter = typed("t3", "ok")  # which waits for nothing
+    write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"), chatter)
     assert program.run("run", "--once").returncode == 0
     assert "turns     2 waiting" in program.run("status").stdout
 

@@ -336,7 +336,8 @@ def _state(home: Path) -> dict[str, tuple[float, int]]:
 
 def test_every_thing_said_counts_and_calls_that_cost_nothing_price_nothing(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "skilld.db")
-    said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in ("Use pnpm.", "Run the linter."))
+    changes = "Use pnpm.", "Run the linter."
+    said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in changes)
     one = a_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
     store.proposals.add(one)
     store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")

@@ -152,5 +152,5 @@ def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
         if environment.get(variable)
     ]
     here = [client.title for program, client in CLIENTS.items() if find(program, environment)]
-    told = f"found {', '.join(here)}; to have each agent judge its own sessions, through its own login: skilld setup {AGENT}"
-    return (*keys, *([told] if here else []))
+    how = f"to have each agent judge its own sessions, through its own login: skilld setup {AGENT}"
+    return (*keys, *([f"found {', '.join(here)}; {how}"] if here else []))
