@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -108,13 +109,17 @@ def main(level: str) -> int:
         if PYTHON.exists() and any(record.get(name) == digest(name) for name in LEVELS[LEVELS.index(level) :]):
             return 0
         start = time.monotonic()
-        tell(f"installing into {VENV.name}: about a minute, again only when a lock changes")
+        tell(f"installing into {VENV.name}: about a minute, again only when what it needs changes")
         if not usable():
             create()
         STAMP.unlink(missing_ok=True)
         install(level)
         STAMP.write_text(json.dumps({"place": str(ROOT), level: digest(level)}), encoding="utf-8")
         tell(f"installed in {time.monotonic() - start:.0f} s")
+        if level == "run":
+            program = VENV / "bin" / "skilld"
+            alias = f"alias skilld={shlex.quote(str(program))}"
+            tell(f"The program is {program}\nTo type only skilld in this shell: {alias}")
     except InstallError as error:
         tell(str(error))
         return 1

@@ -115,6 +115,24 @@ def redaction_key() -> bytes:
     return load_key(where.redaction_key)
 
 
+def program() -> str:
+    """Return what to type for skilld: its name, or its path where no folder of PATH holds it."""
+    from shutil import which
+
+    from skilld.files import in_shell
+
+    path = Path(sys.executable).with_name("skilld")
+    return "skilld" if which("skilld") or not path.is_file() else in_shell(path)
+
+
+def tell_of_path() -> None:
+    """Where skilld is not on PATH, say how to have the commands work that are told of."""
+    from skilld import console
+
+    if (path := program()) != "skilld":
+        console.say(f"skilld is not on your PATH. To have its commands work in this shell: alias skilld={path}")
+
+
 def write_json(value: object) -> int:
     """Print one JSON document; returns the exit code."""
     # ASCII, so that nothing from outside reaches a terminal raw and no locale can refuse it.

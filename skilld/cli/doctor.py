@@ -83,7 +83,9 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         checks.notices(facts.notices),
         *checks.repeats(facts.counts.said if facts.counts else ()),
     ]
-    return found, checks.why_nothing(facts.counts, facts.daemon.paused_until) if facts.counts else []
+    why = checks.why_nothing
+    paused, running = facts.daemon.paused_until, facts.daemon.running
+    return found, why(facts.counts, paused, running=running) if facts.counts else []
 
 
 def _folder() -> Path:

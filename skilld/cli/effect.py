@@ -34,6 +34,10 @@ _ADVICE = {
     "scope": "Limit it to the files it is about",
     "sharpen": "Say it more clearly",
 }
+_APPLIES = (
+    "A rule applied in a session that loaded its file and whose work was about the same; "
+    "a rule about how the agent answers applies to all work."
+)
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
 
 
@@ -67,7 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json({"rules": [as_json(one) for one in found], "unread": left})
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
-    if not found:
+    if found:
+        console.say(console.paint(_APPLIES, "dim"))
+    elif which:
+        console.say(f"No rule matches {console.plain(which)}. To list all: skilld effect")
+    else:
         console.say("No rules to show: no proposal has added one, and you have not had to repeat one.")
     if left:
         console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")

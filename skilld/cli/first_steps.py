@@ -58,8 +58,8 @@ def _sessions(days: float) -> list[Transcript]:
 
 
 def _instructions() -> Iterator[str]:
-    """Yield each instruction file that an agent loads here, with its tokens."""
-    from skilld.context import Scope
+    """Yield each instruction file that an agent loads at the start of a session here, with its tokens."""
+    from skilld.context import Loaded, Scope
     from skilld.context.here import contexts
     from skilld.context.tokenizer import ESTIMATE
 
@@ -67,7 +67,7 @@ def _instructions() -> Iterator[str]:
     for context in contexts(_folder(), home, os.environ):
         for file in context.files:
             path = Path(file.path)
-            if file.scope not in {Scope.SKILL, Scope.MEMORY}:
+            if file.loaded is Loaded.START and file.scope not in {Scope.SKILL, Scope.MEMORY}:
                 shown = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
                 yield f"{console.plain(shown)}, about {ESTIMATE.count(file.text):,} tokens"
 
@@ -220,11 +220,15 @@ def tell_outcome(*, listed: bool) -> None:
         console.say(f"skilld is running. {when}")
         return
     usable = service.the_manager().state().state != "unknown"
-    console.say(f"Next, start skilld: skilld run{', or at every login: skilld service install' if usable else ''}")
+    name = common.program()
+    at_login = f", or at every login: {name} service install" if usable else ""
+    console.say(f"Next, start skilld: {name} run{at_login}")
     console.say(when)
+    common.tell_of_path()
 
 
 def _tell_learned(*, listed: bool) -> None:
+    from skilld.daemon.lock import is_held
     from skilld.health import checks
     from skilld.health.gather import counts
     from skilld.notify.notice import about_waiting
@@ -242,8 +246,9 @@ def _tell_learned(*, listed: bool) -> None:
     if homeless:
         console.say(about_waiting(homeless))
     if not proposals and not homeless:
-        reasons = checks.why_nothing(known, "until you resume it: skilld resume" if paused else "")
-        console.say("No proposals yet:" if reasons else "No open proposals. Your past decisions: skilld report")
+        paused_until = "until you resume it: skilld resume" if paused else ""
+        reasons = checks.why_nothing(known, paused_until, running=is_held(common.places().lock))
+        console.say("No open proposals. Your past decisions: skilld report" if known.since else "No proposals yet:")
         for reason in reasons[:_MOST_REASONS]:
             console.say(f"  {console.plain(reason)}")
 

@@ -86,11 +86,13 @@ exit codes:
 # What argparse says, in the words of Python 3.11 to 3.14.
 _NO_COMMAND = re.compile("the following arguments are required: (?:COMMAND|ACTION)")
 _NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*) \(choose from ([^()]*+)\)", re.DOTALL)
-_NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)\b.*", re.DOTALL)
+_NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)\b.*", re.DOTALL)
 
 
 class _Parser(argparse.ArgumentParser):
     """argparse repeats what it was given as it was given, and for an unknown command lists all there are."""
+
+    _given: Sequence[str] = ()
 
     def format_help(self) -> str:
         """Return the help, with examples at the end."""
@@ -99,10 +101,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong, harmless for the terminal, and exit; without a command, what there is."""
         if _NO_COMMAND.fullmatch(message):
-            self.print_help(sys.stderr)
-            self.exit(Exit.USAGE)
+            known = self._options()
+            unknown = [one for one in self._given if one.partition("=")[0] not in known]
+            if not unknown:
+                self.print_help(sys.stderr)
+                self.exit(Exit.USAGE)
+            message = f"unrecognized arguments: {unknown[0]}"
         if found := _NO_SUCH_COMMAND.fullmatch(message):
-            near = _nearest(found[1].strip("'\""), re.findall(r"[\w-]+", found[2]))
+            near = _nearest(found[1].strip("'\""), [*re.findall(r"[\w-]+", found[2]), *self._options()])
             message = f"{found[1]} is not a {self.prog} command.{near} See: {self.prog} --help"
             self.exit(Exit.USAGE, f"skilld: {safe_text(message, newlines=True)}\n")
         if found := _NO_SUCH_OPTION.fullmatch(message):
@@ -113,6 +119,7 @@ class _Parser(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Refuse here what this command does not take: its caller knows neither its options nor its usage."""
+        self._given = list(args or ())
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -147,6 +154,9 @@ _ELSEWHERE = {
     "merge": "accept",
     "start": "run or service start",
     "stop": "pause or service stop",
+    "version": "--version",
+    "-v": "--version",
+    "-V": "--version",
 }
 
 

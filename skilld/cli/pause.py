@@ -33,7 +33,7 @@ def add(verbs: common.Verbs) -> None:
         default="1h",
         help="how long, such as 30m, 2h or 1d (default: 1h), or off",
     )
-    common.verb(verbs, "retry", retry, "retry parked and delayed batches now")
+    common.verb(verbs, "retry", retry, "retry now what failed or was put off")
 
 
 def pause(arguments: argparse.Namespace) -> int:

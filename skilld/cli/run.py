@@ -308,6 +308,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
         _tell_of_the_past(choice.name, follows=follows)
     console.line()
     if follows and sys.stdout.isatty():
+        common.tell_of_path()
         console.say(
             console.paint("Following your agents. Press Ctrl-C to stop. To see the results: skilld status", "dim")
         )
@@ -346,4 +347,4 @@ def _tell_of_the_past(model: str, *, follows: bool) -> None:
         "last 7 days, without a model:"
     )
     first = "   (stop this one first with Ctrl-C)" if follows else ""
-    console.say(f"  {offline}skilld run --once --backfill 7{first}")
+    console.say(f"  {offline}{common.program()} run --once --backfill 7{first}")

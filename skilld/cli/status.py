@@ -116,7 +116,7 @@ def collect() -> dict[str, Any]:
             "agents": [asdict(one) for one in judges.lines(store, settings.model, os.environ, now)],
         },
         "agents": _agents(store),
-        "turns": store.transcripts.turn_counts(),
+        "turns": store.transcripts.turn_fates(),
         "batches": store.batches.counts(),
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
@@ -209,10 +209,9 @@ def _print(shown: dict[str, Any]) -> None:
         console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     _print_drift(shown["drift"])
-    if shown["notices"]:
-        console.say(f"notices   {console.plain(shown['notices'])}")
-    if shown["snoozed_until"]:
-        console.say(f"notices   off until {shown['snoozed_until']} (turn on: skilld snooze off)")
+    muted = shown["snoozed_until"] and f"off until {shown['snoozed_until']} (turn on: skilld snooze off)"
+    if notices := "; ".join(filter(None, (shown["notices"], muted))):
+        console.say(f"notices   {console.plain(notices)}")
     if rebuilt := shown["rebuilt"]:
         when = ago(seconds(rebuilt["at"]), now)
         console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")

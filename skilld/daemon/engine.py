@@ -226,8 +226,11 @@ class Engine:
             else:
                 self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
             known = batch.obstacle is not None and batch.detail == detail  # it was said when it was new
-            if detail and not known and outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}:
+            wrong = outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}
+            if detail and wrong and not known:
                 self.store.meta.set(LAST_ERROR, {"at": rfc3339(now), "batch": batch.id, "message": detail})
+            elif not wrong and (self.store.meta.get(LAST_ERROR) or {}).get("batch") == batch.id:
+                self.store.meta.delete(LAST_ERROR)
         if outcome is not Outcome.RETRY and outcome is not Outcome.FAILED:
             self.store.words.forget(batch.job.turns)
         log.info("batch done", batch=batch.id, outcome=outcome.value, proposals=len(new))

@@ -164,7 +164,7 @@ def _show_proposal(environment: Mapping[str, str], known: Collection[str], *, ke
 
 
 def _show_commands() -> None:
-    console.line("\nThe three commands you need in your own repository:")
+    console.line("\nIn your own repository, decide with skilld review, or with git:")
     console.table(
         [
             (f"git diff ...{STAGING_BRANCH}", "see what is proposed"),

@@ -103,6 +103,10 @@ def _batches(facts: Daemon) -> Check:
     if facts.parked:
         detail = f"{len(facts.parked)} parked after failing; most recent error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
+    if facts.delayed:
+        waiting = counted(facts.delayed, "batch", "batches")
+        detail = f"{waiting} waiting after an error: {facts.last_error}"
+        return Check("batches", Verdict.WARN, detail, "To try again now: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
     return Check("batches", Verdict.OK, f"none parked{last}")
 
@@ -251,7 +255,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
                 f"seems to have been set back: {what} is dated {counted(minutes, 'minute')} in the future",
                 "Set the system clock.",
             )
-    return Check("clock", Verdict.OK, "correct, judging by file times")
+    return Check("clock", Verdict.OK, "agrees with the times of your files")
 
 
 def _disk(disks: Sequence[Disk]) -> Check:
@@ -283,28 +287,26 @@ def _watches(facts: Machine) -> Check:
     return Check("watches", Verdict.OK, shown)
 
 
-# Why nothing was proposed so far: the turns counted down from seen to proposed. Pure.
+# Why nothing was proposed lately: the turns counted down from seen to proposed. Pure.
 
-_LOOK_BACK = "to read the last 7 days: skilld run --once --backfill 7"
 _MAX_REASONS = 3  # reasons of refusals
 
 
-def why_nothing(counts: Counts, paused_until: str) -> list[str]:
-    """Return the reasons, the most telling first; none where something was proposed."""
-    if counts.proposals:
-        return []
+def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
+    """Return the reasons, the most telling first; none where nothing was said since the newest proposal."""
     if not counts.turns:
         before = f"{counted(counts.files, 'session file')} already existed (only their new messages count); " * bool(
             counts.files
         )
-        return [f"no messages since skilld first ran; {before}{_LOOK_BACK}"]
+        look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
+        return [] if counts.since else [f"no messages since skilld first ran; {before}{look_back}"]
     reasons = [_account(counts)]
-    if counts.judged and not (counts.learnings or counts.said or counts.refusals):
+    if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
         reasons.append("nothing judged so far sounded like a lasting instruction")
     if counts.learnings:
         kept = counted(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet; to see what you said: skilld learnings")
-    reasons += [check.detail for check in repeats(counts.said)]
+    reasons += [check.detail for check in repeats(counts.said[: counts.said_since])]
     if counts.waiting:
         end = f"its session has {counted(counts.batch_turns, 'message')}, ends, or is idle for"
         reasons.append(f"a message waits until {end} {counts.idle_minutes:g} minutes")
@@ -326,7 +328,8 @@ def _account(counts: Counts) -> str:
         (counts.chatter, "skipped (no lasting instructions)"),
     )
     told = ", ".join(f"{number} {fate}" for number, fate in fates if number)
-    return f"{counted(counts.turns, 'message')} read: {told}"
+    since = f" since the newest proposal ({counts.since})" if counts.since else ""
+    return f"{counted(counts.turns, 'message')} read{since}: {told}"
 
 
 def repeats(said: Sequence[str]) -> list[Check]:
@@ -342,12 +345,11 @@ def repeats(said: Sequence[str]) -> list[Check]:
 # Checks of what keeps batches from being judged, or proposals from being written. Pure.
 
 _NAMES = {
-    Cause.TRANSCRIPT: "transcript",
-    Cause.REPOSITORY: "repository",
-    Cause.SKILL: "skill",
-    Cause.ANSWER: "answer",
+    Cause.TRANSCRIPT: ("transcript", "transcripts"),
+    Cause.REPOSITORY: ("repository", "repositories"),
+    Cause.SKILL: ("skill", "skills"),
+    Cause.ANSWER: ("model answer", "model answers"),
 }
-_PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills", "answer": "answers"}
 _AGAIN = "to retry now: skilld retry"
 # What a skill's file may be told of (skilld.skills.find), and what to do about it.
 _SKILL_REMEDIES = {
@@ -418,12 +420,13 @@ def _name(path: str) -> str:
 def blocked(found: Sequence[Blocked]) -> list[Check]:
     """Return one check for each thing that is in the way, and one for each kind of which there is none."""
     checks = []
-    for cause, name in _NAMES.items():
+    for cause, (name, names) in _NAMES.items():
         mine = [one for one in found if one.cause == cause]
         if not mine:
-            checks.append(Check(_PLURAL[name], Verdict.OK, "none blocked"))
+            none = "none unusable" if cause is Cause.ANSWER else "none blocked"
+            checks.append(Check(names, Verdict.OK, none))
         for number, one in enumerate(mine, 1):
-            title = _PLURAL[name] if len(mine) == 1 else f"{name} {number}"
+            title = names if len(mine) == 1 else f"{name} {number}"
             checks.append(Check(title, Verdict.WARN, _detail(one), _remedy(one)))
     return checks
 

@@ -290,6 +290,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
                 paused_until=paused,
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")) if store else "",
+                delayed=_delayed(store) if store else 0,
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()) if store else (),
                 stale=tuple(_stale(store)) if store else (),
             ),
@@ -302,6 +303,13 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             opposed=tuple(_opposed(store)) if store else (),
             drift=tuple(_drift(store)) if store else (),
         )
+
+
+def _delayed(store: Store) -> int:
+    failed = store.batches.get((store.meta.get(LAST_ERROR) or {}).get("batch", ""))
+    if failed is None or failed.obstacle or failed.state not in {"pending", "running"}:
+        return 0
+    return store.batches.counts()["pending"]
 
 
 def _opposed(store: Store) -> Iterator[str]:
@@ -374,8 +382,9 @@ def _session_bus(environment: Mapping[str, str]) -> bool:
 
 
 def counts(store: Store, settings: Settings | None) -> Counts:
-    """Return what was seen until now, and what came of it."""
-    turns = store.transcripts.turn_fates()
+    """Return what was seen since the newest proposal, and what came of it."""
+    since = store.proposals.newest_at()
+    turns, said = store.transcripts.turn_fates(since), store.proposals.in_states([State.SAID])
     more: dict[str, Any] = {}
     if settings is not None:
         more = {"batch_turns": settings.batch.turns, "idle_minutes": settings.batch.idle_minutes}
@@ -387,10 +396,10 @@ def counts(store: Store, settings: Settings | None) -> Counts:
         waiting=turns["waiting"],
         chatter=turns["chatter"],
         parked=store.batches.counts()["parked"],
-        outcomes=store.batches.outcomes(),
-        refusals=store.batches.refusals(),
-        learnings=store.learnings.count(),
-        proposals=sum(store.proposals.count(state) for state in State if state is not State.SAID),
-        said=tuple(f"{one.note} ({one.path})" for one in reversed(store.proposals.in_states([State.SAID]))),
+        refusals=store.batches.refusals(since),
+        learnings=sum(one.created_at > since for one in store.learnings.all()),
+        since=since,
+        said=tuple(f"{one.note} ({one.path})" for one in reversed(said)),
+        said_since=sum(one.created_at > since for one in said),
         **more,
     )

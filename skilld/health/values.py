@@ -119,6 +119,7 @@ class Daemon:
     paused_until: str
     version: str
     last_error: str
+    delayed: int = 0  # batches, where that error is what keeps one of them waiting
     parked: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()  # the proposals that are to be made anew, with how far that is
 
@@ -153,7 +154,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What came of the turns so far. Each is judged, `pending` in a batch, `waiting` for its batch, or chatter."""
+    """What came of the turns since the newest proposal. Each is judged, `pending`, `waiting` for its batch, or chatter.
+
+    `since` is when that proposal was made, empty if there is none: then all turns count.
+    """
 
     files: int = 0
     turns: int = 0
@@ -164,11 +168,11 @@ class Counts:
     batch_turns: int = 5
     idle_minutes: float = 10
     parked: int = 0  # batches
-    outcomes: Mapping[str, int] = field(default_factory=dict)
     refusals: Mapping[str, int] = field(default_factory=dict)
     learnings: int = 0
-    proposals: int = 0
+    since: str = ""
     said: tuple[str, ...] = ()  # one for each time that something was said which stands already, the newest first
+    said_since: int = 0  # how many of these came after the newest proposal
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class _Heard:
     what: str
     quotes: tuple[str, ...]
     decided_at: float = 0.0
+    things: int = 1  # said in it: one proposal may hold several
 
 
 def gather(store: Store, now: float, *, words: bool = False) -> Report:
@@ -78,15 +79,16 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     times = (*(one.at for one in heard), *(row["at"] for row in spent), *(at for _, at in places.values()))
     weeks = Weeks.over(times, now)
     recent = sorted((one for one in heard if weeks.place(one.at) is not None), key=lambda one: -one.at)
+    things = [one for one in recent for _ in range(one.things)]
     held = {key: cwd for key, (cwd, at) in places.items() if weeks.place(at) is not None}
-    groups = _Groups(held, recent, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
+    groups = _Groups(held, things, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
     return Report(
         made_at=rfc3339(now),
         weeks=weeks.mondays,
         words=words,
         sessions=len(held),
-        taught=_taught(recent, weeks),
+        taught=_taught(things, weeks),
         decided=_decided([one for one in recent if one.where not in {WAITING, State.SAID}]),
         again=_again(effects, weeks, words=words, unread=bool(store.past.next(now))),
         weight=weigh(_loaded(past, weeks), weeks),
@@ -108,6 +110,7 @@ def _proposed(one: Proposal) -> _Heard:
         what=one.summary,
         quotes=tuple(said.quote for said in one.evidence),
         decided_at=seconds(one.decided_at) or 0.0,
+        things=len(one.updates) or 1,
     )
 
 
@@ -140,10 +143,11 @@ def _decided(heard: Sequence[_Heard]) -> Decided:
     states = Counter(one.state for one in heard)
     final = sum(states[state] for state in _DECIDED)
     took = [one.decided_at - one.at for one in heard if one.state in _DECIDED and one.decided_at >= one.at]
+    days = median(took or [0.0]) / _DAY
     return Decided(
         states={state.value: states[state] for state in State if state is not State.SAID},
         percent=_percent(states[State.ACCEPTED], final),
-        days=round(median(took) / _DAY, 1) if took else None,
+        days=round(days, 1 if days > 1 else 3) if took else None,
     )
 
 

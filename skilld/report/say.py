@@ -23,6 +23,7 @@ STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "
 RULES = {"repeated": "repeated", "holds": "followed", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
 _LONGEST = 60  # characters of a path
+_HOUR = 0.042  # days
 
 
 def number(given: float) -> str:
@@ -84,8 +85,10 @@ def decided(report: Report) -> str:
     if report.decided.percent is None:
         return "You have not decided on any proposals yet: skilld review"
     days = report.decided.days
-    when = "" if days is None else f"; half of the decisions were made within {number(days)} days"
-    when = when if days is None or days > 1 else "; half of the decisions were made within a day"
+    when = ""
+    if days is not None:
+        took = f"{number(days)} days" if days > 1 else "a day" if days > _HOUR else "an hour"
+        when = f"; half of the decisions were made within {took}"
     return f"Of the proposals you decided on, {percent(report.decided.percent)} are still accepted{when}."
 
 
@@ -99,9 +102,10 @@ def again(report: Report) -> str:
     if before.percent is None and after.percent is None:
         return "skilld has not read any sessions where a rule applied."
     said = f"Before a rule was added, you said it in {sessions(before)} where it applied"
+    each = " Each rule counts its own sessions." if report.again.rules[1:] else ""
     if not after.sessions:
-        return f"{said}; there have been no such sessions since."
-    repeated = f"you repeated it in {sessions(after)} where it applied."
+        return f"{said}; there have been no such sessions since.{each}"
+    repeated = f"you repeated it in {sessions(after)} where it applied.{each}"
     return f"{said}. Since then, {repeated}" if before.sessions else f"After a rule was added, {repeated}"
 
 
@@ -128,9 +132,11 @@ def cost(report: Report) -> str:
     """Return what was spent, and what it bought."""
     spent = report.cost
     if not spent.calls:
-        return nothing(report, "no model was used; judging by rules costs nothing.")
+        return nothing(report, "no model was used; judging offline costs nothing.")
     total = f"{amount(spent.usd, 'usd')}, " if spent.unit == "usd" else ""
     said = f"{total}{number(spent.tokens)} tokens in {counted(spent.calls, 'model call')}"
-    if spent.per_accepted is None:
+    if not spent.accepted:
         return f"{said}; nothing has been accepted yet."
+    if spent.per_accepted is None:  # calls that were not answered cost nothing
+        return f"{said}."
     return f"{said}: {amount(spent.per_accepted, spent.unit)} for each of {counted(spent.accepted, 'accepted edit')}."

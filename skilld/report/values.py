@@ -21,7 +21,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """Lasting things that were said, each once: by where they went, "waiting" for a file, or "said" in one already."""
+    """Lasting things that were said: by where they went, "waiting" for a file, or "said" in one already.
+
+    A proposal may hold several; each counts.
+    """
 
     total: int
     where: Mapping[str, int]

@@ -236,10 +236,12 @@ class Batches(Table):
         rows = self._db.execute("SELECT outcome, count(*) FROM batches WHERE state = 'done' GROUP BY outcome")
         return dict(rows.fetchall())
 
-    def refusals(self) -> dict[str, int]:
-        """Return why batches were refused, and how many for each reason."""
+    def refusals(self, since: str = "") -> dict[str, int]:
+        """Return why batches that were closed after a time (RFC 3339) were refused, and how many for each reason."""
         rows = self._db.execute(
-            "SELECT detail, count(*) FROM batches WHERE outcome = 'refused' AND detail != '' GROUP BY detail"
+            """SELECT detail, count(*) FROM batches WHERE outcome = 'refused' AND detail != '' AND created_at > ?
+               GROUP BY detail""",
+            (since,),
         )
         return dict(rows.fetchall())
 

@@ -79,6 +79,10 @@ class Proposals(Table):
         """Return how many are in `state`."""
         return int(self._first("SELECT count(*) FROM proposals WHERE state = ?", state.value))
 
+    def newest_at(self) -> str:
+        """Return when the newest was made (RFC 3339), empty if there is none."""
+        return self._first("SELECT max(created_at) FROM proposals WHERE state != ?", State.SAID.value) or ""
+
     def decide(
         self,
         proposal: Proposal,

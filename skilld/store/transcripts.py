@@ -350,17 +350,11 @@ class Transcripts(Files):
         )
         return {row["agent"]: dict(row) for row in rows}
 
-    def turn_counts(self) -> dict[str, int]:
-        """Return how many turns count, wait, and are chatter by the gate's word."""
-        row = self._db.execute(
-            """SELECT count(*) AS seen, coalesce(sum(batch_id IS NULL), 0) AS waiting,
-               coalesce(sum(lasting = 0), 0) AS chatter FROM turns WHERE batch_id IS NOT ?""",
-            (BEFORE,),
-        ).fetchone()
-        return dict(row)
+    def turn_fates(self, since: str = "") -> dict[str, int]:
+        """Return how many turns count, and what came of them: each is in one of the other numbers.
 
-    def turn_fates(self) -> dict[str, int]:
-        """Return how many turns count, and what came of them: each is in one of the other numbers."""
+        With `since`, an RFC 3339 time, only those that came after it or are still to be judged.
+        """
         row = self._db.execute(
             """WITH fates AS (SELECT CASE
                  WHEN turns.batch_id IS NULL THEN iif(turns.lasting, 'waiting', 'chatter')
@@ -368,10 +362,11 @@ class Transcripts(Files):
                  WHEN batches.outcome = 'nothing' AND batches.done_at = batches.created_at AND batches.attempts = 0
                    THEN 'chatter'
                  ELSE 'judged' END AS fate
-               FROM turns LEFT JOIN batches ON batches.id = turns.batch_id WHERE turns.batch_id IS NOT ?)
+               FROM turns LEFT JOIN batches ON batches.id = turns.batch_id WHERE turns.batch_id IS NOT ? AND
+               (batches.state != 'done' OR coalesce(batches.created_at, turns.at, '0') > ?))
                SELECT count(*) AS seen, coalesce(sum(fate = 'judged'), 0) AS judged,
                coalesce(sum(fate = 'pending'), 0) AS pending, coalesce(sum(fate = 'waiting'), 0) AS waiting,
                coalesce(sum(fate = 'chatter'), 0) AS chatter FROM fates""",
-            (BEFORE,),
+            (BEFORE, since),
         ).fetchone()
         return dict(row)

@@ -28,7 +28,10 @@ def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_
     assert (rule["origin"], rule["state"]) == ("person", "unknown")
     assert (rule["before"]["sessions"], rule["after"]["sessions"], rule["after"]["repeats"]) == (0, 1, 1)
     assert [one["quote"] for one in rule["evidence"]] == [PNPM]
-    assert "repeated in 1 of 1 session where it applied" in program.run("effect", str(project.root)).stdout
+    told = program.run("effect", str(project.root)).stdout
+    assert "repeated in 1 of 1 session where it applied" in told
+    assert "A rule applied in a session that loaded its file and whose work was about the same" in told
+    assert program.run("effect", "none").stdout == "No rule matches none. To list all: skilld effect\n"
     assert program.json("effect") == shown
 
 

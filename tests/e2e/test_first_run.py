@@ -225,6 +225,7 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     assert done.returncode == 0
     assert "Judged " not in done.stdout, "the end says it"
     assert "No proposals yet:\n  5 messages read: 5 skipped (no lasting instructions)\n" in done.stdout
+    program.environment["PATH"] += f":{Path(sys.executable).parent}"
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
     assert "skilld cannot run as a service here: systemd failed: " in told.stdout
@@ -266,7 +267,8 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path) -> 
 def test_turns_that_wait_for_company_are_shown(home: Path) -> None:
     program = Program(home)
     assert program.run("run", "--once").returncode == 0  # what is there at the first start does not count
-    write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"))
+    chatter = typed("t3", "ok")  # which waits for nothing
+    write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"), chatter)
     assert program.run("run", "--once").returncode == 0
     assert "turns     2 waiting" in program.run("status").stdout
 

@@ -242,6 +242,8 @@ def test_passing_trouble_is_tried_again_later(home: Path, project: Project, repl
     status = program.json("status")
     assert status["batches"] == {"pending": 1, "done": 0, "parked": 0}
     assert "Could not ask" in status["last_error"]["message"]
+    (batches,) = (one for one in program.json("doctor")["checks"] if one["name"] == "batches")
+    assert (batches["verdict"], "1 batch waiting after an error: Could not ask" in batches["detail"]) == ("warn", True)
 
 
 def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project: Project) -> None:

@@ -320,7 +320,8 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
             "has reached its usage limit",
         ),
         ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support the prompt"),
-        ("sys.exit(3)", True, "exited without an answer (exit code 3)"),
+        ("sys.exit(3)", True, "exited without an answer (exit code 3); it may work later"),
+        ("print('cannot reach the gateway'); sys.exit(1)", True, "(exit code 1) and said “cannot reach the gateway”;"),
         ("os.kill(os.getpid(), 9)", True, "exited without an answer (exit code -9)"),
     ],
 )
@@ -333,7 +334,7 @@ def test_trouble_becomes_an_error_of_ours(fake: Fake, body: str, passing: bool, 
     assert told in error.cause
 
 
-def test_a_clients_own_words_are_never_shown(fake: Fake) -> None:
+def test_the_words_of_a_client_that_is_understood_are_never_shown(fake: Fake) -> None:
     fake.install(
         "codex", "sys.stderr.write('\\x1b[31munexpected status 401: key sk-12345 ' + asked['stdin']); sys.exit(1)"
     )
@@ -342,6 +343,18 @@ def test_a_clients_own_words_are_never_shown(fake: Fake) -> None:
     for part in ("\x1b", "sk-12345", "ticket"):
         assert part not in f"{error} {error.remedy}"
     assert error.__cause__ is None
+
+
+def test_of_what_is_not_understood_the_last_telling_line_is_shown_without_secrets(fake: Fake) -> None:
+    fake.install(
+        "codex",
+        "sys.stderr.write('first\\n\\x1b[31mcannot start: token=ghp_" + "a1B2" * 9 + "\\x1b[0m\\n    at f (x.js:1)\\n"
+        "{\"a\":1}\\n' + asked['stdin']); sys.exit(1)",
+    )
+    cause = refusal("cli:codex").cause
+    assert "and said “cannot start: token=" in cause
+    for part in ("\x1b", "ghp_", "first", "x.js", "ticket", "skilld-ask"):
+        assert part not in cause
 
 
 def test_a_program_that_is_not_there_or_cannot_run_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

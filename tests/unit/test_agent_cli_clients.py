@@ -252,7 +252,8 @@ def test_what_is_installed_is_named_with_how_to_use_it(tmp_path: Path) -> None:
         (tmp_path / name).chmod(0o755)
     environment = {"PATH": f"relative::{tmp_path}", "OLLAMA_HOST": "192.0.2.1"}
     found = choose("auto", None, None, 60, environment).found
-    assert [line.partition("skilld config set model ")[2] for line in found] == ["cli:codex", "cli:pi"]
+    told = "found Codex, Pi; to have each agent judge its own sessions, through its own login: skilld setup agent"
+    assert found == (told,), "in the words of the setup that offers it"
     assert find("pi", environment) == str(tmp_path / "pi")
     assert find("pi", {"PATH": "."}) is None
     assert choose("cli:pi", "http://x", "key", 60, environment).spec.model == "cli:pi"

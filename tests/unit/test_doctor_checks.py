@@ -123,6 +123,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
             "2 parked after failing; most recent error: no key",
         ),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
+        (replace(DAEMON, last_error="late", delayed=2), "batches", "warn", "2 batches waiting after an error: late"),
     ],
 )
 def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, detail: str) -> None:
@@ -172,8 +173,20 @@ def test_a_back_end_that_works_without_a_key_is_well_and_says_what_else_there_is
     assert (check.verdict, check.detail, check.remedy) == ("fail", "m: no answer", "wait")
 
 
-def test_nothing_is_to_be_explained_once_something_was_proposed() -> None:
-    assert why_nothing(Counts(turns=5, proposals=1), "") == []
+def test_why_nothing_is_about_what_came_after_the_newest_proposal() -> None:
+    at = "2026-11-28T03:00:00Z"
+    assert why_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
+    assert why_nothing(Counts(turns=2, judged=2, since=at, said=("a", "b"), said_since=1), "", running=True) == [
+        f"2 messages read since the newest proposal ({at}): 2 judged",
+        "rules you had to repeat: a, 1 time",
+    ]
+
+
+def test_looking_back_is_advised_as_it_works_while_skilld_runs() -> None:
+    assert [why_nothing(Counts(), "", running=running)[0].partition("; ")[2] for running in (False, True)] == [
+        "to read the last 7 days: skilld run --once --backfill 7",
+        "to read the last 7 days, stop skilld, then: skilld run --once --backfill 7",
+    ]
 
 
 def test_what_was_said_again_is_counted_by_line() -> None:
@@ -188,7 +201,7 @@ SKIPPED = "3 skipped (no lasting instructions)"
 
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
     counts = Counts(turns=47, judged=38, pending=5, waiting=1, chatter=3, parked=2, refusals={"a": 1, "b": 3})
-    assert why_nothing(counts, "until you resume") == [
+    assert why_nothing(counts, "until you resume", running=True) == [
         f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
         "a message waits until its session has 5 messages, ends, or is idle for 10 minutes",
         "2 batches parked after several attempts: skilld status",
@@ -199,11 +212,11 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
 
 
 def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
-    assert why_nothing(Counts(turns=6, judged=5, chatter=1), "") == [
+    assert why_nothing(Counts(turns=6, judged=5, chatter=1), "", running=True) == [
         "6 messages read: 5 judged, 1 skipped (no lasting instructions)",
         "nothing judged so far sounded like a lasting instruction",
     ]
-    kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "")
+    kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "", running=True)
     assert kept[1:] == ["2 lasting instructions kept, but not in any file yet; to see what you said: skilld learnings"]
 
 

@@ -154,6 +154,14 @@ def test_passing_trouble_is_tried_again_ever_later_and_then_parked(desk: Desk) -
     assert desk.store.batches.retry() == 1
 
 
+def test_an_error_is_forgotten_once_its_batch_is_judged(desk: Desk) -> None:
+    desk.say(*FIVE)
+    batch = desk.batch()
+    desk.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="no network"), NOW)
+    desk.engine.finish(batch, BatchResult(outcome=Outcome.NOTHING), NOW + 60)
+    assert desk.store.meta.get(LAST_ERROR) is None
+
+
 @pytest.mark.parametrize(("asked", "waits"), [(90, 90.0), (None, 30.0), (1, 30.0), (1e12, 86400.0)])
 def test_a_server_may_ask_for_a_longer_wait_but_not_for_ever(desk: Desk, asked: float | None, waits: float) -> None:
     desk.say(*FIVE)

@@ -76,6 +76,8 @@ def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None
             ["config", "ste"],
             "skilld: 'ste' is not a skilld config command. Did you mean set? See: skilld config --help\n",
         ),
+        (["version"], "skilld: 'version' is not a skilld command. Did you mean --version? See: skilld --help\n"),
+        (["-v"], "skilld: error: unrecognized arguments: -v. Did you mean --version?\n"),
         (["status", "--chek"], "unrecognized arguments: --chek. Did you mean --check?\n"),
         (["skills", "list", "--serch=x"], "unrecognized arguments: --serch=x. Did you mean --search?\n"),
     ],

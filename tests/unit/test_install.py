@@ -114,3 +114,12 @@ def test_an_old_python_is_named_with_its_version(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert f"skilld needs Python 3.11 or newer; {old} is: Python 3.9.2" in done.stderr
     assert "make run PYTHON=python3.12" in done.stderr
+
+
+def test_the_end_says_where_the_program_is(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(install, "usable", lambda: True)
+    monkeypatch.setattr(install, "install", lambda _: None)
+    assert install.main("run") == 0
+    assert capsys.readouterr().err.endswith(f"alias skilld={project}/.venv/bin/skilld\n")

@@ -47,9 +47,10 @@ from skilld.report.values import (
 from skilld.report.weeks import Weeks
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.types import Usage
+from skilld.types import Kind, State, Update, Usage
 from support.a_year import CUT, NOW, live
 from support.in_process import InProcess
+from support.proposals import a_proposal
 from support.reviewing import Screen, review, sitting
 
 HOME = "/home/ada"
@@ -189,9 +190,9 @@ def test_what_is_nothing_is_left_out() -> None:
         weight=(FileWeight(f"{HOME}/a/CLAUDE.md", 5, 35, 0, (35,)),),
     )
     shown = "\n".join(lines(young, HOME, 200))
-    assert "half of the decisions were made within a day." in shown
+    assert "half of the decisions were made within an hour." in shown
     assert "~/a/CLAUDE.md: 35 tokens\n" in shown
-    assert "After a rule was added, you repeated it in 1 of 3 sessions (33%) where it applied.\n" in shown
+    assert "After a rule was added, you repeated it in 1 of 3 sessions (33%) where it applied. Each" in shown
     assert "in 0 of 0" not in shown
 
 
@@ -331,6 +332,21 @@ def test_a_year_is_told_with_its_files_from_git_and_changes_nothing(
 def _state(home: Path) -> dict[str, tuple[float, int]]:
     own = {path: path.stat() for path in home.rglob("*") if not path.name.startswith("skilld.db")}
     return {str(path): (facts.st_mtime, facts.st_size) for path, facts in own.items()}
+
+
+def test_every_thing_said_counts_and_calls_that_cost_nothing_price_nothing(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "skilld.db")
+    changes = "Use pnpm.", "Run the linter."
+    said = tuple(Update(0, "", change, "why", Kind.PREFERENCE, 0, change) for change in changes)
+    one = a_proposal(updates=said, created_at="2026-10-01T09:00:00Z")
+    store.proposals.add(one)
+    store.proposals.decide(one, State.ACCEPTED, "2026-10-01T09:20:00Z", who="command")
+    store.usage.add("2026-10-01", "m", "s", Usage(4))
+    report = gather(store, NOW)
+    assert (report.taught.total, report.taught.files[0].accepted, report.decided.states["accepted"]) == (2, 2, 1)
+    assert report.cost.accepted == 1
+    assert say.cost(report) == "0 tokens in 4 model calls."
+    assert say.decided(report).endswith("half of the decisions were made within an hour.")
 
 
 def test_words_are_told_only_where_they_are_asked_for(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli import first_steps, run, service, terminal
+from skilld.cli import common, first_steps, run, service, terminal
 from skilld.cli.parser import build_parser
 from skilld.errors import Exit
 from skilld.mining.sessions import Transcript
@@ -132,3 +132,30 @@ def test_the_service_makes_room_for_the_look_back_and_starts_again(
 def test_a_number_of_days_is_one(days: str) -> None:
     with pytest.raises(SystemExit):
         build_parser("setup").parse_args(["setup", "--look-back", days])
+
+
+def test_a_next_step_names_the_program_by_its_path_where_path_does_not_hold_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("a b", "listed"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "skilld").touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "a b" / "python"))
+    for path, name in (("/none", f"'{tmp_path}/a b/skilld'"), (f"{tmp_path}/listed", "skilld")):
+        monkeypatch.setenv("PATH", path)
+        common.tell_of_path()
+        assert common.program() == name
+        assert (f"alias skilld={name}\n" in capsys.readouterr().out) == (name != "skilld")
+
+
+def test_instructions_of_folders_further_down_are_not_told_as_loaded_here(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = home / "shop" / "demo"
+    below.mkdir(parents=True)
+    (home / "shop" / ".git").mkdir()
+    (home / ".claude").mkdir()
+    for folder in (below, below.parent):
+        (folder / "CLAUDE.md").write_text("- Be brief.\n")
+    monkeypatch.chdir(below.parent)
+    assert set(first_steps._instructions()) == {"~/shop/CLAUDE.md, about 3 tokens"}

@@ -207,7 +207,7 @@ def test_a_turn_from_before_skilld_stays_one_unless_a_backfill_revives_it(store:
     assert not store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True)
     assert store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True, revives=True)
     assert [turn.key for turn in store.transcripts.waiting("claude-code", "s1")] == ["t1"]
-    assert store.transcripts.turn_counts()["seen"] == 1
+    assert store.transcripts.turn_fates()["seen"] == 1
 
 
 def test_a_turn_that_a_batch_took_is_never_revived(store: Store, tmp_path: Path) -> None:
@@ -237,7 +237,10 @@ def test_counts_leave_out_what_was_there_before(store: Store, tmp_path: Path) ->
     _say(store, file_id, "old", counts=False)
     _say(store, file_id, "t1", "t2")
     store.batches.add(BATCH, ["t1"])
-    assert store.transcripts.turn_counts() == {"seen": 2, "waiting": 1, "chatter": 0}
+    fates = {"judged": 0, "pending": 1, "waiting": 1, "chatter": 0}
+    assert store.transcripts.turn_fates() == {"seen": 2, **fates}
+    later = "2100-01-01T00:00:00Z"
+    assert store.transcripts.turn_fates(later) == {"seen": 1, **fates, "waiting": 0}, "only what is still to be judged"
     assert store._db.execute("SELECT batch_id FROM turns WHERE key = 'old'").fetchone()[0] == BEFORE
 
 

@@ -15,7 +15,7 @@ from skilld.__main__ import main
 from skilld.cli import proposals
 from skilld.cli.common import store
 from skilld.store.learnings import Learning
-from skilld.store.meta import DAEMON, LAST_ERROR
+from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES, SNOOZED_UNTIL
 from skilld.types import Evidence, Op, Operation, Proposal
 from support.claude_lines import typed, write
 from support.proposals import a_proposal
@@ -204,6 +204,16 @@ def test_nothing_from_outside_reaches_the_terminal_raw(capsys: pytest.CaptureFix
         shown = capsys.readouterr().out
         assert shown.isascii(), arguments
         json.loads(shown)
+
+
+def test_all_that_is_to_be_told_of_notices_is_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    opened = store()
+    opened.meta.set(NOTICES, "no notification service")
+    opened.meta.set(SNOOZED_UNTIL, 4102444800.0)
+    assert _run("status") == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("notices")]
+    snoozed = "off until 2100-01-01T00:00:00Z (turn on: skilld snooze off)"
+    assert told == [f"notices   no notification service; {snoozed}"]
 
 
 def test_what_a_transcript_holds_is_shown_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,9 +151,6 @@ def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
         for variable, model in PROVIDERS.items()
         if environment.get(variable)
     ]
-    commands = [
-        f"{client.title} is installed; to use it with its own login: skilld config set model {PREFIX}{program}"
-        for program, client in CLIENTS.items()
-        if find(program, environment)
-    ]
-    return tuple(keys + commands)
+    here = [client.title for program, client in CLIENTS.items() if find(program, environment)]
+    how = f"to have each agent judge its own sessions, through its own login: skilld setup {AGENT}"
+    return (*keys, *([f"found {', '.join(here)}; {how}"] if here else []))

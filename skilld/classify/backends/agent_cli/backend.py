@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,18 @@ from skilld.classify.backends.agent_cli.base import Answer, Client, Question, Ro
 from skilld.classify.backends.agent_cli.child import Ended, Run, run
 from skilld.classify.backends.agent_cli.clients import chosen, find
 from skilld.classify.backends.agent_cli.limits import resets_in
-from skilld.classify.backends.agent_cli.own import new_mark
+from skilld.classify.backends.agent_cli.own import is_own, new_mark
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
 from skilld.errors import RetryError, SkilldError, cause_of
+from skilld.redact import KEY_BYTES, RedactionError, Redactor
+from skilld.text import cut, safe_text
 from skilld.types import Usage
 
 # What a client says when it cannot answer, to errors with a cause and a remedy of ours.
 #
-# Its own words are looked at and never shown: they may hold the question, a key or escape sequences.
+# Its own words may hold the question, a key or escape sequences: of those that are not understood one line is shown,
+# made harmless by `last_line`.
 
 # A number in a page of JavaScript's stack is no status: it is called one, or begins the text.
 _STATUS = re.compile(r"(?:\A|\b(?:status|code|error|http)\b\W{0,4})([45]\d\d)\b", re.IGNORECASE)
@@ -41,6 +45,9 @@ _BY_WORDS = (
     (400, r"(?:unknown|unexpected|unrecognized|invalid) (?:option|argument|flag)"),
 )
 _PERMANENT = range(400, 429)
+_TELLS_NOTHING = re.compile(r"\W*\Z|at\s|[\[{]")
+_ESCAPES = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
+_MOST_SHOWN, _SHORT = 160, 8  # characters
 
 
 class SetUpError(SkilldError):
@@ -69,10 +76,10 @@ def over_time(client: Client, answer: Answer, seconds: float) -> SkilldError:
     return RetryError(_title(client), f"it did not answer within {seconds:.0f} seconds and was stopped")
 
 
-def failed(client: Client, said: str, status: int | None, code: int) -> SkilldError:
+def failed(client: Client, said: str, status: int | None, code: int, asked: str = "") -> SkilldError:
     """Return the error for a client that ended with exit code `code` and said `said`, behind it an HTTP `status`.
 
-    What may pass, and what is not understood, is a RetryError.
+    What may pass, and what is not understood, is a RetryError. `asked` is all that the client was given.
     """
     what = status or _status_in(said)
     if what in {401, 403}:
@@ -90,12 +97,25 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
         remedy = f"Install a newer {client.program}, or choose another: skilld setup"
         return _error(client, "this version does not support the prompt that skilld sends", remedy)
     if what is None:
-        return RetryError(_title(client), f"it exited without an answer (exit code {code}); it may work later")
+        shown = f" and said “{line}”" if (line := last_line(said, asked)) else ""
+        cause = f"it exited without an answer (exit code {code}){shown}; it may work later"
+        return RetryError(_title(client), cause)
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
         return AwayError(
             _title(client), "it has reached its usage limit", after=resets_in(said, time.time()), limit=True
         )
     return RetryError(_title(client), "its provider is having problems")
+
+
+def last_line(said: str, asked: str) -> str:
+    """Return the last line that tells something: none of the question, no JSON, no stack; without its secrets."""
+    given = {one.strip() for one in asked.splitlines()}
+    for line in map(str.strip, reversed(_ESCAPES.sub("", said).splitlines())):
+        echoes = any(line in one or (len(one) > _SHORT and one in line) for one in given)
+        if not (_TELLS_NOTHING.match(line) or echoes or is_own(line, None)):
+            with suppress(RedactionError):
+                return cut(safe_text(Redactor(os.urandom(KEY_BYTES)).redact(line)), _MOST_SHOWN)
+    return ""
 
 
 def _status_in(said: str) -> int | None:
@@ -148,7 +168,8 @@ class AgentCli(Model):
         if done.ended is Ended.OVER_TIME:
             raise over_time(client, answer, self._spec.seconds)
         if answer.trouble or done.status:
-            raise failed(client, answer.trouble or done.complaint, answer.status, done.status)
+            said = answer.trouble or done.complaint.strip() or done.output.decode("utf-8", "replace")
+            raise failed(client, said, answer.status, done.status, f"{request.system}\n{request.user}")
         if not answer.text.strip():
             raise BadReplyError(
                 "it is empty" if answer.usage.tokens_out else f"it is not in the output format of {client.title}"
