@@ -19,9 +19,10 @@ from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld.edit.operations import apply
 from skilld.git.environment import scrub_environment
-from skilld.proposals.model import Proposed, Request
+from skilld.proposals.model import ProposalEdit, Proposed, Request
 from skilld.proposals.propose import propose
-from skilld.types import Kind, Op, Operation
+from skilld.types import Evidence, Op, Operation
+from support.proposals import a_proposal
 
 _SKILL = ".claude/skills/release/SKILL.md"
 _ANCHOR = "- Run the tests."
@@ -79,7 +80,7 @@ class Repository:
         took = seconds(lambda: made.append(propose(request)))
         assert isinstance(made[0], Proposed), made[0]
         self._git("update-ref", "-d", "refs/heads/skilld/staging")
-        self._git("update-ref", "-d", f"refs/skilld/proposals/{request.id}")
+        self._git("update-ref", "-d", f"refs/skilld/proposals/{request.proposal.id}")
         return took
 
     def commit(self) -> float:
@@ -94,21 +95,15 @@ class Repository:
 
     def _request(self, number: int) -> Request:
         operations = (Operation(Op.INSERT_AFTER, _ANCHOR, f"- Say number {number}."),)
-        return Request(
+        proposal = a_proposal(
             id=f"{number:08x}",
             batch_id=f"{number:016x}",
-            path=self.root / _SKILL,
+            path=str(self.root / _SKILL),
             skill="release",
-            apply=partial(apply, operations=operations),
             summary=f"Say number {number}.",
-            reason="You asked for this from now on.",
-            quote=f"always say number {number}",
-            kind=Kind.ADD_STEP,
-            confidence=0.9,
-            session_id="session",
-            model="offline",
-            at="2026-01-05T10:00:00Z",
+            evidence=(Evidence("turn", f"always say number {number}"),),
         )
+        return Request(ProposalEdit(proposal, partial(apply, operations=operations)))
 
     def _git(self, *arguments: str, given: bytes = b"") -> str:
         variables = {"PATH": os.environ["PATH"], "HOME": str(self._home), "GIT_CONFIG_NOSYSTEM": "1", **_IDENTITY}

@@ -152,7 +152,7 @@ class Auto(_Section):
     )
     targets: Targets = Field(
         default_factory=lambda: [TargetKind.SKILL],
-        description="kinds of files to edit without asking, as in targets",
+        description="kinds of files to edit without asking (same values as `targets`)",
     )
 
 

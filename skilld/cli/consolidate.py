@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
         type=Path,
         nargs="?",
         const=Path(),
-        help="only this project's skills (without FOLDER: the current project's)",
+        help="only the skills of the project in FOLDER (default: the current project)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
     parser.add_argument(

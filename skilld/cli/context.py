@@ -42,7 +42,9 @@ def add(verbs: common.Verbs) -> None:
         help="the folder the agent works in (default: the current one)",
     )
     parser.add_argument(
-        "--tokens", action="store_true", help="count tokens with a tokenizer instead of characters / 4 (slower)"
+        "--tokens",
+        action="store_true",
+        help="count tokens with a tokenizer (slower) instead of dividing characters by 4",
     )
 
 

@@ -292,7 +292,9 @@ def summary(effect: Effect) -> str:
         told = f"repeated in {_sessions(after)}{since}; at least {FEWEST} are needed to tell whether it is followed"
     else:
         low, high = after.interval
-        told = f"repeated in {_sessions(after)}{since}; the true share is {low:.0%} to {high:.0%} (95% confidence)"
+        told = (
+            f"repeated in {_sessions(after)}{since}; the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
+        )
     return told + (f". Before that, you said it in {_sessions(before)}" if before.sessions else "")
 
 

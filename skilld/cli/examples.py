@@ -75,7 +75,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld team leave": (("skilld team leave", ""),),
     "skilld team pr": (
         ("skilld team pr --dry-run", "see the lines that would be proposed"),
-        ("skilld team pr 3f2a9c", "propose a rule even if only you said it"),
+        ("skilld team pr 3f2a9c", "propose a rule that nobody but you has said"),
     ),
     "skilld team status": (("skilld team status", ""), ("skilld team status --json", "")),
     "skilld team sync": (("skilld team sync", ""),),

@@ -26,7 +26,7 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "learnings",
         run,
-        "list learnings that have no file yet, or propose one of them",
+        "list learnings that are not in a file yet, or propose one",
         listing=True,
     )
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn the learning ID into a proposal")

@@ -47,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--stats", action="store_true", help="show what past sessions and tasks have in common")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser = common.verb(verbs, "feedback", feedback, "rate a skill, so that it is recommended more or less often")
-    parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two skills share the name")
     helped = parser.add_mutually_exclusive_group(required=True)
     helped.add_argument("--helpful", action="store_true", help="the skill helped")
     helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="the skill did not help")

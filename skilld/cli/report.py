@@ -23,7 +23,7 @@ _NARROWEST, _WIDEST = 40, 98  # columns
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "report", run, "show what you taught your agents (up to a year) and whether it helped", listing=True
+        verbs, "report", run, "show what you taught in the last year, and whether it helped", listing=True
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
     parser.add_argument("--words", action="store_true", help="include your words and the rules (default: numbers only)")

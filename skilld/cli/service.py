@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
         "--environment",
         choices=["keep", "leave"],
         help=(
-            "what to do with environment variables set only in your shell: keep them in a file that only you "
+            "what to do with environment variables that are set only in your shell: keep them in a file that only you "
             "can read, or leave them out"
         ),
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # A day of 100 human turns in 8 sessions, 5 of them with a skill, as benchmarks/prompt.py counts it.
 A_DAY = "about 30 calls and 140,000 tokens for 100 messages a day"
-_ONLY = 'notices only explicit wording, such as "from now on" or "never ... again"'
+_ONLY = 'recognizes only explicit wording, such as "from now on" or "never ... again"'
 _WHAT = "the skill in use, your instruction files and your last messages, with secrets removed"
 
 
@@ -54,7 +54,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--environment",
         choices=["keep", "leave"],
-        help="whether to pass environment variables set only in your shell to the service",
+        help="whether to pass the service environment variables that are set only in your shell",
     )
     parser.add_argument(
         "--statusline",

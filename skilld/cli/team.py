@@ -37,7 +37,7 @@ def add(verbs: common.Verbs) -> None:
         "join": common.verb(actions, "join", join, "preview what you would share, then share it with your team"),
         "leave": common.verb(actions, "leave", leave, "leave, and delete your shared rules from the remote"),
         "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", listing=True),
-        "sync": common.verb(actions, "sync", sync, "fetch what the others share and push what you share"),
+        "sync": common.verb(actions, "sync", sync, "fetch what your teammates share and push what you share"),
     }
     made["pr"] = common.verb(actions, "pr", _pull_request, "open or update the pull request with the team's rules")
     made["pr"].add_argument(

@@ -391,7 +391,8 @@ def opposed(found: Sequence[str]) -> list[Check]:
 def drift(found: Sequence[str]) -> list[Check]:
     """Return a check for each thing that is other in what a client's new version writes."""
     remedy = (
-        "Attach this line to a bug report; it contains no values. To see each record: skilld inspect --explain FILE"
+        "Attach this line to a bug report (it contains field names only). "
+        "To see each record: skilld inspect --explain FILE"
     )
     return [Check("format", Verdict.WARN, one, remedy) for one in found]
 

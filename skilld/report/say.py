@@ -89,7 +89,7 @@ def decided(report: Report) -> str:
     if days is not None:
         took = f"{number(days)} days" if days > 1 else "a day" if days > _HOUR else "an hour"
         when = f"; half of the decisions were made within {took}"
-    return f"Of the proposals you decided on, {percent(report.decided.percent)} are still accepted{when}."
+    return f"Of the proposals you decided on, {percent(report.decided.percent)} were accepted and not reverted{when}."
 
 
 def again(report: Report) -> str:

@@ -375,7 +375,7 @@ def test_a_path_that_is_no_text_is_imported_from_and_told_harmlessly(world: Worl
     assert (missing.returncode, missing.stdout) == (1, "")
     assert missing.stderr.endswith("/caf\\udce9 \\x1b[31m2 does not exist\n")
     into = world.program.run("skills", "import", str(theirs), "--name", "other", "--project", str(theirs))
-    assert (into.returncode, "is not UTF-8" in into.stderr) == (5, True)
+    assert (into.returncode, "is not valid UTF-8" in into.stderr) == (5, True)
 
 
 def test_agents_import_and_share_nothing(world: World, theirs: Path) -> None:

@@ -246,7 +246,7 @@ def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) ->
     program = _fresh(home)
     with program.daemon():
         said = program.json("status")["backend"]
-        assert "notices only explicit wording" in said["why"]
+        assert "recognizes only explicit wording" in said["why"]
         assert "skilld setup" in said["why"]
         (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]
         assert (check["verdict"], check["remedy"]) == ("warn", "skilld setup")

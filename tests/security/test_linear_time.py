@@ -49,6 +49,7 @@ NOT_CALLED = {
     "skilld.ingest.source.Lines.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.source.Rows.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.source.Sessions.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.review.plain_tabs.Talk.asked": "asks at a terminal, with an editor of its own kind",
     "skilld.review.dialogs.Pane.check_action": "takes the name of an action: one of its own bindings",
 }
 

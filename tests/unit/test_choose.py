@@ -129,7 +129,7 @@ def test_an_ollama_elsewhere_is_never_asked(host: str) -> None:
 def test_nothing_there_means_offline_and_says_so() -> None:
     choice = choose("auto", None, None, 60.0, {"OLLAMA_HOST": _closed_port()})
     assert choice.spec == Spec("offline")
-    assert choice.why == "notices only explicit wording; to choose who judges: skilld setup"
+    assert choice.why == "recognizes only explicit wording; to choose a judge: skilld setup"
 
 
 def test_to_who_chose_a_model_no_other_is_named() -> None:

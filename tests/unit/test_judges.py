@@ -142,7 +142,7 @@ def test_that_nobody_chose_is_told_once_and_not_in_a_terminal(store: Store) -> N
     assert _news(store, "offline", NO_OLLAMA) == []
     assert _news(store, "auto", NO_OLLAMA, unattended=False) == []
     (text,) = _news(store, "auto", NO_OLLAMA)
-    assert "notices only explicit wording" in text
+    assert "recognizes only explicit wording" in text
     assert "skilld setup" in text
     assert _news(store, "auto", NO_OLLAMA) == []
 

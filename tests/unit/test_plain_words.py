@@ -24,7 +24,10 @@ RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a
 ONCE = "1 of 1 session where it applied"
 NONE = "has not applied in any session since it was added"
 FEW = "since it was added; at least 40 are needed to tell whether it is followed"
-MANY = "repeated in 4 of 40 sessions where it applied since it was added; the true share is 4% to 46% (95% confidence)"
+MANY = (
+    "repeated in 4 of 40 sessions where it applied since it was added; "
+    "the true rate is between 4% and 46% (95% confidence)"
+)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ PROVIDERS = {
     "OPENROUTER_API_KEY": "openrouter/google/gemini-2.5-flash",
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
 }
-UNANSWERED = "notices only explicit wording; to choose who judges: skilld setup"
+UNANSWERED = "recognizes only explicit wording; to choose a judge: skilld setup"
 _EACH = "each agent judges its own sessions; everything else is judged offline"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OLLAMA_PORT = 11434

@@ -53,7 +53,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(
         verbs, "archive", archive, "move a skill to the archive, hidden from your agents; undo with restore"
     )
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser = common.verb(
         verbs, "restore", restore, "bring back an archived skill, or list what is archived", listing=True
     )
@@ -144,7 +144,7 @@ _DELETE_TITLE = "The skill was not deleted"
 def add_delete(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "delete", run_delete, "move a skill's folder to the trash, where you can recover it")
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 

@@ -59,7 +59,7 @@ def add_pin(verbs: common.Verbs) -> None:
     about = "protect a skill from being archived, marked stale or merged away"
     for name, on, text in (("pin", True, about), ("unpin", False, "remove that protection")):
         parser = common.verb(verbs, name, partial(run_pin, on=on), text)
-        parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+        parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
 
 
 def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:

@@ -70,7 +70,7 @@ def _about_new(found: Gathered, *, dry: bool) -> list[str]:
         rest = len(found.new) - found.offered
         later = [f"{rest} more will be proposed once you have decided on these."] if rest else []
         number = counted(found.offered, "new case")
-        return [f"{number} proposed beside the skill: skilld show {name}, accept {name}, reject {name}", *later]
+        return [f"{number} proposed for the skill's folder: skilld show {name}, accept {name}, reject {name}", *later]
     return [f"{number} saved to {found.place.own}, for you to edit ({found.place.why_own})"]
 
 

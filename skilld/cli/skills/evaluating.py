@@ -36,7 +36,7 @@ def add(verbs: common.Verbs) -> None:
     text = "test a skill with and without an edit, on cases built from your corrections"
     parser = common.verb(verbs, "eval", run, text, listing=True)
     parser.epilog = "exit code 1: the edit did worse, or the run was not completed"
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     edit = parser.add_mutually_exclusive_group()
     edit.add_argument("--with", dest="put_in", metavar="ID", help="compare with and without this open proposal")
     edit.add_argument(
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.proposals.poll import refresh
 
     if arguments.runs is not None and not 1 <= arguments.runs <= _MOST_RUNS:
-        raise UsageError("Invalid number of runs", str(arguments.runs), f"Use 1 to {_MOST_RUNS}.")
+        raise UsageError("Invalid number of runs", str(arguments.runs), f"Use a number from 1 to {_MOST_RUNS}.")
     scrub_environment()
     store = common.store()
     refresh(store)

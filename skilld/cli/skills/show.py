@@ -25,7 +25,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(
         verbs, "show", run, "show a skill: its details, what you said about it, and its text", listing=True
     )
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -178,7 +178,7 @@ def _history(row: LibraryRow) -> History:
 def add_use(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "use", run_use, "print a skill's text with its variables filled in")
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser.add_argument("--var", metavar="NAME=VALUE", action="append", default=[], help="set a variable; repeatable")
 
 

@@ -28,7 +28,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     text = "check whether a skill covers what you said in a session (exit code 0: it covers everything skilld noticed)"
     parser = common.verb(verbs, "test", run, text, listing=True)
-    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser.add_argument("--session", metavar="ID", required=True, help="the agent's ID for a past session")
 
 

@@ -203,7 +203,7 @@ def _import(change: Change, path: str) -> Iterator[Finding]:
         return
     typed = folded("@" + path) in folded(change.evidence)
     if _OUTSIDE.match(path) or not typed:
-        yield refuse("import", "It makes agents include a file", "@" + path)
+        yield refuse("import", "It makes agents load another file", "@" + path)
     else:
         yield flag("import", "Some agents load this file along with it", "@" + path)
 

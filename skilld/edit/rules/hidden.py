@@ -167,7 +167,7 @@ def check_unicode(change: Change) -> Iterator[Finding]:
         for char in Counter(char for char, kind in kinds if kind == wanted) - had:
             yield make("invisible-character", f"It adds the invisible character {_name(char)}")
     for match in change.matches(_STYLED):
-        yield flag("look-alike", "It adds letters in a style that filters do not recognize", match[0])
+        yield flag("look-alike", "It adds stylized Unicode letters, which can get past text filters", match[0])
     for match in change.matches(_STACKED):
         yield flag("look-alike", "It stacks accents on a letter", match[0])
     for line in change.added:
@@ -375,7 +375,7 @@ def check_encoded(change: Change) -> Iterator[Finding]:
         if _is_blob(match[0]):
             yield refuse("opaque-blob", "It adds data that is not human-readable", match[0])
     for match in change.matches(_TOKEN):
-        yield flag("opaque-blob", "It adds a very long word", match[0])
+        yield flag("opaque-blob", "It adds a very long string without spaces", match[0])
 
 
 def _base64(text: str) -> str:

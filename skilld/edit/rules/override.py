@@ -23,7 +23,7 @@ _PHRASES = (
     phrase(
         "overrides",
         _FLAG,
-        "It tries to override other instructions, or speaks for someone else",
+        "It tries to override other instructions, or claims to speak for someone else",
         rf"{SET_ASIDE}\s+(?:\w+\s+){{0,3}}?{_OTHERS}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
         rf"{SET_ASIDE}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
         rf"{_BEGINS}(?:forget|ignore|disregard|never mind|scratch|skip)\s+(?:about\s+)?(?:that|this|it|everything|all"
@@ -115,7 +115,7 @@ _CONTENT_PHRASES = (
     phrase(
         "steers-content",
         _FLAG,
-        "It dictates words or opinions in text written for others",
+        "It dictates wording or opinions in text that other people will read",
         near(
             _PUT,
             nouns(
