@@ -19,7 +19,7 @@ from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld.edit.operations import apply
 from skilld.git.environment import scrub_environment
-from skilld.proposals.model import ProposalEdit, Proposed, Request
+from skilld.proposals.model import ProposalCommit, ProposalEdit, Request
 from skilld.proposals.propose import propose
 from skilld.types import Evidence, Op, Operation
 from support.proposals import a_proposal
@@ -78,7 +78,7 @@ class Repository:
         request = self._request(next(self._number))
         made = []
         took = seconds(lambda: made.append(propose(request)))
-        assert isinstance(made[0], Proposed), made[0]
+        assert isinstance(made[0], ProposalCommit), made[0]
         self._git("update-ref", "-d", "refs/heads/skilld/staging")
         self._git("update-ref", "-d", f"refs/skilld/proposals/{request.proposal.id}")
         return took

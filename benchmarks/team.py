@@ -20,7 +20,7 @@ from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld.daemon.schedule import sync
-from skilld.git.borrowed import Borrowed, Push
+from skilld.git.borrowed import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.team import refs, sign
 from skilld.team.candidates import candidates
@@ -120,8 +120,8 @@ class _Made:
         if done.status != 0:
             raise RuntimeError(done.err)
 
-    def _copy(self, name: str) -> Borrowed:
-        return Borrowed(self._folder / name / "a.git", None, "sha1", self._removed)
+    def _copy(self, name: str) -> BorrowedRepo:
+        return BorrowedRepo(self._folder / name / "a.git", None, "sha1", self._removed)
 
     def _key(self, name: str) -> sign.Key:
         ssh_key(self._folder / "keys" / name)

@@ -1,8 +1,8 @@
 """Frozen dataclasses to JSON and back, checked: for messages between processes, and for the database.
 
 Fields may be str, int, float, bool, None, enumerations, tuples of one type, mappings from str, dataclasses and unions.
-Where several classes may stand in one place they are `Tagged`, and their JSON names them. Only what is used here is
-done; docs/decisions/0040-typed-messages.md compares it with libraries.
+Where several classes may stand in one place they are `TaggedUnion`, and their JSON names them. Only what is used here
+is done; docs/decisions/0040-typed-messages.md compares it with libraries.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Read = Callable[[Any, str], Any]  # a JSON value and its place, for errors
 _TAG = "type"
 
 
-class Tagged:
+class TaggedUnion:
     """One of several classes that may stand in one place."""
 
     __slots__ = ()
@@ -53,7 +53,7 @@ def decode(kind: Any, text: str | bytes, *, strict: bool = True) -> Any:
 
 
 def _as_object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - json's word for it
-    tag = {_TAG: type(value).__name__} if isinstance(value, Tagged) else {}
+    tag = {_TAG: type(value).__name__} if isinstance(value, TaggedUnion) else {}
     return tag | {field.name: getattr(value, field.name) for field in fields(value)}
 
 
@@ -145,7 +145,7 @@ def _record(kind: type, strict: bool) -> _Read:  # noqa: FBT001
         if not isinstance(value, dict):
             raise DecodeError(f"{place} is not an object")
         given = {name: one for name, one in value.items() if name in readers}
-        surplus = value.keys() - given.keys() - ({_TAG} if issubclass(kind, Tagged) else set())
+        surplus = value.keys() - given.keys() - ({_TAG} if issubclass(kind, TaggedUnion) else set())
         if surplus and strict:
             raise DecodeError(f"{place} has an unknown field, {min(surplus)}")
         if missing := needed - given.keys():

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skilld.codec import Tagged
+from skilld.codec import TaggedUnion
 
 
 @dataclass(frozen=True, slots=True)
-class Mine(Tagged):
+class Mine(TaggedUnion):
     """Past sessions, to be mined."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mend(Tagged):
+class Mend(TaggedUnion):
     """Rules that are not kept, to be mended."""
 
 
 @dataclass(frozen=True, slots=True)
-class SyncTeams(Tagged):
+class SyncTeams(TaggedUnion):
     """The teams that the person joined, to be synced."""
 
 
 @dataclass(frozen=True, slots=True)
-class SyncMachines(Tagged):
+class SyncMachines(TaggedUnion):
     """The person's machines, to be synced."""
 
 

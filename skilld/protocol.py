@@ -12,7 +12,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.classify.partial import TitleResult, WindowResult
 from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
-from skilld.codec import Tagged
+from skilld.codec import TaggedUnion
 from skilld.errands import Errand
 from skilld.past import PastSession
 from skilld.skills import Unusable
@@ -121,7 +121,7 @@ class PastLearning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Analyse(Tagged):
+class Analyse(TaggedUnion):
     """One batch: to be judged and proposed."""
 
     batch: BatchJob
@@ -141,7 +141,7 @@ class Analyse(Tagged):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remake(Tagged):
+class Remake(TaggedUnion):
     """A stale proposal, to be made again for the skill as it is now."""
 
     batch: BatchJob
@@ -153,7 +153,7 @@ class Remake(Tagged):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observe(Tagged):
+class Observe(TaggedUnion):
     """Proposals, to be looked for in git at `now`.
 
     `missing` says since when some are off the branch, `homes` has the common git directory of each linked work tree.
@@ -173,7 +173,7 @@ class Observe(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Recall(Tagged):
+class Recall(TaggedUnion):
     """Skills and folders, in whose repositories proposals are to be found again."""
 
     paths: tuple[str, ...]
@@ -181,7 +181,7 @@ class Recall(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Survey(Tagged):
+class Survey(TaggedUnion):
     """A transcript, to be read whole for what its sessions show of the rules that were loaded.
 
     `home` is empty for a transcript from elsewhere: what was loaded there is not known. `size` and `mtime` are what it
@@ -201,14 +201,14 @@ class Survey(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Tagged):
+class Ask(TaggedUnion):
     """A back-end, to be asked whether it answers."""
 
     backend: Spec
 
 
 @dataclass(frozen=True, slots=True)
-class Price(Tagged):
+class Price(TaggedUnion):
     """Models, whose tokens' prices are wanted."""
 
     models: tuple[str, ...]
@@ -224,7 +224,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Distil(Tagged):
+class Distil(TaggedUnion):
     """Windows of past sessions, each to be asked about next to a stand-in for a skill."""
 
     backend: Spec
@@ -233,7 +233,7 @@ class Distil(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Extend(Tagged):
+class Extend(TaggedUnion):
     """A skill, and updates from past sessions that it is to say, each by a turn of `messages`."""
 
     backend: Spec
@@ -243,7 +243,7 @@ class Extend(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Entitle(Tagged):
+class Entitle(TaggedUnion):
     """Texts of drafted skills, for which names are wanted."""
 
     backend: Spec
@@ -251,7 +251,7 @@ class Entitle(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Spare(Tagged):
+class Spare(TaggedUnion):
     """The texts of a file, to find what it can do without or say more briefly, each with its number; 0: only shown."""
 
     backend: Spec
@@ -260,7 +260,7 @@ class Spare(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit(Tagged):
+class Fit(TaggedUnion):
     """A piece of work in a person's words, and skills in a few words each, of which those are wanted that it is for."""
 
     backend: Spec
@@ -336,7 +336,7 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result(Tagged):
+class Result(TaggedUnion):
     """How a job ended, and what it cost that was not told before.
 
     `exit` is that of a process that gave no result, None if it never ran.
@@ -448,14 +448,14 @@ PartialResult = BatchResult | WindowResult | TitleResult | TrialAnswer | TrialVe
 
 
 @dataclass(frozen=True, slots=True)
-class KeepRequest(Tagged):
+class KeepRequest(TaggedUnion):
     """A worker waits until this is kept."""
 
     what: PartialResult
 
 
 @dataclass(frozen=True, slots=True)
-class JobEnd(Tagged):
+class JobEnd(TaggedUnion):
     """A worker's job has ended; it stays for another one, or not, and has loaded litellm, or not."""
 
     result: AnyResult

@@ -9,8 +9,8 @@ import os
 import sys
 
 FILE = "statusline"
-MOST_CHARACTERS = 40
-_MOST_BYTES = 4096
+MAX_CHARACTERS = 40
+_MAX_BYTES = 4096
 
 
 def line(waiting: int) -> str:
@@ -32,7 +32,7 @@ def numbers(data: bytes) -> "dict[str, int] | None":
     except ValueError:
         return None
     whole = data == content({"" if agent == "-" else agent: number for agent, number in found.items()})
-    return found if whole and len(first) <= MOST_CHARACTERS and min(found.values(), default=0) >= 0 else None
+    return found if whole and len(first) <= MAX_CHARACTERS and min(found.values(), default=0) >= 0 else None
 
 
 def folder() -> str:
@@ -56,7 +56,7 @@ def read(path: str) -> bytes:
     except OSError:
         return b""
     try:
-        return os.read(descriptor, _MOST_BYTES + 1)
+        return os.read(descriptor, _MAX_BYTES + 1)
     except OSError:
         return b""
     finally:

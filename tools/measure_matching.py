@@ -56,7 +56,7 @@ class Score:
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
 
-def skills() -> list[consolidate.Described]:
+def skills() -> list[consolidate.SkillDescription]:
     """Return the thirty skills."""
     return [
         consolidate.described(
@@ -78,7 +78,7 @@ def measured() -> list[Pair]:
     ]
 
 
-def _alone(names: tuple[str, str], by_key: Mapping[str, consolidate.Described]) -> float:
+def _alone(names: tuple[str, str], by_key: Mapping[str, consolidate.SkillDescription]) -> float:
     return consolidate.scores([by_key[name] for name in names])[names]
 
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from skilld.effect.asking import rule_key
-from skilld.effect.figures import FEWEST, RuleState
+from skilld.effect.figures import MIN_SESSIONS, RuleState
 from skilld.effect.rules import Effect, effects, rules
 from skilld.past import Correction, PastSession
 from skilld.types import Kind, Op, Operation, Proposal, State
@@ -195,4 +195,4 @@ def lived(seed: int, number: int = 60, ears: Ears = WORDS) -> tuple[list[Truth],
 
 def has_enough(effect: Effect) -> bool:
     """Whether something has to be said of a rule."""
-    return effect.after.sessions >= FEWEST
+    return effect.after.sessions >= MIN_SESSIONS

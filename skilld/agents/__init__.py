@@ -32,7 +32,7 @@ from skilld.agents import (
 )
 from skilld.agents.base import Adapter, AgentInfo, Parser
 from skilld.agents.tools import Records, ToolsOf
-from skilld.agents.wrapped import Expanding, Lookup
+from skilld.agents.wrapped import ExpandingParser, Lookup
 from skilld.types import Event, RawLine, Turn
 
 # Agents that write what another one writes, byte for byte, in a place of their own: its adapter under another name.
@@ -82,7 +82,7 @@ class _Renaming:
 
     def know(self, templates: Lookup) -> None:
         """Take in where to look templates up, for the kin's parser."""
-        if isinstance(self.inner, Expanding):
+        if isinstance(self.inner, ExpandingParser):
             self.inner.know(templates)
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:

@@ -33,7 +33,7 @@ class Question:
     may pick more than one option.
     """
 
-    answers: Callable[[Reading, Waiting], Iterable[str]]
+    answers: Callable[[Reading, OpenQuestion], Iterable[str]]
     labels: Callable[[Mapping[str, Any]], Iterable[str]] = lambda asked: labels_of(asked.get("questions"))
     titles: Callable[[Mapping[str, Any]], list[str]] = lambda asked: [
         string(question.get("question")) for question in objects(asked.get("questions"))
@@ -42,7 +42,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class OpenQuestion:
     """A question without its answer: hashes of its titles and of what a pick among its options looks like."""
 
     tool: str
@@ -58,7 +58,7 @@ class Waiting:
         return named_by("title", title) in self.titles
 
 
-def quoted(result: Reading, waiting: Waiting) -> Iterator[str]:
+def quoted(result: Reading, waiting: OpenQuestion) -> Iterator[str]:
     """Yield the answers of `..."Question"="Answer", "Question"="Answer". ...`: each behind one that was asked."""
     marks = [match.start() for match in re.finditer('"="', result.text)][:_HASHES]
     starts = [match.end() for match in re.finditer('(?:^[^"]*|", )"', result.text)][:_HASHES]
@@ -70,15 +70,15 @@ def quoted(result: Reading, waiting: Waiting) -> Iterator[str]:
         yield result.text[start:end] if end >= start else ""
 
 
-class Asked:
+class OpenQuestions:
     """Questions that wait for their answers, the newest few. Goes through a checkpoint."""
 
     def __init__(self, state: object = None) -> None:
         """Resume from a checkpoint's state; anything unusable in it is left out."""
-        self._calls: dict[str, Waiting] = {}
+        self._calls: dict[str, OpenQuestion] = {}
         for call, kept in mapping(state).items():
             titles, picks = (_hashes(mapping(kept).get(name)) for name in ("titles", "picks"))
-            self._keep(short(call), Waiting(short(mapping(kept).get("tool")), titles, picks))
+            self._keep(short(call), OpenQuestion(short(mapping(kept).get("tool")), titles, picks))
 
     def state(self) -> dict[str, dict[str, Any]]:
         """Return the state for a checkpoint."""
@@ -89,7 +89,7 @@ class Asked:
         picks = [named_by("label", pick) for pick in sorted(picks_of(question.labels(asked)))]
         titles = [named_by("title", title) for title in question.titles(asked)]
         if len(picks) <= _HASHES and len(titles) <= _HASHES:
-            self._keep(call, Waiting(tool, titles, picks))
+            self._keep(call, OpenQuestion(tool, titles, picks))
 
     def answers(self, call: str, result: Reading, known: Mapping[str, Question]) -> Iterator[tuple[str, str]]:
         """Yield the number of each answer in a result, and what was typed of it: "" where it was only picked."""
@@ -101,7 +101,7 @@ class Asked:
             if string(answer).strip():
                 yield str(number), typed_answer(string(answer), waiting, several=question.several)
 
-    def _keep(self, call: str, waiting: Waiting) -> None:
+    def _keep(self, call: str, waiting: OpenQuestion) -> None:
         if call:
             self._calls[call] = waiting
             while len(self._calls) > _CALLS:

@@ -188,7 +188,7 @@ class Listener(Protocol):
 
 
 @runtime_checkable
-class Consulting(Protocol):
+class ConsultingParser(Protocol):
     """A parser that asks files beside the transcript whose session it is, and whether a person is in it."""
 
     def consult(self, read: Read) -> None:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.asked import Asked, Question, Reading
+from skilld.agents.asked import OpenQuestions, Question, Reading
 from skilld.agents.base import Read, mapping, named_by, objects, read_object, short, string, utc
 from skilld.agents.skill_reads import PendingCalls, Use, use_of, uses_of
 from skilld.agents.tools import bounded
@@ -255,7 +255,7 @@ class DeclaredParser:
         self._facts = Facts()
         self.scripted = state.get("script") is True
         self._calls = PendingCalls(state.get("calls"))
-        self._asked = Asked(state.get("asked"))
+        self._asked = OpenQuestions(state.get("asked"))
         self._seen = dict.fromkeys(short(mark) for mark in seen[-_SEEN:]) if isinstance(seen, list) else {}
         self._places = {
             short(mark): [place for place in sequence(places)[-_SEEN:] if isinstance(place, int)]

@@ -14,7 +14,7 @@ from skilld.types import Span, ToolEvent
 
 
 @dataclass
-class Declared:
+class DeclaredAdapter:
     """The adapter of an agent that a table describes.
 
     `transcript` tells its transcripts by their paths, where INFO has no `session_place`. `entries` reads the client's

@@ -16,7 +16,7 @@ from typing import Any
 
 from skilld.agents.base import Beside, CutError
 
-_LONGEST = 8 << 20  # characters of one value of a document
+_MAX_LENGTH = 8 << 20  # characters of one value of a document
 _BLANK = re.compile(r"[\s,:]*")
 _DECODER = json.JSONDecoder()
 
@@ -90,7 +90,7 @@ class _Window:
             try:
                 found, end = _DECODER.raw_decode(self.text, self.at)
             except (ValueError, RecursionError):
-                if len(self.text) - self.at > _LONGEST or not self._more():
+                if len(self.text) - self.at > _MAX_LENGTH or not self._more():
                     raise CutError from None
                 continue
             if end == len(self.text) and not isinstance(found, dict | list | str) and self._more():

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from skilld.agents.base import Consulting, Read
+from skilld.agents.base import ConsultingParser, Read
 from skilld.clock import rfc3339, seconds
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
@@ -103,7 +103,7 @@ class ProvingParser:
 
     def consult(self, read: Read) -> None:
         """Hand what files beside the transcript say to the parser inside, if that wants it."""
-        if isinstance(self._inner, Consulting):
+        if isinstance(self._inner, ConsultingParser):
             self._inner.consult(read)
             began = float(getattr(self._inner, "began", 0.0))
             self._used = max(self._used, began - _CLOCK_SKEW_SECONDS) if began else self._used

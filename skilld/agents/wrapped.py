@@ -167,7 +167,7 @@ _WORD = re.compile(r"\w")
 
 
 @runtime_checkable
-class Expanding(Protocol):
+class ExpandingParser(Protocol):
     """A parser of an agent whose prompts may be templates without a mark."""
 
     def know(self, templates: Lookup) -> None:

@@ -14,8 +14,8 @@ from skilld.words import count_words
 # Pure. A turn, which of its characters the person typed, and the agent's text before it go in; the endorsing words
 # and the endorsed ones come out. What is pasted can endorse nothing, itself least of all (docs/decisions/0025).
 
-_MOST_LINES = 12  # of a quotation: more is a document, and no rule
-_MOST_CHARACTERS = 800
+_MAX_LINES = 12  # of a quotation: more is a document, and no rule
+_MAX_CHARACTERS = 800
 _IT = (
     r"(?:this|that|it|these|those|them|the\s+(?:above|following|quote[sd]?|rule|point)|"
     r"what\s+\w+\s+(?:wrote|said|says))"
@@ -158,12 +158,12 @@ def _quotation(lines: list[str]) -> str:
     else:
         return ""
     words = "\n".join(inner).strip()
-    return words if len(inner) <= _MOST_LINES and len(words) <= _MOST_CHARACTERS else ""
+    return words if len(inner) <= _MAX_LINES and len(words) <= _MAX_CHARACTERS else ""
 
 
 # Whether a turn is a bare assent: only then may what is to be remembered stand in the agent's words. Pure.
 
-_MOST_WORDS = 8
+_MAX_WORDS = 8
 _ASSENT_MOST_CHARACTERS = 80
 # What makes an assent more than "go on": it is to hold for good, or to be written down.
 _LASTING = re.compile(
@@ -193,7 +193,7 @@ def is_bare_assent(typed: str, offer: str) -> bool:
     lasting; "ok, go on" never does.
     """
     said = typed.strip()
-    if not offer.strip() or count_words(said) > _MOST_WORDS or len(said) > _ASSENT_MOST_CHARACTERS:
+    if not offer.strip() or count_words(said) > _MAX_WORDS or len(said) > _ASSENT_MOST_CHARACTERS:
         return False
     if _is_lasting(said):
         return True
@@ -216,7 +216,7 @@ def _is_lasting(text: str) -> bool:
 # sentences that tell of the person's rule come out. Only the agent's last words count, nothing that was pasted from
 # elsewhere (docs/decisions/0025).
 
-_LEAST = 40  # characters of what is passed back: less may be a name that both use
+_MIN = 40  # characters of what is passed back: less may be a name that both use
 # An order about what was passed back, and one that goes beyond it: an order for the case at hand alone makes no rule.
 _ORDER = re.compile(
     r"""^\W*(?:(?:please|ok|okay|yes|right|then|so|now|and|bitte|por\s+favor|s'il\s+te\s+pla[iî]t)\W+)*
@@ -258,7 +258,7 @@ def passed_back(text: str, own: str, offer: str) -> Endorsement | None:
     directly before. All that the person did not type must stand there as one stretch.
     """
     passed = as_shown("".join("\n" if mine != "\n" else char for char, mine in zip(text, own, strict=True)))
-    if len(passed) < _LEAST or passed not in as_shown(offer):
+    if len(passed) < _MIN or passed not in as_shown(offer):
         return None
     by = next((sentence.strip() for sentence in SENTENCE.findall(own) if _is_order(without_quotations(sentence))), "")
     words = " ".join(sentence.strip() for sentence in SENTENCE.findall(passed) if _YOURS.search(sentence))

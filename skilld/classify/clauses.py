@@ -21,8 +21,8 @@ from skilld.words import COMMON_STEM, content_stems, denies, held_in, same_stem,
 # function words aside: two characters of Chinese, the first two syllables of a Korean word, four letters of Thai.
 
 # Letters by which two forms of one word may differ where nothing may be taken on trust: English endings are cut off.
-_MOST_ENDING = 1
-_MOST_INFLECTED = 3
+_MAX_ENDING = 1
+_MAX_INFLECTED = 3
 # Letters with the marks that belong to them: in the scripts of India a vowel is one.
 _SPACED = re.compile(
     r"(?:[^\W_]|[\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff])+"
@@ -130,7 +130,7 @@ def _is_instructing(word: str) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    most = _MOST_ENDING if one.isascii() and other.isascii() else _MOST_INFLECTED
+    most = _MAX_ENDING if one.isascii() and other.isascii() else _MAX_INFLECTED
     return same_stem(one, other) and abs(len(one) - len(other)) <= most
 
 
@@ -210,7 +210,7 @@ _EXCEPTS = re.compile(
     re.IGNORECASE,
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("（", "）"))
-_LEAST_DROPPED = 2.0
+_MIN_DROPPED = 2.0
 _CONNECTIVE = re.compile(r"[\u3040-\u309f\uac00-\ud7af]")  # verbs there change their form where a sentence goes on
 
 
@@ -310,7 +310,7 @@ def _can_go(text: str, clauses: Sequence[_Clause], place: int, words: Sequence[W
     behind = clauses[place + 1] if place + 1 < len(clauses) else None
     closed = behind is None or behind.join in _ADDS
     opened = clause.join in _ADDS if place else behind is not None and behind.join != "," and behind.join in _ADDS
-    if sum(word.weight for word in _words_in(clause, words)) < _LEAST_DROPPED:
+    if sum(word.weight for word in _words_in(clause, words)) < _MIN_DROPPED:
         return False  # one word more in a list
     whole = (not place or text[clause.joined] in _ENDS) and (behind is None or text[behind.joined] in _ENDS)
     if not (closed and opened) or (_CONNECTIVE.search(text) and not whole):

@@ -29,7 +29,7 @@ _CONDITION = re.compile(r"\b(?:without|unless|until|except|but|if|when|while|whe
 _WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # of a rule: a line of mere code is a command
 _MOSTLY = 0.75  # share of a rule's own words from which one that is another's is no other subject
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
-_LONGEST = 400  # characters: a longer block is no single rule
+_MAX_LENGTH = 400  # characters: a longer block is no single rule
 MAX_CHANGE = 2000  # characters: a longer change is no instruction, and is compared with nothing
 
 
@@ -43,7 +43,7 @@ def contradicted_block(change: str, text: str) -> Lines | None:
         return None
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is Block.OTHER or len(block.text) > _LONGEST:
+            if block.kind is Block.OTHER or len(block.text) > _MAX_LENGTH:
                 continue
             likeness = _likeness(change, block.text)
             if likeness >= _SAME_TOPIC and contradicts(change, block.text) and (best is None or likeness > best[0]):

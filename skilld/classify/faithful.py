@@ -18,7 +18,7 @@ from skilld.classify.support import exact_tokens, holds_token
 from skilld.classify.touched import (
     Block,
     BlockDiff,
-    Named,
+    RemovableBlocks,
     is_substituted,
     lives_on,
     named,
@@ -145,7 +145,7 @@ def _numbered(blocks: Sequence[Block]) -> dict[str, set[str]]:
 
 
 _SAYS = 0.5  # share of a change's content words that the added lines must hold
-_MOST_REMOVED = 3  # lines an update may take away, besides what stands below a heading or a step that it names
+_MAX_REMOVED = 3  # lines an update may take away, besides what stands below a heading or a step that it names
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
     return Faith("", whole, from_the_skill(change, updates, typed, title), tuple(along))
 
 
-def _removal_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str | None:
+def _removal_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Update]) -> str | None:
     """Say so where a block goes that no update names, neither itself nor by what it is below."""
     written = " ".join(change.new[place].text for place in change.added)
     lines = 0
@@ -204,10 +204,10 @@ def _removal_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) ->
         lines += block.lines if place not in gone.heads else 1
         if place not in gone.all:
             return "it removes something the person did not mention"
-    return "it removes something the person did not mention" if lines > _MOST_REMOVED * len(updates) else None
+    return "it removes something the person did not mention" if lines > _MAX_REMOVED * len(updates) else None
 
 
-def _move_fault(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str | None:
+def _move_fault(change: BlockDiff, gone: RemovableBlocks, updates: Sequence[Update]) -> str | None:
     """Say so where blocks change places and no update speaks of either side; what stood below a lost head may move."""
     said = [words_of(f"{update.change}\n{update.quote}") for update in updates]
     for run, past in change.moved:

@@ -18,7 +18,7 @@ from skilld.types import Kind
 _MAX_REPLY = 64 * 1024
 _MAX_THOUGHTS = 1024 * 1024
 _NEAR = 20  # characters
-_MOST_STARTS = 40  # places at which an array or object may begin, in prose that has them
+_MAX_STARTS = 40  # places at which an array or object may begin, in prose that has them
 _THOUGHTS = ("think", "thinking", "thought", "reasoning")
 _FENCE = re.compile(r"```[a-z]*")
 _START = re.compile(r"[\[{]")
@@ -102,7 +102,7 @@ def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
         pass
     found: list[Any] = []
     at = 0
-    for _ in range(_MOST_STARTS):
+    for _ in range(_MAX_STARTS):
         start = _START.search(text, at)
         if start is None:
             break

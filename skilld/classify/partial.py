@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skilld.codec import Tagged
+from skilld.codec import TaggedUnion
 from skilld.types import Kind, Usage
 
 
@@ -20,7 +20,7 @@ class WindowUpdate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowResult(Tagged):
+class WindowResult(TaggedUnion):
     """What one window came to; `unusable` says why nothing was learned of it, and it is asked about again."""
 
     window: str
@@ -42,7 +42,7 @@ class SkillTitle:
 
 
 @dataclass(frozen=True, slots=True)
-class TitleResult(Tagged):
+class TitleResult(TaggedUnion):
     """Names for drafted skills."""
 
     titles: tuple[SkillTitle, ...]

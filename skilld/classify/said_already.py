@@ -20,7 +20,7 @@ _COVERED = 0.8  # share of an instruction's stems that one line must hold to hav
 # a rule holds each time, whether it says so or not.
 _WHERE = "up down out off under over above below without except unless only all both"
 _DIRECTIONS = frozenset(_WHERE.split())
-_FEWEST = 2  # stems: a single one that is no choice stands in many a rule
+_MIN_COUNT = 2  # stems: a single one that is no choice stands in many a rule
 
 
 _ASKED_TO_MERGE = re.compile(r"\b(?:pull|merge) requests?\b|\bmrs?\b", re.IGNORECASE)
@@ -66,7 +66,7 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
     if len(change) > MAX_CHANGE:
         return None
     asked = change if whole else chosen_part(change)
-    if len(_stems(asked) - PLAIN_VERBS) < _FEWEST and not choices(asked):
+    if len(_stems(asked) - PLAIN_VERBS) < _MIN_COUNT and not choices(asked):
         asked = change  # "one file instead of three" is not said by whatever speaks of files
     wanted = _stems(asked) - PLAIN_VERBS or _stems(asked)
     for heading, line in _rules(text) if wanted else ():
@@ -75,7 +75,7 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
         if (
             len(held) >= covered * len(wanted)
             and len(held & own) * 2 >= len(wanted)
-            and (len(wanted) > 1 or choices(asked) or len(own) <= _FEWEST)
+            and (len(wanted) > 1 or choices(asked) or len(own) <= _MIN_COUNT)
             and _directions(asked) <= _directions(line)
             and numbers(asked) <= numbers(line)
             and denies(asked) == denies(chosen_part(line) if asked == chosen_part(change) else line)

@@ -43,7 +43,7 @@ _ENDS = frozenset(
     always only first last instead please
     """.split()  # noqa: SIM905 - a list of so many words is read more easily as text
 )
-_MOST = 3  # words of a thing's name
+_MAX = 3  # words of a thing's name
 _LOOKS_BACK = 2  # sentences
 
 
@@ -132,7 +132,7 @@ def _things(sentence: str) -> list[str]:
     while match := _THING.search(rest):
         words: list[str] = []
         for word in (word.strip("\"'`*").rstrip(".-/") for word in match[2].split()):
-            if not word or word.lower() in _ENDS or len(words) == _MOST:
+            if not word or word.lower() in _ENDS or len(words) == _MAX:
                 break
             words.append(word)
         article = "the" if match[1].lower() in {"a", "an"} else match[1].lower()

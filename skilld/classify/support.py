@@ -30,7 +30,7 @@ _EXACT = (
     re.compile(r"\b[A-Z][A-Z0-9]{2,}\b"),  # acronyms, constants
     re.compile(r"\d+"),
 )
-_LONGEST_TOKEN = 200  # characters: of one that repeats itself the pattern takes the square
+_MAX_TOKEN_LENGTH = 200  # characters: of one that repeats itself the pattern takes the square
 _PLAIN = frozenset({"and/or", "e.g", "i.e", "a.m", "p.m"})  # look exact and are not
 
 
@@ -50,7 +50,7 @@ def holds_token(token: str, text: str) -> bool:
         spelled = SPELLED.get(token)
         alone = rf"(?<!\d)(?<!\d[.,]){token}(?!\d)(?![.,]\d)"
         return bool(re.search(rf"{alone}|\b{spelled}\b" if spelled else alone, text))
-    if len(token) > _LONGEST_TOKEN:
+    if len(token) > _MAX_TOKEN_LENGTH:
         return token in text
     return bool(re.search(rf"(?<!\w){re.escape(token)}(?:e?s)?(?!\w)", text))
 

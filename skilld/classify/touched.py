@@ -199,22 +199,22 @@ def _longest_rise(numbers: Sequence[int]) -> set[int]:
 
 _ABOUT = 0.33  # share of a block's content words that an update must hold which is there to change or remove something
 _ALIKE = 0.4  # share of each other's content words, on average, from which any update takes a block's place
-_LEAST_HELD = 0.25  # share of a block's content words that the change must hold all the same
-_LEAST_DISPLACED = 0.2  # share of the content words of a line that a change displaces where none is nearer
-_MOST_FOREIGN = 3  # blocks of a section in another language that go as a whole
+_MIN_HELD = 0.25  # share of a block's content words that the change must hold all the same
+_MIN_DISPLACED = 0.2  # share of the content words of a line that a change displaces where none is nearer
+_MAX_FOREIGN = 3  # blocks of a section in another language that go as a whole
 _FEW_SHARED = 2  # content words in common: one alone stands in many a rule
 _HALF = 0.5
 _HEAD_ABOUT = 0.5  # share of a heading's content words that a change must hold to take all that stands below it
-_LEAST_NAMED = 2  # words of a heading by which other lines that name it are told
+_MIN_NAMED = 2  # words of a heading by which other lines that name it are told
 _TAKES = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
-_MOST_COMPARED = 120  # words of a sentence whose terms are followed one by one, which takes the square of them
+_MAX_COMPARED = 120  # words of a sentence whose terms are followed one by one, which takes the square of them
 _PART = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _WORD = re.compile(r"\w+")
 _KEY = re.compile(r"[*_]{0,2}([^:\uff1a.!?]{2,40})[*_]{0,2}[:\uff1a]")  # what a line is about, before its colon
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RemovableBlocks:
     """Old blocks that may go. `below` are those that only a heading, a step or a list's first line above them names.
 
     `heads` are such heads that go themselves, `parts` all heads of what goes as a whole; `orphans` all blocks that
@@ -245,7 +245,7 @@ def spoken(updates: Sequence[Update], typed: str) -> list[Update]:
     return [*updates, *(replace(update, quote=typed) for update in updates if typed)]
 
 
-def named(change: BlockDiff, updates: Sequence[Update], typed: str = "") -> Named:
+def named(change: BlockDiff, updates: Sequence[Update], typed: str = "") -> RemovableBlocks:
     """Return the removed blocks that the updates name, or the words of the person that they come from, `typed`."""
     gone = set(change.removed)
     own, updates = updates, spoken(updates, typed)
@@ -265,7 +265,7 @@ def named(change: BlockDiff, updates: Sequence[Update], typed: str = "") -> Name
     below = inside & gone - itself
     otherwise = len(itself | wholes | displaced)
     foreign = _foreign(change, sorted(left - displaced), own, otherwise)
-    return Named(
+    return RemovableBlocks(
         frozenset(itself | heads | below | emptied | mentions | displaced | foreign),
         frozenset(heads | emptied),
         frozenset(below),
@@ -323,7 +323,7 @@ def _names(change: BlockDiff, place: int, part: str, update: Update, written: fr
         return True
     if _is_named_by_label(change, part, update) and (replaces or update.kind is Kind.REMOVE_STEP):
         return True
-    if held >= _LEAST_HELD and (held + share_held(wanted, words)) / 2 >= _ALIKE:
+    if held >= _MIN_HELD and (held + share_held(wanted, words)) / 2 >= _ALIKE:
         several = round(held * len(words)) >= _FEW_SHARED or held == 1
         return several or replaces or update.kind is Kind.REMOVE_STEP
     share = share_held(words, said)
@@ -345,7 +345,7 @@ def is_substituted(part: str, heir: str, said: frozenset[str]) -> bool:
     """Whether a sentence lives on in another but for terms that gave way, each in its place, to what was said."""
     olds, news = (_WORD.findall(text.casefold()) for text in (part, heir))
     kept = gone = 0
-    if max(len(olds), len(news)) > _MOST_COMPARED:
+    if max(len(olds), len(news)) > _MAX_COMPARED:
         return False
     for tag, i, j, m, n in SequenceMatcher(None, olds, news, autojunk=False).get_opcodes():
         went, came = content_stems(" ".join(olds[i:j])), content_stems(" ".join(news[m:n]))
@@ -380,7 +380,7 @@ def _is_displaced(change: BlockDiff, place: int, update: Update) -> bool:
     carried = any(share_held(wanted, words_of(heir.text)) >= _HALF for heir in change.heirs(place))
     others = (share_held(words_of(block.text), said) for block in _staying(change) if not block.level)
     share = share_held(words, said)
-    return carried and share >= _LEAST_DISPLACED and share > max(others, default=0.0)
+    return carried and share >= _MIN_DISPLACED and share > max(others, default=0.0)
 
 
 def _staying(change: BlockDiff) -> list[Block]:
@@ -447,11 +447,7 @@ def _is_about(change: BlockDiff, place: int, update: Update) -> bool:
     if place not in change.removed and update.kind is not Kind.CHANGE_STEP:
         return False
     said, part = _said(update), change.old[place : head.end]
-    if (
-        len(part) <= _MOST_FOREIGN
-        and place in change.removed
-        and other_tongue(" ".join(one.text for one in part), said)
-    ):
+    if len(part) <= _MAX_FOREIGN and place in change.removed and other_tongue(" ".join(one.text for one in part), said):
         return True
     return 2 * sum(bool(share_held(words_of(one.text), words_of(said))) for one in part) > len(part)
 
@@ -472,7 +468,7 @@ def _is_emptied(change: BlockDiff, place: int, astray: set[int]) -> bool:
 def _mentions(text: str, title: str) -> bool:
     """Whether a line speaks of what stood under a head that is gone: "see the load test" below "## Load test"."""
     wanted = content_stems(title)
-    return len(wanted) >= _LEAST_NAMED and share_held(wanted, content_stems(text)) == 1
+    return len(wanted) >= _MIN_NAMED and share_held(wanted, content_stems(text)) == 1
 
 
 def _foreign(change: BlockDiff, left: Sequence[int], updates: Sequence[Update], otherwise: int) -> set[int]:

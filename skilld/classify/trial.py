@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skilld.classify.backends import Spec
-from skilld.codec import Tagged
+from skilld.codec import TaggedUnion
 from skilld.types import Usage
 
-MOST_ANSWER = 12_000  # characters of an answer that are kept and judged
+MAX_ANSWER = 12_000  # characters of an answer that are kept and judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TrialPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Tagged):
+class Trial(TaggedUnion):
     """Pairs of runs: the skill's text with the edit and without, empty if there is none, and whom to ask."""
 
     backend: Spec
@@ -46,7 +46,7 @@ class Trial(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class TrialAnswer(Tagged):
+class TrialAnswer(TaggedUnion):
     """What one run answered, redacted; empty if that could not be used."""
 
     pair: int
@@ -57,7 +57,7 @@ class TrialAnswer(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class TrialVerdict(Tagged):
+class TrialVerdict(TaggedUnion):
     """Whether all statements hold of the answers of a pair; `unusable` says why the judge told nothing of it."""
 
     pair: int

@@ -18,7 +18,7 @@ from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, array
 from skilld.classify.prompt import Prompt
 from skilld.classify.reply import form
-from skilld.classify.trial import MOST_ANSWER
+from skilld.classify.trial import MAX_ANSWER
 from skilld.text import cut
 
 VERSION = "1"  # bump it whenever the text of a request changes: an evaluation with other texts is another one
@@ -46,7 +46,7 @@ def held(request: str, statements: Sequence[str], answers: Sequence[str]) -> Pro
     """Ask of each answer and each statement whether it holds; all are numbered from 1."""
     mark = secrets.token_hex(_MARK)
     told = [_json({"number": number, "statement": one}) for number, one in enumerate(statements, 1)]
-    given = [_json({"number": number, "answer": cut(one, MOST_ANSWER)}) for number, one in enumerate(answers, 1)]
+    given = [_json({"number": number, "answer": cut(one, MAX_ANSWER)}) for number, one in enumerate(answers, 1)]
     parts = (
         f'<request mark="{mark}">\n{_json(request)}\n</request mark="{mark}">',
         f'<statements mark="{mark}">\n' + "\n".join(told) + f'\n</statements mark="{mark}">',

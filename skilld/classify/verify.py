@@ -33,7 +33,7 @@ _MARKS = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a`*_"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
 _PUNCTUATION = ",;:.!?()[]\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f\uff08\uff09"
 _AROUND = _MARKS + " .,;:!?\u3002\uff01\uff1f\u2026-"
-_LEAST = 0.5  # share of the quote that one part of it must make up, where it stands there only in parts
+_MIN = 0.5  # share of the quote that one part of it must make up, where it stands there only in parts
 
 
 def as_typed(quote: str, typed: str) -> str:
@@ -47,7 +47,7 @@ def as_typed(quote: str, typed: str) -> str:
     plain, places = _plain(typed)
     parts = [wanted for part in _GAP.split(quote) if (wanted := _wanted(part))]
     whole = _wanted(quote)
-    least = 1 if all(_at_word(plain, part) >= 0 for part in parts) else _LEAST * len(whole)
+    least = 1 if all(_at_word(plain, part) >= 0 for part in parts) else _MIN * len(whole)
     for wanted in sorted((whole, *parts), key=len, reverse=True):
         if not wanted or len(wanted) < least:
             continue
@@ -103,11 +103,11 @@ _ENDS = re.compile(r"(?<![.!?]{2})[.!?]++(?:\s|$)|[。！？]|\n")
 _STOPS = ".!?。！？"
 _TELLING = 4  # words by which a quote tells its turn, whatever number the model gave it
 _SENTENCE_WORDS = 4  # with fewer a quotation is a term or a command
-_LONGEST_QUOTE = 600  # characters kept of one
+_MAX_QUOTE_LENGTH = 600  # characters kept of one
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class HumanTurn:
     """A human turn: all of it, what of it the person typed, and the agent's text directly before."""
 
     turn: int
@@ -130,7 +130,7 @@ _LEANS = "the message does not say what it is about"
 _TURNED = "it says the opposite of the words it quotes"
 
 
-def judged(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> tuple[Update, Support, str]:
+def judged(update: Update, said: HumanTurn, skill: SkillDoc | None, meant: Meant) -> tuple[Update, Support, str]:
     """Return the update with the quote as it was typed, whether the turn supports it, and what it takes up.
 
     A question of the agent's and a quotation of the person's own were read before they were said yes to, word by word;
@@ -139,7 +139,7 @@ def judged(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> 
     update = replace(update, turn=said.turn)
     if _PLACEHOLDER in update.change:
         return update, Support("it would contain a secret"), ""
-    quote = as_typed(update.quote, said.typed)[:_LONGEST_QUOTE].strip()
+    quote = as_typed(update.quote, said.typed)[:_MAX_QUOTE_LENGTH].strip()
     quoted = replace(update, quote=quote)
     own = Support(MISQUOTED)
     if quote:
@@ -154,7 +154,7 @@ def judged(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> 
         return quoted, own, question(said.offer) if own.by_assent else ""
     taken_up = endorsed(said.text, said.typed, said.offer) or passed_back(said.text, said.typed, said.offer)
     if taken_up and (quote or as_typed(update.quote, taken_up.words)):
-        update = replace(update, quote=taken_up.by[:_LONGEST_QUOTE])
+        update = replace(update, quote=taken_up.by[:_MAX_QUOTE_LENGTH])
         ground = f"{said.typed}\n{taken_up.words}"
         update, carried = _at_its_most(update, ground, skill, lambda one: _carries(taken_up, one, said, skill, meant))
         if carried.ok or carried.doubt:
@@ -181,7 +181,7 @@ def _at_its_most(
     return update, support
 
 
-def _support(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> Support:
+def _support(update: Update, said: HumanTurn, skill: SkillDoc | None, meant: Meant) -> Support:
     offer = said.offer if is_bare_assent(said.typed, said.offer) else ""
     support = supports(update.change, said.typed, skill.text if skill else "", offer=offer)
     if not support.ok:
@@ -220,7 +220,7 @@ def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
     return plain != typed and not supports(update.change, plain, skill.text if skill else "").ok
 
 
-def _carries(taken_up: Endorsement, update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> Support:
+def _carries(taken_up: Endorsement, update: Update, said: HumanTurn, skill: SkillDoc | None, meant: Meant) -> Support:
     """Return whether the change is in the words that the person made their own, and is not turned round."""
     support = supports(update.change, f"{said.typed}\n{taken_up.words}", skill.text if skill else "")
     if not support.ok:
@@ -240,7 +240,7 @@ def _sentence(quote: str, typed: str) -> str:
     return typed[begin : end.start() if end else len(typed)]
 
 
-def turn_of(messages: Sequence[Message], update: Update) -> Said | None:
+def turn_of(messages: Sequence[Message], update: Update) -> HumanTurn | None:
     """Return the human turn that an update goes back to: the one it names, or the only other one that has its quote."""
     said = [_said(messages, index) for index, message in enumerate(messages) if message.turn is not None]
     named = next((one for one in said if one.turn == update.turn), None)
@@ -255,10 +255,10 @@ def _tells(quote: str) -> bool:
     return count_words(quote) >= _TELLING
 
 
-def _said(messages: Sequence[Message], index: int) -> Said:
+def _said(messages: Sequence[Message], index: int) -> HumanTurn:
     message, before = messages[index], messages[index - 1] if index else None
     typed = own_words(message.text, [other.text for other in messages[:index] if not other.by_person])
-    return Said(message.turn or 0, message.text, typed, "" if before is None or before.by_person else before.text)
+    return HumanTurn(message.turn or 0, message.text, typed, "" if before is None or before.by_person else before.text)
 
 
 # Words that a reason is made of, whoever gives it.
@@ -272,7 +272,7 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class VerifiedUpdate:
     """An update that may be proposed.
 
     `by_assent`: its content is not in the person's own words but in those that they said yes to, so a person must look.
@@ -298,7 +298,7 @@ class Verdict:
     with the line that says it. `lost` are all that were dropped, each with why.
     """
 
-    proposed: tuple[Checked, ...] = ()
+    proposed: tuple[VerifiedUpdate, ...] = ()
     learned: tuple[tuple[Update, str], ...] = ()
     dropped: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
@@ -363,7 +363,7 @@ def verify(
     return found
 
 
-def _verdict(update: Update, said: Said, skill: SkillDoc | None, instructions: str, meant: Meant) -> Verdict:
+def _verdict(update: Update, said: HumanTurn, skill: SkillDoc | None, instructions: str, meant: Meant) -> Verdict:
     tidy, support, taken_up = judged(_tidied(update, said.typed), said, skill, meant)
     if not support.ok:
         foreign = (tidy,) if support.foreign else ()
@@ -390,12 +390,12 @@ def _verdict(update: Update, said: Said, skill: SkillDoc | None, instructions: s
         return Verdict(learned=((tidy, _LEANS),))
     if is_passing(tidy.quote, said.typed):
         return Verdict(learned=((tidy, FOR_NOW),))
-    return Verdict((Checked(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
+    return Verdict((VerifiedUpdate(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
 
 
-def _each_once(proposed: Sequence[Checked]) -> list[Checked]:
+def _each_once(proposed: Sequence[VerifiedUpdate]) -> list[VerifiedUpdate]:
     """Return the updates without those that another one of the same skill says too, in more words or first."""
-    kept: list[Checked] = []
+    kept: list[VerifiedUpdate] = []
     for item in proposed:
         if any(_implies(other, item) for other in kept):
             continue
@@ -404,7 +404,7 @@ def _each_once(proposed: Sequence[Checked]) -> list[Checked]:
     return kept
 
 
-def _implies(one: Checked, other: Checked) -> bool:
+def _implies(one: VerifiedUpdate, other: VerifiedUpdate) -> bool:
     """Whether one update says what another one does, and neither takes away what the other puts in."""
     mine, theirs = one.update, other.update
     alike = mine.skill == theirs.skill and (mine.kind is Kind.REMOVE_STEP) == (theirs.kind is Kind.REMOVE_STEP)

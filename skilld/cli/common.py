@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 Verbs = Any  # argparse's own type for this is private
-_MOST_NAMED = 5  # proposals, where one has to be chosen
+_MAX_NAMED = 5  # proposals, where one has to be chosen
 
 
 def verb(
@@ -165,11 +165,11 @@ def which(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
     if not found:
         why = "there are no proposals yet" if verb == "show" else f"no proposals are {' or '.join(states)}"
         raise UsageError(f"Nothing to {verb}", why)
-    for one in found[:_MOST_NAMED]:
+    for one in found[:_MAX_NAMED]:
         state = "" if one.state is State.OPEN else f" [{one.state.value}]"
         console.warn(console.plain(f"{one.id}  {one.skill}{state}  {one.summary}"), 10)
-    if found[_MOST_NAMED:]:
-        console.warn(f"and {len(found) - _MOST_NAMED} more: skilld proposals --state all")
+    if found[_MAX_NAMED:]:
+        console.warn(f"and {len(found) - _MAX_NAMED} more: skilld proposals --state all")
     raise UsageError("Which proposal?", "no ID was given", f"skilld {verb} {found[0].id}")
 
 

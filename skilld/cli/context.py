@@ -109,9 +109,9 @@ def as_json(context: Context, tokenizer: Tokenizer, most: int) -> dict[str, Any]
 
 def _at_start(context: Context, tokenizer: Tokenizer) -> int:
     """Return the tokens of what the first request carries."""
-    from skilld.context import Loaded
+    from skilld.context import LoadTime
 
-    return sum(tokenizer.count(file.text) for file in context.files if file.loaded is not Loaded.ON_USE)
+    return sum(tokenizer.count(file.text) for file in context.files if file.loaded is not LoadTime.ON_USE)
 
 
 def _over(context: Context, tokenizer: Tokenizer, most: int) -> Iterator[tuple[LoadedFile, Ceiling, int]]:

@@ -16,7 +16,7 @@ from skilld.errors import UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.effect.everything import Looked
+    from skilld.effect.everything import RuleOutcome
     from skilld.effect.figures import Count
     from skilld.effect.remedies import Remedy
     from skilld.effect.rules import Effect, Rule
@@ -99,7 +99,7 @@ def _over(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _looked(store: Store, which: str) -> list[Looked]:
+def _looked(store: Store, which: str) -> list[RuleOutcome]:
     """Return the rules of a skill by its name, of a file or of what lies below a folder, or the one with an id."""
     from skilld.effect.everything import look
 
@@ -201,7 +201,7 @@ def _variables() -> dict[str, str]:
     return {name: os.environ[name] for name in VARIABLES if name in os.environ}
 
 
-def as_json(looked: Looked) -> dict[str, Any]:
+def as_json(looked: RuleOutcome) -> dict[str, Any]:
     """Return what is told of one rule."""
     from skilld.clock import rfc3339
 
@@ -230,7 +230,7 @@ def as_json(looked: Looked) -> dict[str, Any]:
     }
 
 
-def _remedy(looked: Looked) -> dict[str, Any] | None:
+def _remedy(looked: RuleOutcome) -> dict[str, Any] | None:
     """Return what is called for now, else what was proposed last; `proposal` is the one to decide on, or to revert."""
     from skilld.effect.remedies import Remedy, remedy_of
 
@@ -244,7 +244,7 @@ def _remedy(looked: Looked) -> dict[str, Any] | None:
     return {"kind": remedy.value, "proposal": origin, "state": None, "checks": _checks(looked, remedy)}
 
 
-def _checks(looked: Looked, remedy: Remedy) -> list[dict[str, str]]:
+def _checks(looked: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
     from skilld.effect.enforce import checks
     from skilld.effect.remedies import Remedy
 
@@ -259,7 +259,7 @@ def _count(count: Count) -> dict[str, Any]:
     return {"sessions": count.sessions, "repeats": count.repeats, "interval": [round(low, 3), round(high, 3)]}
 
 
-def _show(looked: Looked, *, whole: bool) -> None:
+def _show(looked: RuleOutcome, *, whole: bool) -> None:
     from skilld.cli.context import short
 
     effect = looked.effect
@@ -282,14 +282,16 @@ def _show(looked: Looked, *, whole: bool) -> None:
 
 def summary(effect: Effect) -> str:
     """Return in words how often a rule was repeated, and how often it was said before it was there."""
-    from skilld.effect.figures import FEWEST
+    from skilld.effect.figures import MIN_SESSIONS
 
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
         told = f"has not applied in any session{since}"
-    elif after.sessions < FEWEST:
-        told = f"repeated in {_sessions(after)}{since}; at least {FEWEST} are needed to tell whether it is followed"
+    elif after.sessions < MIN_SESSIONS:
+        told = (
+            f"repeated in {_sessions(after)}{since}; at least {MIN_SESSIONS} are needed to tell whether it is followed"
+        )
     else:
         low, high = after.interval
         told = (

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 DAYS = 7.0  # looked back at, unless told otherwise
 _MONTH = 30
 _DAY = 86400.0
-_MOST_FILES = 5
-_MOST_REASONS = 3
+_MAX_FILES = 5
+_MAX_REASONS = 3
 _TOKENS_PER_CALL = 4700  # as setup.A_DAY counts a day: 140,000 tokens in 30 calls
 _STARTS = 10.0  # seconds that a daemon which was stopped may take to let go of its lock
 
@@ -41,10 +41,10 @@ def tell_found() -> None:
     console.say(f"  agents        {', '.join(agents) or 'none used'} in the last {_MONTH} days")
     console.say(f"  skills        {len(inventory.all_skills([_folder()])) or 'none'}")
     rows = list(dict.fromkeys(_instructions()))
-    for number, row in enumerate(rows[:_MOST_FILES]):
+    for number, row in enumerate(rows[:_MAX_FILES]):
         console.say(f"  {'' if number else 'instructions':12}  {row}")
-    if len(rows) > _MOST_FILES:
-        console.say(f"  {'':12}  and {len(rows) - _MOST_FILES} more: skilld context")
+    if len(rows) > _MAX_FILES:
+        console.say(f"  {'':12}  and {len(rows) - _MAX_FILES} more: skilld context")
     if not rows:
         console.say("  instructions  no CLAUDE.md, AGENTS.md or similar file is loaded in this folder")
 
@@ -59,7 +59,7 @@ def _sessions(days: float) -> list[Transcript]:
 
 def _instructions() -> Iterator[str]:
     """Yield each instruction file that an agent loads at the start of a session here, with its tokens."""
-    from skilld.context import Loaded, Scope
+    from skilld.context import LoadTime, Scope
     from skilld.context.here import contexts
     from skilld.context.tokenizer import ESTIMATE
 
@@ -67,7 +67,7 @@ def _instructions() -> Iterator[str]:
     for context in contexts(_folder(), home, os.environ):
         for file in context.files:
             path = Path(file.path)
-            if file.loaded is Loaded.START and file.scope not in {Scope.SKILL, Scope.MEMORY}:
+            if file.loaded is LoadTime.START and file.scope not in {Scope.SKILL, Scope.MEMORY}:
                 shown = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
                 yield f"{console.plain(shown)}, about {ESTIMATE.count(file.text):,} tokens"
 
@@ -238,7 +238,7 @@ def _tell_learned(*, listed: bool) -> None:
         proposals = store.proposals.in_states([State.OPEN])
         homeless = store.learnings.homeless()
         known, paused = counts(store, common.settings()), store.meta.paused(time.time())
-    for one in () if listed else proposals[:_MOST_FILES]:
+    for one in () if listed else proposals[:_MAX_FILES]:
         console.say(f"{one.id}  {console.plain(one.skill)}: {console.plain(one.summary)}")
     if proposals:
         number = counted(len(proposals), "open proposal")
@@ -249,7 +249,7 @@ def _tell_learned(*, listed: bool) -> None:
         paused_until = "until you resume it: skilld resume" if paused else ""
         reasons = checks.why_nothing(known, paused_until, running=is_held(common.places().lock))
         console.say("No open proposals. Your past decisions: skilld report" if known.since else "No proposals yet:")
-        for reason in reasons[:_MOST_REASONS]:
+        for reason in reasons[:_MAX_REASONS]:
             console.say(f"  {console.plain(reason)}")
 
 

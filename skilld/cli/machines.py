@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from skilld.machines.gather import News
     from skilld.machines.merging import Group
     from skilld.machines.places import Places
-    from skilld.machines.sync import Synced
+    from skilld.machines.sync import SyncResult
     from skilld.store import Store
     from skilld.team.join import Membership
     from skilld.team.records import Record
     from skilld.team.sync import Hub
 
 _JOIN = "Not joined"
-_MOST = 300  # characters of what went wrong
+_MAX = 300  # characters of what went wrong
 
 
 def add(verbs: common.Verbs) -> None:
@@ -175,7 +175,7 @@ def sync(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
-def _sync(store: Store) -> Synced:
+def _sync(store: Store) -> SyncResult:
     from skilld.machines.sync import sync as run
 
     return run(_hub(joined(store)), store, _places(store), _check(store))
@@ -192,10 +192,10 @@ def _sync_unasked() -> None:
     try:
         _sync(store)
     except SkilldError as error:
-        save(store, replace(known, trouble=cut(str(error), _MOST)))
+        save(store, replace(known, trouble=cut(str(error), _MAX)))
 
 
-def _show_done(done: Synced) -> None:
+def _show_done(done: SyncResult) -> None:
     own = done.membership.person
     others = [name for name in sorted(done.found.members) if name != own]
     told = "sent this machine's changes" if done.pushed else "nothing new to send"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skilld.review.generating import Generation
 
 _DAY = 86400.0
-_SINCE, _MOST_DAYS = 14.0, 36_500.0
+_SINCE, _MAX_DAYS = 14.0, 36_500.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
 _never = threading.Event()
 
@@ -86,7 +86,7 @@ def _add_elsewhere(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    too_far_back = arguments.since is not None and not 0 < arguments.since <= _MOST_DAYS
+    too_far_back = arguments.since is not None and not 0 < arguments.since <= _MAX_DAYS
     if arguments.limit < 1 or arguments.min_turns < 1 or too_far_back:
         raise UsageError("Number out of range", "--limit, --min-turns and --since must be greater than 0")
     if (arguments.min_cost or 0) < 0:

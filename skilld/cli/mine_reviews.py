@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from skilld.git.repo import Repo
-    from skilld.mining.requests import Asked
+    from skilld.mining.requests import StoredRequest
     from skilld.mining.reviews import Around, Outcome, Reading, Source
     from skilld.store import Store
 
@@ -113,7 +113,7 @@ def _around(store: Store, repo: Repo) -> Around:
 
     settings = common.settings()
 
-    def by_agents(asked: Sequence[Asked]) -> Collection[str]:
+    def by_agents(asked: Sequence[StoredRequest]) -> Collection[str]:
         from skilld.clock import seconds
         from skilld.mining.own_agent import written_by_agents
         from skilld.mining.sessions import past

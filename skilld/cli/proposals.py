@@ -75,9 +75,9 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
     waiting = [proposal for proposal in found if proposal.state.value == "open" and proposal.commit]
     if not waiting:
         return {}
-    from skilld.proposals.explain import Looking  # git takes 0.15 s to load
+    from skilld.proposals.explain import ProposalReader  # git takes 0.15 s to load
 
-    looking = Looking()
+    looking = ProposalReader()
     return {proposal.id: looking.look(proposal) for proposal in waiting}
 
 
@@ -159,7 +159,7 @@ def _states(text: str) -> Sequence[Any]:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
-    from skilld.proposals.explain import Here, Looking, diff, parts_of
+    from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.poll import refresh
     from skilld.proposals.remarks import doubt, on_staging, otherwise, rejected_for, standing
 
@@ -174,7 +174,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
         return common.write_json(as_json(store, proposal) | shown)
     remark = standing(store, proposal, time.time())
-    here = Looking().look(proposal) if proposal.state.value == "open" else Here()
+    here = ProposalReader().look(proposal) if proposal.state.value == "open" else Here()
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
     remarks = (*otherwise(store, proposal), *told(store, proposal))
     present(

@@ -148,7 +148,7 @@ def _journald_reads() -> bool:
 def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     """Read what is new and finish the batches that are due, one after the other; `brief` leaves the sums to others."""
     from skilld.daemon.schedule import heard_since
-    from skilld.proposals.poll import Observing, record
+    from skilld.proposals.poll import PollSchedule, record
     from skilld.protocol import GitResult, Job
     from skilld.worker.spawn import VerbWorker
 
@@ -160,7 +160,7 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
     if lost := engine.recall(time.time()):
         engine.recalled(worker.do(Job(lost, umask), seconds), time.time())
     done = _finish_due(engine, worker)
-    if look := Observing(engine.store).job(time.time()):
+    if look := PollSchedule(engine.store).job(time.time()):
         found = worker.do(Job(look, umask), seconds)
         if isinstance(found, GitResult):
             record(engine.store, found, time.time())

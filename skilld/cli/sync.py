@@ -17,7 +17,7 @@ from skilld.files import read_plain
 from skilld.text import counted, cut
 
 if TYPE_CHECKING:
-    from skilld.exchange.skill_list import Conflict, Listed
+    from skilld.exchange.skill_list import Conflict, ListedSkill
     from skilld.skills import Skill
 
 Change = Callable[[bytes | None], bytes | None]
@@ -130,7 +130,7 @@ def _chosen(names: list[str], project: Path) -> list[Skill]:
     return [skill for skill, _ in inventory.most_used(named or inventory.offered(skills, project))]
 
 
-def _listed(skills: list[Skill]) -> list[Listed]:
+def _listed(skills: list[Skill]) -> list[ListedSkill]:
     from skilld.exchange.skill_list import listed
 
     return [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in skills]
@@ -148,7 +148,7 @@ def _with_block(fronts: dict[Path, str]) -> list[Path]:
     return paths
 
 
-def _conflicts(path: Path, skills: list[Listed]) -> list[Conflict]:
+def _conflicts(path: Path, skills: list[ListedSkill]) -> list[Conflict]:
     from skilld.exchange.skill_list import conflicts
 
     return conflicts(path.read_text("utf-8", "replace"), skills) if path.is_file() else []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 _WEEK = 7 * 86400.0
-_MOST = 300  # characters of what went wrong
+_MAX = 300  # characters of what went wrong
 
 
 def sync_all() -> None:
@@ -36,7 +36,7 @@ def sync_all() -> None:
             _sync(store, folder, removed, weekly=settings.auto_pr == "weekly")
         except SkilldError as error:
             if known := load(store, folder, settings.repositories):
-                save(store, replace(known, trouble=cut(str(error), _MOST)))
+                save(store, replace(known, trouble=cut(str(error), _MAX)))
 
 
 def _sync(store: Store, folder: Path, removed: Mapping[str, str], *, weekly: bool) -> None:

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.trim.cuts import Cut
     from skilld.trim.files import Trimmable
-    from skilld.trim.find import Doubt, Known
-    from skilld.trim.propose import Planned
+    from skilld.trim.find import Doubt, FileFacts
+    from skilld.trim.propose import PlannedCut
     from skilld.trim.units import Sheet
 
-_MOST_SENT = 60_000  # tokens of one file
+_MAX_SENT = 60_000  # tokens of one file
 
 
 @dataclass(frozen=True)
-class Look:
+class FileCuts:
     """What was found in one file."""
 
     file: Trimmable
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[Look], str]:
+def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[FileCuts], str]:
     """Return what is found in each file, and the model that was asked."""
     from skilld.context import Disk
     from skilld.context.here import contexts
@@ -143,16 +143,16 @@ class _Looker:
     counter: Tokenizer
     asking: _Asking | None
 
-    def at(self, file: Trimmable, sheet: Sheet, others: dict[str, Sheet]) -> Look:
+    def at(self, file: Trimmable, sheet: Sheet, others: dict[str, Sheet]) -> FileCuts:
         """Return what is found in one file. Of what may not be trimmed only what is dead or doubtful is told."""
         from skilld.context.references import dead_references
         from skilld.context.values import Kind, Surprise
-        from skilld.trim.find import Known, doubtful, sure
+        from skilld.trim.find import FileFacts, doubtful, sure
 
         path = file.ref.path
         text = sheet.file.data.decode("utf-8", "replace")
         dead = [*dead_references(text, path, self.tree)]
-        known = Known(
+        known = FileFacts(
             is_skill=Path(path).name == "SKILL.md",
             described="description:" in sheet.file.front,
             others=others,
@@ -168,7 +168,7 @@ class _Looker:
                 named, trouble = self.asking.about(sheet, known, self.counter, cuts)
                 cuts += named
         told = tuple(Surprise(Kind.DEAD, path, f"{one.name}: {one.why}", one.line) for one in dead)
-        return Look(file, self.counter.count(text), tuple(cuts), told, tuple(doubtful(sheet)), trouble)
+        return FileCuts(file, self.counter.count(text), tuple(cuts), told, tuple(doubtful(sheet)), trouble)
 
 
 def _own_words(store: Store, path: str) -> frozenset[str]:
@@ -188,7 +188,7 @@ class _Asking:
         self._model = Asking(store, settings, "trim")
         self.model = self._model.model
 
-    def about(self, sheet: Sheet, known: Known, counter: Tokenizer, besides: list[Cut]) -> tuple[list[Cut], str]:
+    def about(self, sheet: Sheet, known: FileFacts, counter: Tokenizer, besides: list[Cut]) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and code let pass, or why it was not asked."""
         from skilld.protocol import Spare, SpareResult
         from skilld.trim.named import Answer, named, shown
@@ -196,7 +196,7 @@ class _Asking:
         text = sheet.file.data.decode("utf-8", "replace")
         if why := self._model.spent():
             return [], f"the model was not asked: today's budget is spent ({why})"
-        if not sheet.units or counter.count(text) > _MOST_SENT:
+        if not sheet.units or counter.count(text) > _MAX_SENT:
             return [], "the model was not asked: the file is too long" if sheet.units else ""
         told = shown(sheet)
         work = Spare(self._model.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
@@ -208,7 +208,7 @@ class _Asking:
         return named(sheet, known, answers, counter.count, besides), ""
 
 
-def _proposed(store: Store, one: Planned, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
+def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
     """Propose a cut if it is time to; returns the proposal's id, or why there is none."""
     from dataclasses import replace
 
@@ -229,7 +229,7 @@ def _proposed(store: Store, one: Planned, model: str, counter: Tokenizer, *, dry
         return "", str(error)
 
 
-def _as_json(one: Planned, name: str, trouble: str) -> dict[str, Any]:
+def _as_json(one: PlannedCut, name: str, trouble: str) -> dict[str, Any]:
     cut = one.cut
     return {
         "path": one.ref.path,
@@ -245,7 +245,7 @@ def _as_json(one: Planned, name: str, trouble: str) -> dict[str, Any]:
     }
 
 
-def _file_as_json(found: Look) -> dict[str, Any]:
+def _file_as_json(found: FileCuts) -> dict[str, Any]:
     redact = common.redactor()
     return {
         "path": found.file.ref.path,
@@ -256,7 +256,7 @@ def _file_as_json(found: Look) -> dict[str, Any]:
     }
 
 
-def _tell(one: Planned, name: str, trouble: str) -> None:
+def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     from skilld.cli.context import short
     from skilld.trim.propose import Fate
 
@@ -280,7 +280,7 @@ def _tell(one: Planned, name: str, trouble: str) -> None:
         console.line(f"  proposed: skilld show {name}, accept {name}, reject {name}")
 
 
-def _tell_rest(found: Look) -> None:
+def _tell_rest(found: FileCuts) -> None:
     """Tell what a person may want to look at: it is not proposed."""
     from skilld.cli.context import short
 

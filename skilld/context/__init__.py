@@ -15,17 +15,17 @@ from skilld.agents.base import agent_homes, skill_folder
 from skilld.context import claude_code, codex, copilot_cli, documented, gemini_cli, opencode, pi
 from skilld.context.contradictions import Contradiction, contradictions
 from skilld.context.disk import Disk, Files
-from skilld.context.gather import Gathered, Where, up
+from skilld.context.gather import Resolution, Where, up
 from skilld.context.listing import LISTINGS, take
 from skilld.context.loaded_twice import LoadedTwice, loaded_twice
-from skilld.context.values import Context, Kind, Loaded, LoadedFile, Scope, Segment, Surprise, version_of
+from skilld.context.values import Context, Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, version_of
 
 __all__ = [
     "Context",
     "Contradiction",
     "Disk",
     "Kind",
-    "Loaded",
+    "LoadTime",
     "LoadedFile",
     "LoadedTwice",
     "Scope",
@@ -36,7 +36,7 @@ __all__ = [
     "loaded_twice",
 ]
 
-RESOLVERS: Mapping[str, tuple[Callable[[Where], Gathered], str]] = {
+RESOLVERS: Mapping[str, tuple[Callable[[Where], Resolution], str]] = {
     "claude-code": (claude_code.resolve, claude_code.NEWEST),
     "codex": (codex.resolve, codex.NEWEST),
     "opencode": (opencode.resolve, opencode.NEWEST),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from posixpath import dirname, join
 
 from skilld.context import markup
-from skilld.context.gather import Gathered, Where, at, files_below, strings, target
+from skilld.context.gather import Resolution, Where, at, files_below, strings, target
 from skilld.context.imports import Imports, follow
 from skilld.context.patterns import is_whole
 from skilld.context.values import Kind, LoadedFile, Scope, Segment, within
@@ -31,16 +31,16 @@ def view(text: str) -> tuple[Segment, ...]:
     return markup.segments(markup.without_comments(lines), lines) if "<!--" in text else markup.segments(lines)
 
 
-def resolve(where: Where) -> Gathered:
+def resolve(where: Where) -> Resolution:
     """Return what is loaded, first to last."""
-    found = Gathered(where)
+    found = Resolution(where)
     if where.environment.get("CLAUDE_CODE_DISABLE_CLAUDE_MDS") != "1":
         _Resolver(found).run()
     return found
 
 
 class _Resolver:
-    def __init__(self, found: Gathered) -> None:
+    def __init__(self, found: Resolution) -> None:
         self.found = found
         self.where = found.where
         user = self.where.json(join(self.where.own, "settings.json"))

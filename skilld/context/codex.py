@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from posixpath import join
 
-from skilld.context.gather import Gathered, Where, at, strings
+from skilld.context.gather import Resolution, Where, at, strings
 from skilld.context.values import Kind, Scope, Segment
 
 NEWEST = "0.169.0"
@@ -12,9 +12,9 @@ _MAX_BYTES = 32_768  # of all project files together
 _NAMES = ("AGENTS.override.md", "AGENTS.md")
 
 
-def resolve(where: Where) -> Gathered:
+def resolve(where: Where) -> Resolution:
     """Return what is loaded, first to last."""
-    found = Gathered(where)
+    found = Resolution(where)
     personal = where.toml(join(where.own, "config.toml"))
     trusted = at(personal, "projects", where.root or where.project, "trust_level") != "untrusted"
     project = where.toml(join(where.root or where.project, ".codex/config.toml")) if trusted else {}
@@ -30,7 +30,7 @@ def resolve(where: Where) -> Gathered:
     return found
 
 
-def _project(found: Gathered, settings: dict[str, object]) -> None:
+def _project(found: Resolution, settings: dict[str, object]) -> None:
     where = found.where
     markers = strings(settings.get("project_root_markers")) or [".git"]
     roots = (folder for folder in where.up() if any(where.files.exists(join(folder, marker)) for marker in markers))
@@ -50,7 +50,7 @@ def _project(found: Gathered, settings: dict[str, object]) -> None:
                 found.tell(Kind.HIDDEN, join(folder, name), why, by=path)
 
 
-def _cut(found: Gathered, path: str, text: str, left: list[int]) -> tuple[Segment, ...]:
+def _cut(found: Resolution, path: str, text: str, left: list[int]) -> tuple[Segment, ...]:
     data = text.encode()
     kept = data[: left[0]].decode("utf-8", "ignore")
     if len(data) > left[0]:

@@ -12,10 +12,10 @@ from itertools import islice
 
 from skilld.classify.contradiction import contradicts_plainly
 from skilld.classify.offline.sections import Block, body_of, sections
-from skilld.context.values import Loaded, LoadedFile, Scope
+from skilld.context.values import LoadedFile, LoadTime, Scope
 
-_LONGEST = 400  # characters: a longer block is no single rule
-_MOST_RULES = 600  # that are compared with each other
+_MAX_LENGTH = 400  # characters: a longer block is no single rule
+_MAX_RULES = 600  # that are compared with each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def rules(text: str, first: int = 1) -> Iterator[Rule]:
     above = len(text.split("\n")) - len(lines) - (text.endswith("\n")) if lines else 0
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is not Block.OTHER and len(block.text) <= _LONGEST:
+            if block.kind is not Block.OTHER and len(block.text) <= _MAX_LENGTH:
                 shown = " ".join(line.strip() for line in lines[block.first : block.last + 1])
                 yield Rule(first + above + block.first, shown, block.text)
 
@@ -59,9 +59,9 @@ def contradictions(files: Sequence[LoadedFile]) -> list[Contradiction]:
     """Return what files say against each other that are all in the first request; each pair of lines once."""
     found: list[Contradiction] = []
     before: list[tuple[LoadedFile, Rule]] = []
-    known = [file for file in files if file.loaded is Loaded.START and file.scope not in {Scope.SKILL, Scope.MEMORY}]
+    known = [file for file in files if file.loaded is LoadTime.START and file.scope not in {Scope.SKILL, Scope.MEMORY}]
     every = ((file, rule) for file in known for segment in file.segments for rule in rules(segment.text, segment.line))
-    for file, rule in islice(every, _MOST_RULES):
+    for file, rule in islice(every, _MAX_RULES):
         for other, earlier in before:
             if other is not file and contradicts_plainly(rule.words, earlier.words):
                 found.append(Contradiction(file.path, rule.line, rule.text, other.path, earlier.line, earlier.text))

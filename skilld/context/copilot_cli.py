@@ -5,7 +5,7 @@ from __future__ import annotations
 from posixpath import join
 
 from skilld.context import markup
-from skilld.context.gather import Gathered, Where, files_below
+from skilld.context.gather import Resolution, Where, files_below
 from skilld.context.imports import Imports, follow
 from skilld.context.values import Kind, LoadedFile, Scope, within
 
@@ -16,9 +16,9 @@ _BETWEEN = ".claude/CLAUDE.md"  # read there and in nested folders, not at the r
 _RULES = ((".github/instructions", ".instructions.md"), (".claude/rules", ".md"))
 
 
-def resolve(where: Where) -> Gathered:
+def resolve(where: Where) -> Resolution:
     """Return what is loaded, first to last."""
-    found = Gathered(where)
+    found = Resolution(where)
     found.add(join(where.own, "copilot-instructions.md"), Scope.PERSONAL)
     ends = _on_the_way(found)
     _rules(found, join(where.own, "instructions"), ".instructions.md")
@@ -36,7 +36,7 @@ def resolve(where: Where) -> Gathered:
     return found
 
 
-def _on_the_way(found: Gathered) -> list[str]:
+def _on_the_way(found: Resolution) -> list[str]:
     """Take what the root and the working folder hold, then the folders between them; return those two."""
     ways = found.where.up(found.where.root or found.where.project)
     ends = list(dict.fromkeys([ways[-1], ways[0]]))
@@ -50,7 +50,7 @@ def _on_the_way(found: Gathered) -> list[str]:
     return ends
 
 
-def _take(found: Gathered, path: str, scope: Scope, folder: str = "", paths: tuple[str, ...] = ()) -> None:
+def _take(found: Resolution, path: str, scope: Scope, folder: str = "", paths: tuple[str, ...] = ()) -> None:
     where = found.where
 
     def refuses(_: LoadedFile, path: str, real: str) -> str:
@@ -62,7 +62,7 @@ def _take(found: Gathered, path: str, scope: Scope, folder: str = "", paths: tup
         follow(found, file, Imports(_MAX_HOPS, refuses, markup.BRACKETED))
 
 
-def _rules(found: Gathered, folder: str, suffix: str, base: str = "") -> None:
+def _rules(found: Resolution, folder: str, suffix: str, base: str = "") -> None:
     """Take the rules below a folder; those without patterns once something below `base` was touched."""
     for path in files_below(found.where.files, folder, suffix):
         there = found.where.files.read(path)

@@ -28,7 +28,7 @@ _PRUNED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileText:
     """A file: its text, and where it is in truth."""
 
     text: str
@@ -38,7 +38,7 @@ class Found:
 class Files(Protocol):
     """What resolvers ask of the world. Nothing raises: what cannot be read is not there."""
 
-    def read(self, path: str) -> Found | None:
+    def read(self, path: str) -> FileText | None:
         """Return a regular file, links followed."""
 
     def names(self, folder: str) -> Mapping[str, bool]:
@@ -58,11 +58,11 @@ class Files(Protocol):
 class Disk:
     """The files of this machine."""
 
-    _texts: dict[str, tuple[tuple[int, ...], Found]] = field(default_factory=dict)
+    _texts: dict[str, tuple[tuple[int, ...], FileText]] = field(default_factory=dict)
     _folders: dict[str, tuple[tuple[int, ...], dict[str, bool]]] = field(default_factory=dict)
     _scans: dict[str, tuple[tuple[int, ...], tuple[list[str], list[str]]]] = field(default_factory=dict)
 
-    def read(self, path: str) -> Found | None:
+    def read(self, path: str) -> FileText | None:
         """Return a regular file, links followed; at most a megabyte of it is looked at."""
         try:
             facts = os.stat(path)  # noqa: PTH116 - asked of hundreds of names that are not there
@@ -72,7 +72,7 @@ class Disk:
             if kept and kept[0] == _identity(facts):
                 return kept[1]
             data, facts = read_plain(Path(path), MAX_BYTES)
-            found = Found(data.decode("utf-8", "replace").removeprefix("\ufeff"), os.path.realpath(path))
+            found = FileText(data.decode("utf-8", "replace").removeprefix("\ufeff"), os.path.realpath(path))
         except (OSError, ValueError):
             return None
         _keep(self._texts, path, facts, found)

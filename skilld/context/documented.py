@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from posixpath import join
 
 from skilld.context import markup
-from skilld.context.gather import Gathered, Where, files_below
+from skilld.context.gather import Resolution, Where, files_below
 from skilld.context.values import Scope
 
 _PERSONAL: Mapping[str, str] = {
@@ -18,9 +18,9 @@ _ALWAYS = {"cline": ".clinerules", "kiro": ".kiro/steering"}  # folders of which
 _CURSOR_RULES = frozenset({"cursor", "grok-build"})
 
 
-def resolve(agent: str, names: Sequence[str], where: Where) -> Gathered:
+def resolve(agent: str, names: Sequence[str], where: Where) -> Resolution:
     """Return what is loaded: files of these `names` at the root of the repository and in the working folder."""
-    found = Gathered(where)
+    found = Resolution(where)
     if agent in _PERSONAL:
         found.add(join(where.home, _PERSONAL[agent]), Scope.PERSONAL)
     for folder in dict.fromkeys([where.root or where.project, where.project]):

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from skilld.context.disk import Files, Found
+from skilld.context.disk import Files, FileText
 from skilld.context.patterns import matches
-from skilld.context.values import Kind, Loaded, LoadedFile, Scope, Segment, Surprise, plain, within
+from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, plain, within
 
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
 _LAST_COMMA = re.compile(r",(\s*[}\]])")
@@ -72,7 +72,7 @@ class Where:
 
 
 @dataclass(slots=True)
-class Gathered:
+class Resolution:
     """What a resolver has found so far, in load order, each file once."""
 
     where: Where
@@ -103,7 +103,7 @@ class Gathered:
         self.taken.add(found.real)
         base = folder or dirname(path)
         entered = self.where.touches_match(paths, base) if paths else not folder or self.where.touches(folder)
-        loaded = Loaded.ON_USE if folder or paths else Loaded.START
+        loaded = LoadTime.ON_USE if folder or paths else LoadTime.START
         file = LoadedFile(path, found.real, loaded, scope, via, tuple(paths), base, segments, entered)
         self.files.append(file)
         return file
@@ -119,7 +119,7 @@ class Gathered:
 
     def is_there(self, path: str) -> bool:
         """Whether a file has something to say."""
-        found: Found | None = self.where.files.read(path)
+        found: FileText | None = self.where.files.read(path)
         return found is not None and bool(found.text.strip())
 
 

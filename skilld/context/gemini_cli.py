@@ -5,7 +5,7 @@ from __future__ import annotations
 from posixpath import dirname, join
 
 from skilld.context import markup
-from skilld.context.gather import Gathered, Where, at, strings, target
+from skilld.context.gather import Resolution, Where, at, strings, target
 from skilld.context.imports import Imports, follow
 from skilld.context.values import LoadedFile, Scope, within
 
@@ -14,9 +14,9 @@ QWEN_NEWEST = "0.24.4"
 _MAX_HOPS = 5
 
 
-def resolve(where: Where) -> Gathered:
+def resolve(where: Where) -> Resolution:
     """Return what Gemini CLI loads, first to last."""
-    found = Gathered(where)
+    found = Resolution(where)
     settings = _settings(where, ".gemini")
     names = list(dict.fromkeys([*strings(at(settings, "context", "fileName")), "GEMINI.md"]))
     for name in names:
@@ -37,9 +37,9 @@ def resolve(where: Where) -> Gathered:
     return found
 
 
-def resolve_qwen(where: Where) -> Gathered:
+def resolve_qwen(where: Where) -> Resolution:
     """Return what Qwen Code loads, first to last."""
-    found = Gathered(where)
+    found = Resolution(where)
     settings = _settings(where, ".qwen")
     names = strings(at(settings, "context", "fileName")) or ["QWEN.md", "AGENTS.md"]
     folders = where.up(dirname(where.root) if where.root else "/")[::-1]  # one above the root of the repository
@@ -56,7 +56,7 @@ def _settings(where: Where, folder: str) -> dict[str, object]:
     return where.json(join(where.own, "settings.json")) | where.json(join(where.project, folder, "settings.json"))
 
 
-def _take(found: Gathered, path: str, scope: Scope, folder: str = "", *, links: bool = False) -> None:
+def _take(found: Resolution, path: str, scope: Scope, folder: str = "", *, links: bool = False) -> None:
     where = found.where
 
     def refuses(file: LoadedFile, path: str, real: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from posixpath import dirname
 
 from skilld.context import markup
-from skilld.context.gather import Gathered, View, target
-from skilld.context.values import Kind, Loaded, LoadedFile, plain
+from skilld.context.gather import Resolution, View, target
+from skilld.context.values import Kind, LoadedFile, LoadTime, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Imports:
     passes_over: tuple[str, ...] = ()
 
 
-def follow(found: Gathered, file: LoadedFile, rules: Imports) -> None:
+def follow(found: Resolution, file: LoadedFile, rules: Imports) -> None:
     """Take what a file imports, and what that imports, and note what is not loaded."""
     for one in markup.imports(_lines(file), rules.syntax) if "@" in file.text else ():
         name = one.tidy if rules.syntax.trims else one.name
@@ -40,7 +40,7 @@ def follow(found: Gathered, file: LoadedFile, rules: Imports) -> None:
         else:
             why = rules.refuses(file, path, there.real)
             if not why:
-                on_use = file.base if file.loaded is Loaded.ON_USE else ""
+                on_use = file.base if file.loaded is LoadTime.ON_USE else ""
                 inner = found.add(path, file.scope, view=rules.view, folder=on_use, paths=file.paths, via=file.path)
                 if inner:
                     follow(found, inner, replace(rules, hops=rules.hops - 1))
@@ -48,7 +48,7 @@ def follow(found: Gathered, file: LoadedFile, rules: Imports) -> None:
             found.tell(Kind.DEAD, file.path, f"@{one.name} {why}", line=one.line)
 
 
-def _why_missing(found: Gathered, one: markup.Import, path: str, file: LoadedFile, rules: Imports) -> str:
+def _why_missing(found: Resolution, one: markup.Import, path: str, file: LoadedFile, rules: Imports) -> str:
     if one.tidy != one.name and not rules.syntax.trims:
         bare = target(one.tidy, dirname(file.path), found.where.home)
         if found.where.files.read(bare):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from posixpath import basename, dirname, join
 
 from skilld.context import markup
-from skilld.context.disk import Found
-from skilld.context.gather import Gathered, files_below
-from skilld.context.values import Kind, Loaded, LoadedFile, Scope, plain
+from skilld.context.disk import FileText
+from skilld.context.gather import Resolution, files_below
+from skilld.context.values import Kind, LoadedFile, LoadTime, Scope, plain
 from skilld.skills.spec import front, scalar
 
 FILE = "SKILL.md"
@@ -57,7 +57,7 @@ LISTINGS: Mapping[str, Listing] = {
 }  # fmt: skip
 
 
-def take(found: Gathered, rules: Listing, in_project: Sequence[str], personal: Sequence[str]) -> None:
+def take(found: Resolution, rules: Listing, in_project: Sequence[str], personal: Sequence[str]) -> None:
     """Add the skills that are listed, and note those that are not."""
     where = found.where
     ways = where.up((where.root or ("/" if rules.to_the_top else where.project)) if rules.above else where.project)
@@ -93,14 +93,14 @@ def take(found: Gathered, rules: Listing, in_project: Sequence[str], personal: S
                 found.files.append(_listed(found, path, there, told, rules))
 
 
-def _listed(found: Gathered, path: str, there: Found, told: str, rules: Listing) -> LoadedFile:
+def _listed(found: Resolution, path: str, there: FileText, told: str, rules: Listing) -> LoadedFile:
     keys = markup.front_entries(markup.split_front(there.text)[0] or ())
     paths = tuple((markup.listed(keys["paths"]) or ()) if rules.by_path and "paths" in keys else ())
     where = found.where
     return LoadedFile(
         path,
         there.real,
-        Loaded.ON_USE if paths else Loaded.LISTING,
+        LoadTime.ON_USE if paths else LoadTime.LISTING,
         Scope.SKILL,
         paths=paths,
         base=where.project,
@@ -109,7 +109,7 @@ def _listed(found: Gathered, path: str, there: Found, told: str, rules: Listing)
     )
 
 
-def _in(found: Gathered, folder: str, *, nested: bool) -> Iterator[str]:
+def _in(found: Resolution, folder: str, *, nested: bool) -> Iterator[str]:
     if nested:
         yield from (path for path in files_below(found.where.files, folder, FILE, 8) if basename(path) == FILE)
         return

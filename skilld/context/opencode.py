@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import dirname, join
 
-from skilld.context.gather import Gathered, Where, files_below, strings, target
+from skilld.context.gather import Resolution, Where, files_below, strings, target
 from skilld.context.patterns import is_whole
 from skilld.context.values import Kind, Scope
 
@@ -14,9 +14,9 @@ _MAX_DEPTH = 8
 _SETTINGS = ("opencode.json", "opencode.jsonc")
 
 
-def resolve(where: Where) -> Gathered:
+def resolve(where: Where) -> Resolution:
     """Return what is loaded, first to last."""
-    found = Gathered(where)
+    found = Resolution(where)
     environment = where.environment
     claude = environment.get("OPENCODE_DISABLE_CLAUDE_CODE") != "1"
     names = ("AGENTS.md", *(("CLAUDE.md",) if claude else ()), "CONTEXT.md")
@@ -35,7 +35,7 @@ def resolve(where: Where) -> Gathered:
     return found
 
 
-def _project(found: Gathered, names: tuple[str, ...]) -> None:
+def _project(found: Resolution, names: tuple[str, ...]) -> None:
     """Take the first name that any folder of the way has: it hides the others in all of them."""
     where = found.where
     folders = where.up(where.root or "/")
@@ -55,7 +55,7 @@ def _project(found: Gathered, names: tuple[str, ...]) -> None:
         chosen = chosen or next(iter(paths), "")
 
 
-def _named(found: Gathered) -> None:
+def _named(found: Resolution) -> None:
     """Take the files that settings name, the person's and the project's."""
     where = found.where
     for folder in (where.own, *where.up(where.root or "/")[::-1]):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from posixpath import join
 
-from skilld.context.gather import Gathered, Where
+from skilld.context.gather import Resolution, Where
 from skilld.context.values import Kind, Scope
 
 NEWEST = "0.73.1"
 
 
-def resolve(where: Where) -> Gathered:
+def resolve(where: Where) -> Resolution:
     """Return what is loaded, first to last."""
-    found = Gathered(where)
+    found = Resolution(where)
     for name in ("SYSTEM.md", "APPEND_SYSTEM.md"):
         mine, theirs = join(where.own, name), join(where.project, ".pi", name)
         taken = found.add(theirs, Scope.PROJECT) or found.add(mine, Scope.PERSONAL)

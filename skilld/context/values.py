@@ -13,7 +13,7 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // _PER_TOKEN)
 
 
-class Loaded(StrEnum):
+class LoadTime(StrEnum):
     """When a file enters the conversation."""
 
     START = "start"  # with the first request
@@ -68,7 +68,7 @@ class LoadedFile:
 
     path: str
     real: str
-    loaded: Loaded
+    loaded: LoadTime
     scope: Scope
     via: str = ""
     paths: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Context:
     @property
     def tokens(self) -> int:
         """What the first request carries."""
-        return sum(file.tokens for file in self.files if file.loaded is not Loaded.ON_USE)
+        return sum(file.tokens for file in self.files if file.loaded is not LoadTime.ON_USE)
 
     @property
     def rules(self) -> tuple[LoadedFile, ...]:

@@ -77,7 +77,7 @@ class Engine:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
         self.follower.settle(now - self._idle_limit)
         self.follower.touched.update(self._presence.end(self._deadlines.sessions, now))
-        return old_learnings.take_up(self.store, self.around, now) + self.close_touched(now)
+        return old_learnings.judge_again(self.store, self.around, now) + self.close_touched(now)
 
     def close_touched(self, now: float) -> int:
         """Do the same for the sessions with something new and those idle for long enough, and look at no others."""

@@ -26,7 +26,7 @@ ASK = "skilld recognizes only explicit wording until you choose who judges. In a
 _OFFLINE = "its sessions are judged without a model, by explicit wording only: "
 _LOOK_AGAIN = 3600.0  # seconds after which an agent without a login is asked again
 _BACK_OFF = 60.0  # where an agent at its limit does not say when that resets; doubled each time
-_BACK_OFF_MOST = 3600.0
+_MAX_BACK_OFF = 3600.0
 _WORTH_TELLING = 600.0  # a limit that resets sooner is nobody's business
 
 
@@ -81,7 +81,7 @@ def took(store: Store, result: BatchResult, now: float) -> float | None:
     times = before.times + 1 if before and again else 1
     wait = _LOOK_AGAIN
     if away.limit:
-        wait = max(away.after or 0.0, 1.0) if away.after else min(_BACK_OFF * 2 ** min(times - 1, 10), _BACK_OFF_MOST)
+        wait = max(away.after or 0.0, 1.0) if away.after else min(_BACK_OFF * 2 ** min(times - 1, 10), _MAX_BACK_OFF)
     why = f"it has reached its usage limit; skilld will ask again at {rfc3339(now + wait)}" if away.limit else away.why
     since = before.since if before and again else now
     known[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)

@@ -16,7 +16,7 @@ from skilld.clock import rfc3339
 from skilld.daemon import judges, systemd
 from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
-from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
+from skilld.daemon.messages import FileChanged, JobDone, JobPlanned, Message, NoticeShown, SetBack, Stop, Tick
 from skilld.daemon.notices import Notices
 from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
@@ -29,7 +29,7 @@ from skilld.ingest.watch import Throttle
 from skilld.logs import get_logger
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_dead, about_waiting
-from skilld.proposals.poll import Observing
+from skilld.proposals.poll import PollSchedule
 from skilld.proposals.poll import record as record_look
 from skilld.protocol import GitResult, Job, Result, Survey
 from skilld.store.batches import StoredBatch
@@ -74,7 +74,7 @@ class Loop:
         self._notices = Notices(
             engine.store, engine.settings.notify, desktop, self._inbox.put, engine.around.environment
         )
-        self._observing = Observing(engine.store)
+        self._observing = PollSchedule(engine.store)
         self._surveys = Surveys(engine.store, engine.around)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
@@ -86,7 +86,7 @@ class Loop:
         self._settings_file = SettingsFile(settings_file, engine.settings)
         self._stopping = False
         self.stopped_by = 0  # the signal, once there was one
-        self._rests = Throttle(lambda path: self._inbox.put(Changed(str(path))))
+        self._rests = Throttle(lambda path: self._inbox.put(FileChanged(str(path))))
 
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
@@ -157,7 +157,7 @@ class Loop:
         paths: dict[str, None] = {}
         message: Message | None = first
         while message is not None:
-            if isinstance(message, Changed):
+            if isinstance(message, FileChanged):
                 paths[message.path] = None
             elif message not in self._due:
                 self._due.append(message)
@@ -166,7 +166,7 @@ class Loop:
             except queue.Empty:
                 message = None
         unreadable = dict(self._engine.follower.unreadable)
-        self._engine.follower.take_up_all(filter(None, map(self._transcript, paths)))
+        self._engine.follower.read_all_new(filter(None, map(self._transcript, paths)))
         if unreadable != self._engine.follower.unreadable:
             self._say(time.time())
         busy = bool(self._due)
@@ -193,16 +193,16 @@ class Loop:
                 self._tick(name, now)
             case SetBack(seconds):
                 self._engine.clock_was_set_back(seconds)
-            case Planned(batch, plan, kept):
+            case JobPlanned(batch, plan, kept):
                 self._engine.keep_plan(batch, plan, now)
                 kept.set()
-            case Done(working, batch, result):
+            case JobDone(working, batch, result):
                 working.ended()
                 if batch is None and working is self._working:
                     self._record_look(result, now)
                 elif batch is not None:
                     self._judged(batch, result, now)
-            case Noticed(why_not, digest, at):
+            case NoticeShown(why_not, digest, at):
                 self._notices.noticed(why_not, digest, at)
             case _:
                 pass
@@ -305,7 +305,7 @@ class Loop:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
                 continue
-            if isinstance(message, Planned | Done):
+            if isinstance(message, JobPlanned | JobDone):
                 with suppress(StoreError):  # the next start does it again
                     self._handle(message)
         self._verb.stop()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class FileChanged:
     """A file may have changed."""
 
     path: str
@@ -36,7 +36,7 @@ class SetBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class JobDone:
     """A job of `working` has ended. Without a batch it was the daemon's own: a look into git, a finding again."""
 
     working: WorkerSlot
@@ -45,7 +45,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class JobPlanned:
     """A worker waits with what it is about to do until it is `kept`."""
 
     batch: StoredBatch
@@ -54,7 +54,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Noticed:
+class NoticeShown:
     """A notice of what a digest says was shown at a Unix time, or `why_not`."""
 
     why_not: str
@@ -69,4 +69,4 @@ class Stop:
     signal: int
 
 
-Message = Changed | Tick | SetBack | Planned | Done | Noticed | Stop
+Message = FileChanged | Tick | SetBack | JobPlanned | JobDone | NoticeShown | Stop

@@ -16,7 +16,7 @@ from functools import partial
 from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon import judges
-from skilld.daemon.messages import Noticed
+from skilld.daemon.messages import NoticeShown
 from skilld.logs import get_logger
 from skilld.notify import desktop, notice
 from skilld.notify.desktop import Desktop
@@ -30,7 +30,7 @@ from skilld.types import Outcome, Proposal, State, TargetKind
 log = get_logger()
 
 _AGAIN = 60.0  # seconds to the next try where a notice could not be shown, doubled with every try
-_AGAIN_MOST = 3600.0
+_MAX_AGAIN = 3600.0
 _IN_WORDS = 3  # changes that are told in full where the person asked for words
 
 
@@ -42,7 +42,7 @@ class Notices:
         store: Store,
         settings: Notify,
         desktop: Desktop | None,
-        post: Callable[[Noticed], None],
+        post: Callable[[NoticeShown], None],
         environment: Mapping[str, str],
     ) -> None:
         self._store = store
@@ -94,13 +94,13 @@ class Notices:
             self._written = self._store.notices.add(now, digest.proposals, digest.causes)
             judges.told(self._store, digest.causes)
         delivery = self._desktop.show(shown, partial(self._pressed, [proposal.id for proposal in waiting]))
-        delivery.add_done_callback(lambda done: self._post(Noticed(done.result(), digest, now)))
+        delivery.add_done_callback(lambda done: self._post(NoticeShown(done.result(), digest, now)))
 
     def noticed(self, why_not: str, digest: Digest, at: float) -> None:
         """Take in whether a notice was shown; what it told of is told again later where it was not."""
         self._under_way = False
         if why_not:
-            self._again_at = at + min(_AGAIN * 2**self._failures, _AGAIN_MOST)
+            self._again_at = at + min(_AGAIN * 2**self._failures, _MAX_AGAIN)
             self._failures = min(self._failures + 1, 10)
         else:
             self._failures, self._again_at = 0, 0.0

@@ -25,7 +25,7 @@ log = get_logger()
 
 _DAILY = 86400.0  # seconds
 _REMEMBERED = 90 * _DAILY  # after it was closed a batch is looked at no more unless the person asks
-_MOST = 100  # batches
+_MAX = 100  # batches
 _SKILLS = 120.0  # seconds between two looks for skills that could not be edited
 _ROOM = 1 << 20  # bytes
 # Of a git directory: what tells whose it is, what it is, and whether our refs fit into it.
@@ -73,7 +73,7 @@ class Obstacles:
         skills = not 0 <= now - self._looked_for_skills < _SKILLS
         if skills:
             self._looked_for_skills = now
-        found = self._store.batches.obstructed(_MOST)
+        found = self._store.batches.obstructed(_MAX)
         due = [batch for batch in found if self._is_due(batch, now, skills=skills)]
         for batch in due:
             self._store.batches.reopen(batch.id)
@@ -154,17 +154,17 @@ def _has_room(path: Path) -> bool:
 
 DAY = 86400.0
 _BACK_OFF = 30.0  # seconds, doubled with every try
-_BACK_OFF_MOST = 3600.0
-_ASKED_MOST = 86400.0  # a server may ask for any wait
+_MAX_BACK_OFF = 3600.0
+_MAX_ASKED = 86400.0  # a server may ask for any wait
 _SOON = 5.0
-_AWAY_MOST = 900.0  # seconds between two looks for a transcript
+_MAX_AWAY = 900.0  # seconds between two looks for a transcript
 _CRASHES = 3  # for each try of the settings: a worker that ends by itself may be the batch's doing
 _KILLS = 50  # and a day: who kills all day may be the kernel, for want of memory
 _FROM_OUTSIDE = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RetryPlan:
     """Try again in so many seconds, or not at all: None. `tries` is what went wrong by now, `since` since when."""
 
     wait: float | None
@@ -172,7 +172,7 @@ class Again:
     since: float
 
 
-def again(batch: StoredBatch, result: BatchResult, attempts: int, now: float) -> Again:
+def again(batch: StoredBatch, result: BatchResult, attempts: int, now: float) -> RetryPlan:
     """Return whether a batch is tried again after a result that asks for it, by the settings' number of tries."""
     tries = batch.tries
     cause = result.cause.what if result.cause else None
@@ -180,19 +180,19 @@ def again(batch: StoredBatch, result: BatchResult, attempts: int, now: float) ->
     # A clock that was set back makes it no longer.
     away = min(max(now - since, 0.0), DAY)
     if cause == Cause.TRANSCRIPT:
-        return Again(None if away >= DAY else min(max(away, _SOON), _AWAY_MOST), tries, since)
+        return RetryPlan(None if away >= DAY else min(max(away, _SOON), _MAX_AWAY), tries, since)
     if cause == Cause.PROCESS and result.exit in {None, *_FROM_OUTSIDE}:
         tries = replace(tries, kills=tries.kills + 1)
         given_up = tries.kills >= _KILLS and away >= DAY
-        return Again(None if given_up else min(_back_off(tries.kills), _AWAY_MOST), tries, since)
+        return RetryPlan(None if given_up else min(_back_off(tries.kills), _MAX_AWAY), tries, since)
     if cause == Cause.PROCESS:
         tries = replace(tries, crashes=tries.crashes + 1)
         given_up = tries.crashes >= _CRASHES * attempts
-        return Again(None if given_up else _back_off(tries.crashes), tries, since)
+        return RetryPlan(None if given_up else _back_off(tries.crashes), tries, since)
     tries = replace(tries, failures=tries.failures + 1)
-    asked = min(result.retry_after or 0.0, _ASKED_MOST)
-    return Again(None if tries.failures >= attempts else max(asked, _back_off(tries.failures)), tries, since)
+    asked = min(result.retry_after or 0.0, _MAX_ASKED)
+    return RetryPlan(None if tries.failures >= attempts else max(asked, _back_off(tries.failures)), tries, since)
 
 
 def _back_off(number: int) -> float:
-    return float(min(_BACK_OFF * 2 ** min(number - 1, 16), _BACK_OFF_MOST))
+    return float(min(_BACK_OFF * 2 ** min(number - 1, 16), _MAX_BACK_OFF))

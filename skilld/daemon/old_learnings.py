@@ -24,7 +24,7 @@ _SURE = 0.5
 _FOR_WANT_OF_A_PLACE = ("no skill was in use", "cannot be edited")
 
 
-def take_up(store: Store, around: Host, now: float) -> int:
+def judge_again(store: Store, around: Host, now: float) -> int:
     """Have the newest old learnings judged, at most three a project, once a day; returns how many."""
     if store.meta.get(PLACED_ON) == day(now):
         return 0

@@ -141,7 +141,7 @@ def reread(store: Store, follower: Follower, now: float) -> None:
     if state is not None and not state.reread:
         with store.transaction():
             follower.backfill(max(now - state.since, 0.0) / _DAY, now, known=not state.consistent)
-            follower.take_up_from_the_end()
+            follower.skip_to_end()
             store.rebuild.note(replace(state, reread=True))
 
 

@@ -24,7 +24,7 @@ _EVERY = 5.0  # seconds between two
 # Of 30,000 files to find the next takes 10 to 40 ms: every five seconds that was most of what the idle daemon did.
 _TOGETHER = 50
 _SHARE = 1e-4  # of a core
-_LONGEST = 600.0  # seconds
+_MAX_LENGTH = 600.0  # seconds
 
 
 class Surveys:
@@ -59,10 +59,10 @@ class Surveys:
 
     def _next(self, now: float, rest: float) -> tuple[str, str, int, float, bool] | None:
         """Return the next transcript: of those that were found together, since finding them looks at all there are."""
-        if not self._found and not self._find_again - _LONGEST <= now < self._find_again:
+        if not self._found and not self._find_again - _MAX_LENGTH <= now < self._find_again:
             begun = time.thread_time()
             self._found = self._store.past.next(now - rest, _TOGETHER)[::-1]
-            self._find_again = now + min(_LONGEST, (time.thread_time() - begun) / _SHARE)
+            self._find_again = now + min(_MAX_LENGTH, (time.thread_time() - begun) / _SHARE)
         while self._found:
             found = self._found.pop()
             if self._store.past.is_as_it_was(found[1], found[2], found[3]):

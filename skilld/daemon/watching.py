@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from skilld.daemon.messages import Changed, Message, Tick
+from skilld.daemon.messages import FileChanged, Message, Tick
 from skilld.ingest.discover import Root
 from skilld.ingest.watch import Watcher
 from skilld.logs import get_logger
@@ -28,7 +28,7 @@ class FolderWatch:
         self._silent: list[str] = []
         self._kept: dict[Root, frozenset[str]] = {}
         self._watcher = Watcher(
-            changed=lambda path: post(Changed(path)), lost=self._lost, appeared=lambda: post(Tick("look"))
+            changed=lambda path: post(FileChanged(path)), lost=self._lost, appeared=lambda: post(Tick("look"))
         )
         self.look()
 
@@ -71,7 +71,7 @@ class FolderWatch:
             new = self._watcher.keep(root.folder, {folder for path in times for folder in _folders(root, Path(path))})
             for path, at in times.items():
                 if str(Path(path).parent) in new and _written(path) != at:  # before it was watched
-                    self._post(Changed(path))
+                    self._post(FileChanged(path))
 
     def count(self) -> None:
         """Find out which folders no events come from."""

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from skilld.daemon.messages import Done, Message, Planned
+from skilld.daemon.messages import JobDone, JobPlanned, Message
 from skilld.protocol import BatchResult, Job, PartialResult
 from skilld.store.batches import StoredBatch
 from skilld.worker.spawn import Worker, no_thread
@@ -38,17 +38,17 @@ class WorkerSlot:
 
         def keep(plan: PartialResult) -> None:
             if batch is not None and isinstance(plan, BatchResult):
-                planned = Planned(batch, plan, threading.Event())
+                planned = JobPlanned(batch, plan, threading.Event())
                 self._post(planned)
                 planned.kept.wait()
 
         def work() -> None:
-            self._post(Done(self, batch, self._worker.do(job, seconds, keep)))
+            self._post(JobDone(self, batch, self._worker.do(job, seconds, keep)))
 
         try:
             threading.Thread(target=work, name="worker", daemon=True).start()
         except RuntimeError:  # the machine, or the person's limits, had none left
-            self._post(Done(self, batch, no_thread()))
+            self._post(JobDone(self, batch, no_thread()))
 
     def ended(self) -> None:
         """Take in that its end was told."""

@@ -14,7 +14,7 @@ from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import says_already
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339, seconds
 from skilld.context import Context, LoadedFile
 from skilld.context.installed import installed_version
@@ -23,12 +23,12 @@ from skilld.effect.mending import Around
 from skilld.effect.rules import Rule, rules
 from skilld.errors import SkilldError
 from skilld.git.repo import find, find_absent
-from skilld.pipeline.documents import Loaded, load_skills, session_opt_out
+from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
 from skilld.pipeline.edits import compose
 from skilld.proposals.lessons import UNWANTED, known_reason
 from skilld.proposals.model import ACROSS
 from skilld.targets.places import Session, places, why_not_own
-from skilld.targets.session import Worked
+from skilld.targets.session import SessionWork
 from skilld.text import cut, fold, folded
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
 
@@ -95,7 +95,7 @@ def _unseen(rule: Rule, origin: Proposal, around: Around) -> Iterator[_Offer]:
 
 def _session(agent: str, folder: Path, agents: Sequence[str], around: Around) -> Session:
     environment: Mapping[str, str] = around.host.environment
-    worked = Worked(installed_version(ADAPTERS[agent].INFO, environment))
+    worked = SessionWork(installed_version(ADAPTERS[agent].INFO, environment))
     others = tuple(name for name in agents if name != agent)
     return Session(agent, folder, around.host.home, environment, worked, others)
 
@@ -143,7 +143,7 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
     if known_reason(update, ref.path, origin.session_id, standing, around.decided):
         return None
     typed = "\n".join(one.quote for one in origin.evidence)
-    composed = compose(make(Spec(OFFLINE)), [Checked(update)], target, typed, around.redact)
+    composed = compose(make(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, around.redact)
     to, by = ADAPTERS[offer.agent].INFO.title, ADAPTERS[origin.agent].INFO.title if origin.agent in ADAPTERS else ""
     return Proposal(
         id=hashlib.sha256(batch.encode()).hexdigest()[:8],
@@ -168,7 +168,7 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
     )
 
 
-def _update(rule: Rule, origin: Proposal, target: Loaded) -> Update:
+def _update(rule: Rule, origin: Proposal, target: TargetDocument) -> Update:
     """Return what the proposal of a rule says: the rule as it stands, below the heading that fits it here."""
     said = next((one.quote for one in origin.updates if says_already(one.change, rule.text)), origin.evidence[0].quote)
     heading = target_section(rule.text, target.doc.text).heading if target.doc.text.strip() else ""

@@ -19,16 +19,16 @@ from skilld.errors import SkilldError
 from skilld.past import Correction, PastSession, Repeat
 from skilld.text import cut, fold, folded
 
-_MOST_ASKED, _MOST_RULES, _MOST_RULE = 12, 80, 200  # of one question; the last in characters
-_MOST_TURNS, _MOST_TURN = 12, 300  # the same of a session's work
-_MOST_RUN, _MOST_COMMAND, _MOST_FILES = 30, 150, 40
-_FEWEST = 2  # words: less is an assent
+_MAX_ASKED, _MAX_RULES, _MAX_RULE = 12, 80, 200  # of one question; the last in characters
+_MAX_TURNS, _MAX_TURN = 12, 300  # the same of a session's work
+_MAX_RUN, _MAX_COMMAND, _MAX_FILES = 30, 150, 40
+_MIN_COUNT = 2  # words: less is an assent
 
 Redact = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SessionExcerpt:
     """What a model may be shown of a session, not redacted yet.
 
     `turns` has the key, the time and the person's own words of each; of one that is only a paste there are none.
@@ -46,12 +46,12 @@ class _Line:
     text: str
 
 
-def asked(session: PastSession, shown: Shown, backend: Backend, redact: Redact) -> PastSession:
+def asked(session: PastSession, shown: SessionExcerpt, backend: Backend, redact: Redact) -> PastSession:
     """Return a session with what a model makes of it. A question that is not answered is not asked again."""
     return with_matters(with_repeats(session, shown, backend, redact), shown, backend, redact)
 
 
-def with_repeats(session: PastSession, shown: Shown, backend: Backend, redact: Redact) -> PastSession:
+def with_repeats(session: PastSession, shown: SessionExcerpt, backend: Backend, redact: Redact) -> PastSession:
     """Return a session with what a model takes for repeats, of what words do not tell."""
     lines, said = _lines(session), _words(session, shown, redact)
     if not said or not lines or not isinstance(backend, Model):
@@ -68,7 +68,7 @@ def with_repeats(session: PastSession, shown: Shown, backend: Backend, redact: R
     return replace(session, said=tuple(added), repeats=(*session.repeats, *repeats))
 
 
-def with_matters(session: PastSession, shown: Shown, backend: Backend, redact: Redact) -> PastSession:
+def with_matters(session: PastSession, shown: SessionExcerpt, backend: Backend, redact: Redact) -> PastSession:
     """Return a session with the rules that a model says could, or could not, matter in it."""
     lines, work = _lines(session), _work(shown, redact)
     if not work or not lines or not isinstance(backend, Model):
@@ -85,11 +85,11 @@ def with_matters(session: PastSession, shown: Shown, backend: Backend, redact: R
 
 def _lines(session: PastSession) -> list[_Line]:
     found = (_Line(path, line, text) for path in session.loaded for line, text in rules_in(text_of(path)))
-    return [*islice(found, _MOST_RULES)]
+    return [*islice(found, _MAX_RULES)]
 
 
 def _rules(lines: Sequence[_Line], redact: Redact) -> list[str]:
-    return [cut(redact(line.text), _MOST_RULE) for line in lines]
+    return [cut(redact(line.text), _MAX_RULE) for line in lines]
 
 
 def rule_key(text: str) -> str:
@@ -97,7 +97,7 @@ def rule_key(text: str) -> str:
     return hashlib.sha256(folded(text).encode()).hexdigest()[:16]
 
 
-def _words(session: PastSession, shown: Shown, redact: Redact) -> list[Correction]:
+def _words(session: PastSession, shown: SessionExcerpt, redact: Redact) -> list[Correction]:
     """Return what is asked about: corrections of which words do not tell what they repeat, then the other short turns.
 
     Whether words correct anything is told by words, too, and a model tells it better.
@@ -107,13 +107,13 @@ def _words(session: PastSession, shown: Shown, redact: Redact) -> list[Correctio
     shift = next((one.at - at for one in session.said for key, at, _ in shown.turns if key == one.turn), 0.0)
     for key, at, typed in shown.turns:
         text = fold(typed)
-        if key not in known and len(text) <= MAX_QUOTE and len(text.split()) >= _FEWEST:
+        if key not in known and len(text) <= MAX_QUOTE and len(text.split()) >= _MIN_COUNT:
             said.append(Correction(key, (at or -shift) + shift, redact(text)))
-    return said[:_MOST_ASKED]
+    return said[:_MAX_ASKED]
 
 
-def _work(shown: Shown, redact: Redact) -> Sequence[dict[str, str]]:
-    turns = [{"asked": cut(redact(fold(typed)), _MOST_TURN)} for _, _, typed in shown.turns if typed.strip()]
-    run = [{"ran": cut(redact(fold(command)), _MOST_COMMAND)} for command in shown.commands if command.strip()]
-    files = [{"file": cut(redact(name), _MOST_COMMAND)} for name in shown.files]
-    return [*turns[:_MOST_TURNS], *run[:_MOST_RUN], *files[:_MOST_FILES]]
+def _work(shown: SessionExcerpt, redact: Redact) -> Sequence[dict[str, str]]:
+    turns = [{"asked": cut(redact(fold(typed)), _MAX_TURN)} for _, _, typed in shown.turns if typed.strip()]
+    run = [{"ran": cut(redact(fold(command)), _MAX_COMMAND)} for command in shown.commands if command.strip()]
+    files = [{"file": cut(redact(name), _MAX_COMMAND)} for name in shown.files]
+    return [*turns[:_MAX_TURNS], *run[:_MAX_RUN], *files[:_MAX_FILES]]

@@ -26,7 +26,7 @@ _A_DAY = 3  # proposals: one more tells nobody more
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class RuleOutcome:
     """What became of a rule, what is to be done, and which proposals were made of it, the newest last."""
 
     effect: Effect
@@ -43,7 +43,7 @@ def look(
     *,
     chosen: Callable[[Rule], bool] = lambda _: True,
     most: int | None = None,
-) -> list[Looked]:
+) -> list[RuleOutcome]:
     """Return the chosen rules, by what past sessions show.
 
     What is to be done is told of the `most` that were said again last: an edit takes 15 ms to be made and checked.
@@ -55,7 +55,7 @@ def look(
     made = {one.rule: sorted(made_of(one.rule, remedies), key=lambda by: by.created_at) for one in found}
     waiting = [one for one in sorted(found, key=_last_said, reverse=True) if not rests(made[one.rule], now)]
     called_for = {one.rule: prescribe(one, made[one.rule], around) for one in waiting[:most]}
-    return [Looked(one, called_for.get(one.rule, Prescription()), tuple(made[one.rule])) for one in found]
+    return [RuleOutcome(one, called_for.get(one.rule, Prescription()), tuple(made[one.rule])) for one in found]
 
 
 def _around(  # noqa: PLR0917 - who asks, and for whom

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-FEWEST = 40  # sessions in which a rule could matter: with fewer nothing is said (docs/effect.md has what it costs)
+MIN_SESSIONS = (
+    40  # sessions in which a rule could matter: with fewer nothing is said (docs/effect.md has what it costs)
+)
 HEARD = 0.5  # share of repeats that are heard without a model: 41 of the 82 that were scored once
-SELDOM = 0.25  # share of sessions up to which a rule holds
-OFTEN = 0.05  # from which it is repeated: at least this, whatever was missed
+MAX_HOLDS_SHARE = 0.25  # share of sessions up to which a rule holds
+MIN_REPEATED_SHARE = 0.05  # from which it is repeated: at least this, whatever was missed
 _Z = 1.959964  # of the normal distribution, 95 % between both ends
 
 
@@ -61,12 +63,12 @@ def state_of(repeated: Sequence[bool], in_reach: int = 0) -> RuleState:
     `repeated` says of each session in which it could matter, oldest first, whether it was said again. `in_reach` counts
     all sessions that were held where its file is read, whether or not it could matter.
     """
-    if not repeated and in_reach >= FEWEST:
+    if not repeated and in_reach >= MIN_SESSIONS:
         return RuleState.UNUSED
     count = Count(len(repeated), sum(repeated))
-    if count.sessions < FEWEST:
+    if count.sessions < MIN_SESSIONS:
         return RuleState.UNKNOWN
-    lately = Count(FEWEST, sum(repeated[-FEWEST:]))  # it may have held for long, and not any more
-    if count.interval[0] > OFTEN or lately.interval[0] > OFTEN:
+    lately = Count(MIN_SESSIONS, sum(repeated[-MIN_SESSIONS:]))  # it may have held for long, and not any more
+    if count.interval[0] > MIN_REPEATED_SHARE or lately.interval[0] > MIN_REPEATED_SHARE:
         return RuleState.REPEATED
-    return RuleState.HOLDS if count.interval[1] < SELDOM else RuleState.UNKNOWN
+    return RuleState.HOLDS if count.interval[1] < MAX_HOLDS_SHARE else RuleState.UNKNOWN

@@ -13,13 +13,13 @@ from skilld.git.objects import read_commit
 from skilld.proposals.explain import why
 from skilld.proposals.staging import private_repositories
 
-_MOST_TEXT = 1 << 18  # characters of a file
+_MAX_TEXT = 1 << 18  # characters of a file
 
 
 def text_of(path: str) -> str:
     """Return the text of a file, as far as it can be read."""
     with suppress(OSError):
-        return Path(path).read_text(encoding="utf-8-sig", errors="replace")[:_MOST_TEXT]
+        return Path(path).read_text(encoding="utf-8-sig", errors="replace")[:_MAX_TEXT]
     return ""
 
 

@@ -15,7 +15,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.placement import target_section
 from skilld.classify.offline.sections import Block, Lines, body_of, sections
 from skilld.classify.said_already import says_already
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.context.values import within
 from skilld.edit.operations import anchored
@@ -40,8 +40,8 @@ from skilld.git.repo import find
 from skilld.ingest.discover import Host
 from skilld.markdown.skill_file import parse
 from skilld.past import PastSession
-from skilld.pipeline.documents import Loaded, load_skills, session_opt_out
-from skilld.pipeline.edits import Composed, check, compose
+from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
+from skilld.pipeline.edits import CheckedEdit, check, compose
 from skilld.proposals.contradictions import divided
 from skilld.proposals.lessons import known_reason
 from skilld.protocol import PastDecision
@@ -56,7 +56,7 @@ from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, T
 from skilld.words import content_stems, stems
 
 _SUMMARY = 200
-_LONGEST = 160  # characters that are added to a rule
+_MAX_LENGTH = 160  # characters that are added to a rule
 _ABOUT = 1 / 3  # share of the words of what is added that the rule must have: it may be about something else
 _STRONG = ("**", "__", "important", "must ")
 _DONE: Mapping[Remedy, str] = {
@@ -224,30 +224,30 @@ class _Rule:
         typed, text = self._typed(), self._rule.text
         heading = target_section(text, target.doc.text).heading if target.doc.text.strip() else ""
         update = replace(self._update(text, Kind.CORRECTION), section=heading)
-        composed = compose(make(Spec(OFFLINE)), [Checked(update)], target, typed, self._around.redact)
+        composed = compose(make(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, self._around.redact)
         gone = self._deletion(source, self._rule)
         if gone is None or self._known(update, ref.path):
             return None
         whole, linked = divided(self._proposal(remedy, target, composed, why), [(source.ref, gone.operations)])
         return whole if whole.also and not linked else None
 
-    def _without(self, loaded: Loaded, rule: Rule, remedy: Remedy, why: str = "") -> Proposal | None:
+    def _without(self, loaded: TargetDocument, rule: Rule, remedy: Remedy, why: str = "") -> Proposal | None:
         gone = self._deletion(loaded, rule)
         return self._proposal(remedy, loaded, gone, why) if gone else None
 
-    def _deletion(self, loaded: Loaded, rule: Rule) -> Composed | None:
+    def _deletion(self, loaded: TargetDocument, rule: Rule) -> CheckedEdit | None:
         block, body = _block(loaded, rule), parse(loaded.data).body
         if block is None or _has_more(body[block.last + 1].text if block.last + 1 < len(body) else "", block):
             return None
         operation = anchored(body, block.first, block.last + 1, [])
         update = self._update(rule.text, Kind.REMOVE_STEP)
-        return check([operation], [Checked(update)], loaded, self._typed(), self._around.redact)
+        return check([operation], [VerifiedUpdate(update)], loaded, self._typed(), self._around.redact)
 
     def _checked(
-        self, remedy: Remedy, loaded: Loaded, operations: list[Operation], change: str, kind: Kind
+        self, remedy: Remedy, loaded: TargetDocument, operations: list[Operation], change: str, kind: Kind
     ) -> Proposal | None:
         update = self._update(change, kind)
-        composed = check(operations, [Checked(update)], loaded, self._typed(), self._around.redact)
+        composed = check(operations, [VerifiedUpdate(update)], loaded, self._typed(), self._around.redact)
         return None if self._known(update, loaded.ref.path) else self._proposal(remedy, loaded, composed, "")
 
     def _known(self, update: Update, path: str) -> str:
@@ -274,7 +274,7 @@ class _Rule:
         others = tuple(around.agents_in(past.cwd))
         return Session(past.agent, Path(past.cwd), around.host.home, around.host.environment, others=others)
 
-    def _own(self, rule: Rule) -> Loaded | None:
+    def _own(self, rule: Rule) -> TargetDocument | None:
         """Return the file of a rule, where it may be edited."""
         ref = self._ref(rule)
         if ref is None or ref.kind not in self._around.allowed or why_unfit(rule.path):
@@ -301,7 +301,7 @@ class _Rule:
         name = path.relative_to(context.root).as_posix()
         return SkillRef(name, rule.path, kind=kind, agents=(session.agent,))
 
-    def _proposal(self, remedy: Remedy, loaded: Loaded, composed: Composed, why: str) -> Proposal:
+    def _proposal(self, remedy: Remedy, loaded: TargetDocument, composed: CheckedEdit, why: str) -> Proposal:
         ref, batch = loaded.ref, batch_of(self._rule, remedy)
         origin, newest = self._origin, self._heard[-1] if self._heard else None
         return Proposal(
@@ -354,7 +354,7 @@ def _together(one: str, other: str) -> bool:
         return False
 
 
-def _block(loaded: Loaded, rule: Rule) -> Lines | None:
+def _block(loaded: TargetDocument, rule: Rule) -> Lines | None:
     """Return the lines of a rule in the body of its file; None where it is gone."""
     text = loaded.doc.text
     above = len(text.splitlines()) - len(body_of(text))
@@ -375,7 +375,7 @@ def _newer(quotes: Sequence[str], rule: str) -> str:
         words = content_stems(said)
         shared = words & own
         is_of_it = shared < words and len(shared) >= _ABOUT * len(words)
-        if is_of_it and len(said) <= _LONGEST and not contradicts(said, rule):
+        if is_of_it and len(said) <= _MAX_LENGTH and not contradicts(said, rule):
             text = fold(said).strip(" !.,;:")
             return f"{text[:1].upper()}{text[1:]}."
     return ""

@@ -15,7 +15,7 @@ from skilld.clock import seconds
 from skilld.effect.again import complains
 from skilld.effect.figures import RuleState
 from skilld.effect.lines import rules_in
-from skilld.effect.rules import Effect, Heard, Origin, Rule
+from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.proposals.model import REMEDY
 from skilld.text import folded
 from skilld.types import Operation, Proposal
@@ -102,7 +102,7 @@ def is_missed(effect: Effect) -> bool:
     return sessions_of(effect.missed) >= max(TWICE, 1 + sessions_of(effect.evidence))
 
 
-def sessions_of(heard: Iterable[Heard]) -> int:
+def sessions_of(heard: Iterable[RepeatEvidence]) -> int:
     """Return in how many sessions something was heard."""
     return len({one.session for one in heard})
 

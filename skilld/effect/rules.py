@@ -64,7 +64,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class RepeatEvidence:
     """A repeat: in which session and turn, and the person's words."""
 
     session: str
@@ -93,8 +93,8 @@ class Effect:
     before: Count
     after: Count
     state: RuleState
-    evidence: tuple[Heard, ...] = ()
-    missed: tuple[Heard, ...] = ()
+    evidence: tuple[RepeatEvidence, ...] = ()
+    missed: tuple[RepeatEvidence, ...] = ()
     occasions: tuple[Occasion, ...] = ()
 
 
@@ -232,11 +232,11 @@ def _could_matter(rule: Rule, told: _Told) -> bool:
     return could_matter(rule.text, told.work)
 
 
-def _newest(heard: Sequence[Heard]) -> tuple[Heard, ...]:
+def _newest(heard: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:
     return tuple(heard[-_MAX_EVIDENCE:])
 
 
-def _heard(rule: Rule, session: PastSession) -> Iterator[Heard]:
+def _heard(rule: Rule, session: PastSession) -> Iterator[RepeatEvidence]:
     """Yield the corrections that say a rule: those found when the session was read, and those that say it as it is."""
     key = folded(rule.text) if session.repeats else ""
     tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and folded(one.text) == key}
@@ -244,4 +244,4 @@ def _heard(rule: Rule, session: PastSession) -> Iterator[Heard]:
     for one in session.said:
         if one.turn not in turns and ((one.turn, one.quote) in tied or says_again(one.quote, rule.text)):
             turns.add(one.turn)
-            yield Heard(session.session_id, one.turn, one.quote, session.agent, one.at)
+            yield RepeatEvidence(session.session_id, one.turn, one.quote, session.agent, one.at)

@@ -35,10 +35,10 @@ from skilld.skills import find
 from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
 from skilld.words import content_stems
 
-_MOST_WORK = 64 * 1024  # characters of what was asked, run and touched that are looked at
-_MOST_STEMS = 600
-_MOST_SAID = 40  # corrections of a session
-_MOST_REPLIES = 5  # of the agent's messages before a turn, in which its lines are looked for
+_MAX_WORK = 64 * 1024  # characters of what was asked, run and touched that are looked at
+_MAX_STEMS = 600
+_MAX_SAID = 40  # corrections of a session
+_MAX_REPLIES = 5  # of the agent's messages before a turn, in which its lines are looked for
 _CLOCKS_APART = 3600.0, 7 * 86400.0  # seconds: less is work without a turn, more an old session
 # What a suffix says of the work.
 _KINDS = {
@@ -55,10 +55,10 @@ _KINDS = {
     "scss": "css style",
     "yml": "yaml",
 }
-_MOST_ASK, _MOST_COMMAND = 1000, 500  # characters of one
+_MAX_ASK, _MAX_COMMAND = 1000, 500  # characters of one
 # What names a check, and is none.
 _LOOKS = re.compile(r"\s*(?:cat|cp|echo|find|git|grep|head|less|ls|mkdir|mv|rg|rm|sed|tail|touch|wc)\b")
-_MOST_TOOLS, _MOST_NAME = 50, 60  # of a session; characters
+_MAX_TOOLS, _MAX_NAME = 50, 60  # of a session; characters
 _PARTS = re.compile(r"[^\W_]+")
 _SAFE = re.compile(r"[^\w.:/-]+")  # no part of the name of a tool
 
@@ -84,7 +84,7 @@ class _Read:
         match event:
             case Turn() if event.key not in self.turns:
                 self.turns[event.key] = event
-                self.before[event.key] = tuple(self.replies[-_MOST_REPLIES:])
+                self.before[event.key] = tuple(self.replies[-_MAX_REPLIES:])
             case Reply():
                 self.replies.append(event.text)
             case SkillUse():
@@ -96,7 +96,7 @@ class _Read:
         self.newest = max(self.newest, call.at or "")
         named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
         self.files |= dict.fromkeys(name for name in named if "\0" not in name)
-        command = command_of(call)[:_MOST_COMMAND]
+        command = command_of(call)[:_MAX_COMMAND]
         self.commands[command] = None
         key = call.call_id or str(len(self.tools))
         self.tools[key] = call.name
@@ -118,8 +118,8 @@ class _Read:
         ends = [self.outcomes[call] for call in self.checks if call in self.outcomes]
         known = [end is ToolOutcome.OK for end in ends if end in {ToolOutcome.OK, ToolOutcome.FAILED}]
         return Done(
-            work=work_of_prompt("\n".join(turn.text[:_MOST_ASK] for turn in turns[:1])),
-            tools=tuple(dict.fromkeys(redact(_SAFE.sub("", name)[:_MOST_NAME]) for name in used))[:_MOST_TOOLS],
+            work=work_of_prompt("\n".join(turn.text[:_MAX_ASK] for turn in turns[:1])),
+            tools=tuple(dict.fromkeys(redact(_SAFE.sub("", name)[:_MAX_NAME]) for name in used))[:_MAX_TOOLS],
             calls=len(self.tools),
             failed=failed,
             seconds=max(0.0, last - first) if first and last else 0.0,
@@ -180,10 +180,10 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
         Correction(turn.key, (seconds(turn.at) or -shift) + shift, redact(quote))
         for turn in turns
         for quote in corrections(turn.text, read.before[turn.key])
-    ][:_MOST_SAID]
+    ][:_MAX_SAID]
     files = _loaded(job, cwd, read) if job.home else []
-    asks = [turn.text[:_MOST_ASK] for turn in turns]
-    work = work_of([redact("\n".join((*asks, *read.commands))[:_MOST_WORK])], [redact(one) for one in read.files])
+    asks = [turn.text[:_MAX_ASK] for turn in turns]
+    work = work_of([redact("\n".join((*asks, *read.commands))[:_MAX_WORK])], [redact(one) for one in read.files])
     return PastSession(
         agent=job.agent,
         session_id=name,
@@ -191,25 +191,25 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
         version=read.version,
         at=next((at + shift for turn in turns if (at := seconds(turn.at))), 0.0),
         loaded=tuple(files),
-        work=tuple(sorted(work)[:_MOST_STEMS]),
+        work=tuple(sorted(work)[:_MAX_STEMS]),
         said=tuple(said),
         repeats=tuple(heard(said, files, redact)),
         done=read.done(redact),
     )
 
 
-def _shown(read: _Read) -> asking.Shown:
+def _shown(read: _Read) -> asking.SessionExcerpt:
     turns = [
         (turn.key, seconds(turn.at) or 0.0, own_words(turn.text, read.before[turn.key])) for turn in read.turns.values()
     ]
-    return asking.Shown(tuple(turns), tuple(read.commands), tuple(read.files))
+    return asking.SessionExcerpt(tuple(turns), tuple(read.commands), tuple(read.files))
 
 
 def work_of(texts: Sequence[str], files: Sequence[str]) -> frozenset[str]:
     """Return the stems of a session's work: of what was asked and run, and of the files that were touched."""
     kinds = (_KINDS.get(PurePath(name).suffix[1:].lower(), "") for name in files)
     words = " ".join((*map(_parts, texts), *map(_parts, files), *kinds))
-    return content_stems(words[: 2 * _MOST_WORK])
+    return content_stems(words[: 2 * _MAX_WORK])
 
 
 def _shift(job: Survey, newest: str) -> float:

@@ -18,9 +18,9 @@ from skilld.text import cut, safe_text
 
 PLACE = "evals/evals.json"  # below the skill's folder
 MOST_BYTES = 1 << 20
-_MOST_CASES = 500
-_MOST_STATEMENTS = 30
-_MOST_TEXT = 20_000  # characters of a prompt or a statement
+_MAX_CASES = 500
+_MAX_STATEMENTS = 30
+_MAX_TEXT = 20_000  # characters of a prompt or a statement
 _SHORT = 60
 _LISTS = ("expectations", "assertions")
 _TYPES = {"contains": 'The output contains "{}"', "not_contains": 'The output does not contain "{}"'}
@@ -101,8 +101,8 @@ def _items(text: str) -> list[Any]:
     found = data.get("evals") if isinstance(data, dict) else None
     if not isinstance(found, list):
         raise SkilldError(_TITLE, 'it has no "evals" list')
-    if len(found) > _MOST_CASES:
-        raise SkilldError(_TITLE, f"it has more than {_MOST_CASES} cases")
+    if len(found) > _MAX_CASES:
+        raise SkilldError(_TITLE, f"it has more than {_MAX_CASES} cases")
     return found
 
 
@@ -114,8 +114,8 @@ def _case(item: Any, number: int) -> Case:  # noqa: ANN401 - JSON is Any
     if isinstance(given, bool) or not isinstance(given, int | str):
         raise SkilldError(_TITLE, f"{where} has an ID that is neither a number nor a string")
     statements = [one for name in _LISTS for one in _list(item, name, where)]
-    if len(statements) > _MOST_STATEMENTS:
-        raise SkilldError(_TITLE, f"{where} has more than {_MOST_STATEMENTS} expectations")
+    if len(statements) > _MAX_STATEMENTS:
+        raise SkilldError(_TITLE, f"{where} has more than {_MAX_STATEMENTS} expectations")
     prompt = _text(item.get("prompt"), f"{where}: its prompt")
     if not prompt.strip():
         raise SkilldError(_TITLE, f"{where} has no prompt")
@@ -153,8 +153,8 @@ def _statement(item: Any, where: str) -> str:  # noqa: ANN401 - JSON is Any
 def _text(value: Any, what: str) -> str:  # noqa: ANN401 - JSON is Any
     if not isinstance(value, str):
         raise SkilldError(_TITLE, f"{what} is not a string")
-    if len(value) > _MOST_TEXT:
-        raise SkilldError(_TITLE, f"{what} has more than {_MOST_TEXT} characters")
+    if len(value) > _MAX_TEXT:
+        raise SkilldError(_TITLE, f"{what} has more than {_MAX_TEXT} characters")
     return _OUTSIDE.sub("\ufffd", value)
 
 

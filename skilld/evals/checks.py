@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from skilld.classify.offline.choices import chosen_part, turned_down
 from skilld.text import fold
 
-_MOST_LITERAL = 80  # characters
+_MAX_LITERAL = 80  # characters
 _OPEN, _CLOSE = "\"'`\u201c\u2018\u00ab", "\"'`\u201d\u2019\u00bb"
 _STATED = re.compile(
     rf"(?:the )?(?:output|answer|reply|response) (?P<verb>contains|includes|mentions|has|does not (?:contain|include|"
@@ -81,7 +81,7 @@ def statements_for(change: str) -> list[str]:
 
 def _literals(text: str) -> list[str]:
     found = (next(group for group in match.groups() if group) for match in _LITERAL.finditer(text))
-    return list(dict.fromkeys(one for one in found if '"' not in one and len(one) <= _MOST_LITERAL and one.strip()))
+    return list(dict.fromkeys(one for one in found if '"' not in one and len(one) <= _MAX_LITERAL and one.strip()))
 
 
 def _within(one: str, others: Sequence[str]) -> bool:

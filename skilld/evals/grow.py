@@ -19,15 +19,15 @@ from skilld.types import Kind, Message, Proposal
 from skilld.words import stems
 
 _MIN_STEMS = 2  # of a request: with fewer it is "go on", which asks for nothing by itself
-_MOST_REQUEST = 4000  # characters
-_MOST_CHANGE = 600
+_MAX_REQUEST = 4000  # characters
+_MAX_CHANGE = 600
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 Words = Callable[[Proposal, str], Sequence[Message]]
 """A proposal and the key of one of its turns to the session's messages; raises LookupError where they are gone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class GrownCases:
     """The cases of corrections, each with the proposal that it comes from; and by proposal why there is none."""
 
     cases: tuple[tuple[str, Case], ...] = ()
@@ -38,7 +38,7 @@ class Grown:
         return [case for name, case in self.cases if name == proposal]
 
 
-def grow(proposals: Iterable[Proposal], words: Words) -> Grown:
+def grow(proposals: Iterable[Proposal], words: Words) -> GrownCases:
     """Return the cases of proposals that rest on the person's words; others are none's correction."""
     cases: list[tuple[str, Case]] = []
     left_out: list[tuple[str, str]] = []
@@ -50,7 +50,7 @@ def grow(proposals: Iterable[Proposal], words: Words) -> Grown:
         cases += [(proposal.id, case) for case in without_known(made, known)]
         if why and not made:
             left_out.append((proposal.id, why))
-    return Grown(tuple(cases), tuple(left_out))
+    return GrownCases(tuple(cases), tuple(left_out))
 
 
 def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
@@ -79,10 +79,10 @@ def _corrections(proposal: Proposal) -> Iterator[tuple[str, Kind, str, str]]:
     by_quote = {fold(one.quote): one for one in proposal.evidence}
     told = [(update, by_quote[fold(update.quote)]) for update in proposal.updates if fold(update.quote) in by_quote]
     for update, said in told:
-        yield cut(fold(update.change), _MOST_CHANGE), update.kind, fold(said.quote), said.turn
+        yield cut(fold(update.change), _MAX_CHANGE), update.kind, fold(said.quote), said.turn
     if not told:
         said = proposal.evidence[0]
-        yield cut(fold(proposal.summary), _MOST_CHANGE), proposal.kind, fold(said.quote), said.turn
+        yield cut(fold(proposal.summary), _MAX_CHANGE), proposal.kind, fold(said.quote), said.turn
 
 
 def request_before(messages: Sequence[Message], turn: str, quote: str, corrections: set[str]) -> str:
@@ -107,4 +107,4 @@ def _request(text: str) -> str:
     asked = safe_text(text, newlines=True).strip()
     words = [word.lower() for word in _WORD.findall(asked)]
     says_more = any(word not in ASSENTS and word not in OPENERS for word in words)
-    return cut(asked, _MOST_REQUEST) if says_more and len(stems(asked)) >= _MIN_STEMS else ""
+    return cut(asked, _MAX_REQUEST) if says_more and len(stems(asked)) >= _MIN_STEMS else ""

@@ -31,7 +31,7 @@ _MAX_WAIT_SECONDS = 300.0
 
 
 @dataclass
-class Ran:
+class RunSummary:
     """What came of it: what it cost, why it stopped early, and how many pairs the judge told nothing of."""
 
     usage: Usage = field(default_factory=Usage)
@@ -46,7 +46,7 @@ class EvalRun:
         self._store, self._plan, self._terms, self._judge = store, plan, terms, judge
         self._progress = progress
         self._id = plan.id
-        self.ran = Ran()
+        self.ran = RunSummary()
 
     def run(self) -> Found:
         """Run what is missing until all is in, the budget is spent or the model gives up; returns what it came to.

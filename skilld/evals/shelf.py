@@ -19,7 +19,7 @@ from skilld.clock import rfc3339
 from skilld.edit.from_file import operations_from
 from skilld.errors import SkilldError
 from skilld.evals.book import MOST_BYTES, PLACE, Case, added, read
-from skilld.evals.grow import Grown
+from skilld.evals.grow import GrownCases
 from skilld.files import read_plain, write_whole
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
@@ -110,7 +110,7 @@ def open_proposal(store: Store, place: Place) -> Proposal | None:
     return found[-1] if found else None
 
 
-def fresh(store: Store, place: Place, grown: Grown, known: Sequence[Kept]) -> list[tuple[str, Case]]:
+def fresh(store: Store, place: Place, grown: GrownCases, known: Sequence[Kept]) -> list[tuple[str, Case]]:
     """Return the grown cases that were never offered before, each with the proposal that it comes from."""
     seen = {*store.meta.get(_OFFERED, {}).get(str(place.skill.path), ()), *(_mark(one.case) for one in known)}
     return [(name, case) for name, case in grown.cases if _mark(case) not in seen]

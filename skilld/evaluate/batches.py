@@ -20,7 +20,7 @@ from skilld.errors import RetryError, SkilldError
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.stored import NoAnswerError
 from skilld.evaluate.turns import RANDOM, JudgedTurn, share
-from skilld.pipeline.documents import Loaded
+from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.text import fold
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
@@ -65,7 +65,7 @@ class Pipeline:
         self._unanswered = 0
         self._counting = threading.Lock()
 
-    def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded]) -> PipelineResult:
+    def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[TargetDocument]) -> PipelineResult:
         """Return what comes of redacted messages. Raises SkilldError if the back-end cannot be used at all."""
         for pause in (*_PAUSES, None):
             try:
@@ -98,13 +98,15 @@ class Pipeline:
         ]
 
 
-def in_memory(name: str, text: str, number: int = 1) -> Loaded:
+def in_memory(name: str, text: str, number: int = 1) -> TargetDocument:
     """Return a skill that is in no file, the `number`-th in use."""
     path = f"/skills/{name}/SKILL.md"
-    return Loaded(SkillRef(name, path), text.encode(), SkillDoc(number, name, path, text))
+    return TargetDocument(SkillRef(name, path), text.encode(), SkillDoc(number, name, path, text))
 
 
-def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded], redact: Redact) -> PipelineResult:
+def _judged(
+    backend: Backend, messages: Sequence[Message], skills: Sequence[TargetDocument], redact: Redact
+) -> PipelineResult:
     judge = Judge(backend, messages, skills, "", redact)
     try:
         verdict = judge.verdict()

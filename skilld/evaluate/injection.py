@@ -23,7 +23,7 @@ from skilld.evaluate.loader import GuardCase, Typed
 from skilld.evaluate.models import Quoting, longest_line, obedient
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
-from skilld.pipeline.documents import Loaded, load_skills
+from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.protocol import BatchJob, Source
 from skilld.skills import Places, find
 from skilld.types import Message, SkillRef
@@ -164,7 +164,7 @@ class Guard:
             )
         ]
 
-    def _read(self, text: str, carrier: Carrier | None) -> tuple[list[Message], list[Loaded]]:
+    def _read(self, text: str, carrier: Carrier | None) -> tuple[list[Message], list[TargetDocument]]:
         self._scene.play(text, carrier)
         adapter = ADAPTERS[AGENT]
         paths = [path for path in sorted(self._scene.store.rglob("*.jsonl")) if adapter.is_transcript(path)]

@@ -15,7 +15,7 @@ from typing import Any
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
 from skilld.effect.again import corrections
-from skilld.effect.asking import Shown, rule_key, with_matters, with_repeats
+from skilld.effect.asking import SessionExcerpt, rule_key, with_matters, with_repeats
 from skilld.effect.figures import wilson
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import heard, work_of
@@ -88,7 +88,7 @@ def repeats(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[Judge
             quotes = [Correction(key, 1.0, redact(quote)) for key, _, text in turns for quote in corrections(text)]
             session = PastSession("", "", "", "", 1.0, (path,), (), tuple(quotes), (*heard(quotes, [path], redact),))
             try:
-                found, answered = with_repeats(session, Shown(turns), make(), redact), True
+                found, answered = with_repeats(session, SessionExcerpt(turns), make(), redact), True
             except NoAnswerError:
                 found, answered = session, False
             told = {(one.turn, one.text) for one in found.repeats}
@@ -104,7 +104,7 @@ def matters(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[Judge
             asked, run, files = _work(pair.text)
             work = work_of(["\n".join((asked, *run))], files)
             session = PastSession("", "", "", "", 1.0, (path,), tuple(work), (), ())
-            shown = Shown((("0", 1.0, asked),), tuple(run), tuple(files))
+            shown = SessionExcerpt((("0", 1.0, asked),), tuple(run), tuple(files))
             key, answered = rule_key(pair.rule), True
             try:
                 session = with_matters(session, shown, make(), redact)

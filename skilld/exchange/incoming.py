@@ -301,7 +301,7 @@ _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class ImportedSkill:
     """A skill as it may be staged. `left_out` names the keys and files of it that do not come along."""
 
     draft: Draft
@@ -317,7 +317,7 @@ def incoming(
     *,
     name: str = "",
     kind: SkillKind | None = None,
-) -> Incoming:
+) -> ImportedSkill:
     """Return what a source's file comes to, under another name or as another kind where they are given.
 
     Raises SkilldError if it cannot be read or is no skill, RefusedError if it may not be proposed.
@@ -330,10 +330,10 @@ def incoming(
     draft = of_kind(draft, wanted) if wanted else draft
     judged = judge(draft, secrets)
     flags = (f"imported from {shown(source)}", *judged.flags)
-    return Incoming(draft, judged.text, flags, (*unknown, *found.beside))
+    return ImportedSkill(draft, judged.text, flags, (*unknown, *found.beside))
 
 
-def proposal(taken: Incoming, path: Path, at: str, tries: int) -> Proposal:
+def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
     """Return the open proposal that makes the skill at `path` (its SKILL.md to be), not staged yet.
 
     `tries` counts the proposals there were for this path. The time is no part of the id: an import that was killed
@@ -407,7 +407,7 @@ def place(
     return path
 
 
-def alike(taken: Incoming, texts: Mapping[str, str]) -> tuple[str, ...]:
+def alike(taken: ImportedSkill, texts: Mapping[str, str]) -> tuple[str, ...]:
     """Return a flag where one of the person's skills, given as name -> text, is for the same task."""
     mine = [described(name, name, text) for name, text in texts.items()]
     match = best(described("", taken.draft.name, taken.text), mine)

@@ -23,8 +23,8 @@ from skilld.text import cut, fold, safe_text
 BUDGET = 1500  # tokens of a block, at four characters each: what every session of every agent pays for it
 _INLINE = 600  # tokens of it that rules may take
 _FEW = 6  # rules: more are a document of their own
-_LONGEST = 240  # characters of a rule
-_MOST_LINES, _MOST_RULES = 300, 100  # of a file and of a skill that are compared with each other
+_MAX_LENGTH = 240  # characters of a rule
+_MAX_LINES, _MAX_RULES = 300, 100  # of a file and of a skill that are compared with each other
 _MAX_DESCRIPTION = 300  # characters
 # What Markdown, HTML or an agent would act on: a description is shown, never obeyed.
 _ACTIVE = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
@@ -43,7 +43,7 @@ _FILES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedSkill:
     """A skill, its text, and the rules that it consists of: none where it says more than a few rules."""
 
     skill: Skill
@@ -70,24 +70,24 @@ class SkillList:
     left_out: tuple[Skill, ...] = ()
 
 
-def listed(skill: Skill, text: str, files: Collection[Path]) -> Listed:
+def listed(skill: Skill, text: str, files: Collection[Path]) -> ListedSkill:
     """Return a skill with its rules, from the text of its SKILL.md and all that lies in its folder."""
-    return Listed(skill, text, _rules_alone(text) if len(files) == 1 else ())
+    return ListedSkill(skill, text, _rules_alone(text) if len(files) == 1 else ())
 
 
-def conflicts(own: str, skills: Iterable[Listed]) -> list[Conflict]:
+def conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
     """Return what skills say against the text of an instruction file, whose managed block does not count."""
-    lines = list(islice(rules(own), _MOST_LINES))
+    lines = list(islice(rules(own), _MAX_LINES))
     return [
         Conflict(line.line, line.text, str(one.skill.path), rule.line, rule.text)
         for one in skills
-        for rule in islice(rules(one.text), _MOST_RULES)
+        for rule in islice(rules(one.text), _MAX_RULES)
         for line in lines
         if contradicts_plainly(rule.words, line.words)
     ]
 
 
-def skill_list(skills: Sequence[Listed], project: Path, budget: int = BUDGET) -> SkillList:
+def skill_list(skills: Sequence[ListedSkill], project: Path, budget: int = BUDGET) -> SkillList:
     """Return the block for the skills of a project, in their order; what would cost more than `budget` is left out."""
     left = budget - ESTIMATE.count(_HEAD + _RULES + _FILES)
     room = min(_INLINE, left)
@@ -111,7 +111,7 @@ def skill_list(skills: Sequence[Listed], project: Path, budget: int = BUDGET) ->
     return SkillList("".join([_HEAD, *parts]) if parts else "", tuple(left_out))
 
 
-def _inline(one: Listed) -> str:
+def _inline(one: ListedSkill) -> str:
     return "".join([f"- {_title(one.skill)}\n", *(f"  - {rule}\n" for rule in one.rules)])
 
 
@@ -142,7 +142,7 @@ def _rules_alone(text: str) -> tuple[str, ...]:
             if section.level > 1 and section.heading.strip().casefold() not in _SAYS_NOTHING:
                 told.add(section.heading)
             found.append(fold(block.text))
-    fit = all(len(rule) <= _LONGEST and safe_text(rule) == rule and not _UNFIT.search(rule) for rule in found)
+    fit = all(len(rule) <= _MAX_LENGTH and safe_text(rule) == rule and not _UNFIT.search(rule) for rule in found)
     if told or not fit or len(found) > _FEW:
         return ()
     return tuple(found) if _passes(found) else ()

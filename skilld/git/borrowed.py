@@ -37,7 +37,7 @@ _HEAD = re.compile(r"ref: (refs/heads/\S+)\tHEAD")
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class RemoteRefs:
     """What a remote has: its refs, and the branch that its HEAD names (empty: none)."""
 
     refs: Mapping[str, str]
@@ -53,7 +53,7 @@ class Push:
     old: str
 
 
-class Borrowed:
+class BorrowedRepo:
     """The repository in `folder`, made where it is not there.
 
     `common_dir` is the git directory it borrows from, None where it borrows nothing.
@@ -74,7 +74,7 @@ class Borrowed:
                 shutil.copyfile(common_dir / "shallow", folder / "shallow")
         self.git = Git(folder, git_dir=folder, algorithm=algorithm)
 
-    def listed(self, address: str, patterns: Sequence[str]) -> Listed:
+    def listed(self, address: str, patterns: Sequence[str]) -> RemoteRefs:
         """Return what `address` has of these refs. Raises GitFailedError with git's own words."""
         result = self._remote("ls-remote", "--symref", "--", address, "HEAD", *patterns)
         if result.status != 0:
@@ -85,7 +85,7 @@ class Borrowed:
                 refs[row[2]] = row[1]
             elif head := _HEAD.fullmatch(line):
                 default = head[1]
-        return Listed(refs, default)
+        return RemoteRefs(refs, default)
 
     def fetch(self, address: str, refs: Mapping[str, str], *, most: int = 0, seconds: float = SECONDS) -> Result:
         """Fetch refs of the remote to refs here (theirs -> ours), and return what came of it.

@@ -22,7 +22,7 @@ from skilld.files import read_plain
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.objects import identity, person_at
-from skilld.git.repo import Place, Repo, Tracked, find, find_absent, open_place, open_repo, refuse_occupied
+from skilld.git.repo import Place, Repo, TrackedFile, find, find_absent, open_place, open_repo, refuse_occupied
 from skilld.git.run import Git, PersonGit, object_id, once
 from skilld.git.staging_branch import STAGING
 
@@ -167,7 +167,7 @@ def open_any(address: Path, folder: Path | None) -> Repo:
     return _as_found(_place(root, address), None)
 
 
-def track(path: Path, folder: Path | None, *, new: bool = False) -> Tracked:
+def track(path: Path, folder: Path | None, *, new: bool = False) -> TrackedFile:
     """Return where git tracks the skill at `path`; where it does not, take it into the repository of its root.
 
     `new` is for one that is to be made. Without a `folder` for such repositories NotTrackedError is raised as by
@@ -181,7 +181,7 @@ def track(path: Path, folder: Path | None, *, new: bool = False) -> Tracked:
     return take_in(path, folder, new=new)
 
 
-def look(path: Path, folder: Path) -> Tracked:
+def look(path: Path, folder: Path) -> TrackedFile:
     """Return where the skill at `path` is tracked, by git or in a repository of ours. Writes nothing.
 
     Raises as `skilld.git.repo.find` where neither holds it.
@@ -197,10 +197,10 @@ def look(path: Path, folder: Path) -> Tracked:
         entry = tree.entry(repo.git, repo.head, relpath)
         if entry is None:
             raise
-    return Tracked(repo, relpath, entry)
+    return TrackedFile(repo, relpath, entry)
 
 
-def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
+def take_in(path: Path, folder: Path, *, new: bool = False) -> TrackedFile:
     """Return the skill at `path` (a real one) in the repository of its root, made if need be, as it is found now.
 
     A `new` one may be absent, and its root with it.
@@ -226,7 +226,7 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
         where = f"in skilld's repository for {root}"
         cause = f"{busy} is in progress {where}" if busy else f"the branch checked out {where} has no {relpath}"
         raise RepoRefusedError("Cannot edit this file", cause)
-    return Tracked(repo, relpath, entry)
+    return TrackedFile(repo, relpath, entry)
 
 
 def person_git(repo: Repo, removed: Mapping[str, str]) -> PersonGit:

@@ -78,7 +78,7 @@ class Repo:
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class TrackedFile:
     """A SKILL.md in HEAD of its repository: `relpath` with forward slashes below the top level.
 
     `entry` is None for one that is to be made (`skilld.git.repo`).
@@ -98,7 +98,7 @@ def open_repo(folder: Path) -> Repo:
     return open_place(locate(folder))
 
 
-def find(path: Path) -> Tracked:
+def find(path: Path) -> TrackedFile:
     """Return the repository that tracks the skill at `path`, and where in it.
 
     `path` must be the real path of the file: a link anywhere in it is refused. Raises as `open_repo`, and
@@ -110,7 +110,7 @@ def find(path: Path) -> Tracked:
     return found
 
 
-def find_in(folder: Path, path: Path) -> Tracked:
+def find_in(folder: Path, path: Path) -> TrackedFile:
     """Return where `path` is in the repository around `folder`, one of its parents, be it in HEAD or not.
 
     Raises as `find`, but for a file that HEAD does not hold.
@@ -127,7 +127,7 @@ def find_in(folder: Path, path: Path) -> Tracked:
         raise RepoRefusedError("Cannot edit this file", f"{relpath} is not a regular file in {place.toplevel}")
     if filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
         raise NotTrackedError("filtered", f"a git filter changes {relpath} when git stores it")
-    return Tracked(repo, relpath, found)
+    return TrackedFile(repo, relpath, found)
 
 
 def open_place(place: Place, *, private: bool = False) -> Repo:
@@ -349,7 +349,7 @@ def _is_work_tree(git_dir: Path, toplevel: Path) -> bool:
     return bool(value) and Path(os.path.realpath(git_dir / value)) == toplevel
 
 
-def find_absent(path: Path) -> Tracked:
+def find_absent(path: Path) -> TrackedFile:
     """Return the repository that would track a new skill at `path`, and where in it.
 
     `path` must be a real one as far as it exists. Where HEAD holds a file there, that is its entry. Raises

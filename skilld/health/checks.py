@@ -12,7 +12,19 @@ from skilld.classify.backends.choose import UNANSWERED
 from skilld.clock import ago, seconds
 from skilld.context import Context, Scope, contradictions, loaded_twice
 from skilld.files import in_shell
-from skilld.health.values import Agent, Blocked, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble, Verdict
+from skilld.health.values import (
+    Agent,
+    BlockedWork,
+    Check,
+    Counts,
+    Daemon,
+    Disk,
+    Machine,
+    Model,
+    Service,
+    Trouble,
+    Verdict,
+)
 from skilld.service.values import ServiceState
 from skilld.text import counted
 from skilld.types import Cause
@@ -418,7 +430,7 @@ def _name(path: str) -> str:
     return Path(path).name
 
 
-def blocked(found: Sequence[Blocked]) -> list[Check]:
+def blocked(found: Sequence[BlockedWork]) -> list[Check]:
     """Return one check for each thing that is in the way, and one for each kind of which there is none."""
     checks = []
     for cause, (name, names) in _NAMES.items():
@@ -432,7 +444,7 @@ def blocked(found: Sequence[Blocked]) -> list[Check]:
     return checks
 
 
-def _detail(one: Blocked) -> str:
+def _detail(one: BlockedWork) -> str:
     told = one.detail if one.place in one.detail else f"{one.place}: {one.detail}"
     waiting = counted(one.batches, "batch", "batches")
     state = f"{waiting} waiting for it" if one.waits else f"{waiting} blocked by it"
@@ -441,7 +453,7 @@ def _detail(one: Blocked) -> str:
     return f"{told}; {state}; {counted(one.kept, 'learning')} kept"
 
 
-def _remedy(one: Blocked) -> str:
+def _remedy(one: BlockedWork) -> str:
     if one.cause == Cause.TRANSCRIPT:
         return (
             f"Restore the file. skilld will then retry by itself; {_AGAIN}"

@@ -23,7 +23,7 @@ from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
 from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
-from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
+from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.drift import drifts
 from skilld.paths import Places, check_private
@@ -222,7 +222,7 @@ def _asked(
 _TOLD_SECONDS = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
 
 
-def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked]:
+def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[BlockedWork]:
     """Yield what is in the way of batches (newest first), once by cause and place; `now` is a Unix time."""
     groups: dict[tuple[Cause, str], list[tuple[StoredBatch, Obstacle]]] = {}
     for batch in batches:
@@ -230,7 +230,7 @@ def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked]:
             groups.setdefault((batch.obstacle.cause, batch.obstacle.place), []).append((batch, batch.obstacle))
     for (cause, place), found in groups.items():
         newest, obstacle = found[0]
-        yield Blocked(
+        yield BlockedWork(
             cause=cause.value,
             place=place,
             detail=newest.detail,

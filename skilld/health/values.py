@@ -48,7 +48,7 @@ class Disk:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class BlockedWork:
     """What keeps batches from being judged, or proposals from being written.
 
     `cause` is one of skilld.types.Cause, `place` a path, `waits` whether it is tried again by itself, `kept` how many
@@ -191,6 +191,6 @@ class Facts:
     spent: str | None
     notices: str | None
     counts: Counts | None  # None where the database cannot be read
-    blocked: tuple[Blocked, ...] = ()
+    blocked: tuple[BlockedWork, ...] = ()
     opposed: tuple[str, ...] = ()  # open proposals, each with what says otherwise
     drift: tuple[str, ...] = ()  # what clients' new versions write that is other, each with a sample's shape

@@ -24,7 +24,7 @@ SCHEME = "checkpoints://"
 _REFS = "refs/heads/entire/checkpoints", "refs/remotes/*/entire/checkpoints/*", "refs/entire/checkpoints"
 _FILE = re.compile(r"((?:.*/)?\d+)/(metadata\.json|full\.jsonl(?:\.\d{3})?)")
 _ABOUT = "metadata.json"
-_MOST_ABOUT = 1 << 20  # bytes
+_MAX_ABOUT = 1 << 20  # bytes
 _ID = re.compile(r"[\w.-]{1,100}")
 
 
@@ -123,7 +123,7 @@ def _parts(git: Git) -> Iterator[_Part]:
 
 
 def _abouts(git: Git, oids: Sequence[str]) -> Iterator[dict[str, object]]:
-    fit = {oid for oid, _, size in objects.sizes(git, oids) if 0 <= size <= _MOST_ABOUT}
+    fit = {oid for oid, _, size in objects.sizes(git, oids) if 0 <= size <= _MAX_ABOUT}
     found = {one.oid: one.data for one in objects.read(git, sorted(fit)) if one is not None}
     for oid in oids:
         try:

@@ -19,13 +19,13 @@ from typing import Any
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter, mapping, short, string
 from skilld.agents.declared import Record
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.tools import record_reader
 from skilld.ingest.explain import kind_of, shape_of
 from skilld.ingest.source import source_of
 from skilld.types import RawLine
 
-_MOST_BYTES = 1 << 20  # of one session, from its start
+_MAX_BYTES = 1 << 20  # of one session, from its start
 _VERSIONS, _KINDS, _FILES, _SAMPLES = 3, 100, 200, 3  # that are kept of each agent
 _SHARE = 0.05
 _RECORDS, _SESSIONS = 30, 3  # fewer tell nothing
@@ -106,13 +106,13 @@ def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:
             kind = kind_of(record)[:200]
             found.counts[kind] += 1
             found.records += 1
-            is_strange = isinstance(adapter, Declared) and not any(
+            is_strange = isinstance(adapter, DeclaredAdapter) and not any(
                 adapter.format.kinds_of(adapter.format.shape(record))
             )
             found.strange += is_strange
             if kind not in found.samples and (is_strange or len(found.samples) < _KINDS):
                 found.samples[kind] = shape_of(record)
-        if size >= _MOST_BYTES:
+        if size >= _MAX_BYTES:
             break
     found.within = Counter(dict.fromkeys(found.counts, 1))
     return version, found
@@ -127,7 +127,7 @@ def version_of(path: Path, adapter: Adapter) -> str:
         if isinstance(item, RawLine):
             size += len(item.data)
             found = next((version for record, _ in records(item) if (version := version_in(record))), "")
-            if found or size >= _MOST_BYTES:
+            if found or size >= _MAX_BYTES:
                 return found
     return ""
 
@@ -204,7 +204,7 @@ def _unknown(agent: str, kind: str) -> bool:
         place, _, found = mark.partition("=")
         top, _, below = place.partition(".")
         record = {**record, top: {**mapping(record.get(top)), below: found} if below else found}
-    return isinstance(adapter, Declared) and not any(adapter.format.kinds_of(record))
+    return isinstance(adapter, DeclaredAdapter) and not any(adapter.format.kinds_of(record))
 
 
 def _gone(agent: str, version: str, now: Kinds, before: Kinds) -> Iterator[Drift]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from skilld.agents.base import Adapter
 from skilld.agents.declared import ANY, NONE, Kind, Take, When
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.tools import record_reader
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of
@@ -28,7 +28,7 @@ _MAX_KEYS, _MAX_DEPTH = 40, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class RecordExplanation:
     """One record: where it stands, what kind it is, what it was taken for, why, and its shape where nobody knows it."""
 
     span: Span
@@ -43,7 +43,7 @@ class Explained:
         return {**place, "kind": self.kind, "taken_for": list(self.taken), "why": self.why, "shape": self.shape}
 
 
-def explain(path: Path, adapter: Adapter) -> Iterator[Explained]:
+def explain(path: Path, adapter: Adapter) -> Iterator[RecordExplanation]:
     """Yield what was made of each record of a transcript, in order. Raises OSError if it cannot be read."""
     parser = adapter.parser(path)
     side_files.tell(parser, path, adapter.INFO)
@@ -64,18 +64,20 @@ def explain(path: Path, adapter: Adapter) -> Iterator[Explained]:
     yield from (_explained(span, record, given.get(span.start, []), adapter) for span, record in places)
 
 
-def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event], adapter: Adapter) -> Explained:
+def _explained(
+    span: Span, record: Mapping[str, Any] | None, events: list[Event], adapter: Adapter
+) -> RecordExplanation:
     taken = tuple(dict.fromkeys(map(_words, events)))
     if record is None:
-        return Explained(span, "", taken or ("nothing",), "it is not a JSON object")
+        return RecordExplanation(span, "", taken or ("nothing",), "it is not a JSON object")
     reasons = [_REASONS[event.reason] for event in events if isinstance(event, Ignored) and event.reason in _REASONS]
-    if not isinstance(adapter, Declared):
+    if not isinstance(adapter, DeclaredAdapter):
         why = reasons[0] if reasons else "" if taken else "its adapter does not read it as a turn, reply or skill"
-        return Explained(span, kind_of(record), taken or ("nothing",), why)
+        return RecordExplanation(span, kind_of(record), taken or ("nothing",), why)
     shaped = adapter.format.shape(record)
     kinds = list(adapter.format.kinds_of(shaped))
     if not kinds:
-        return Explained(
+        return RecordExplanation(
             span,
             kind_of(shaped),
             ("an unknown kind",),
@@ -84,7 +86,7 @@ def _explained(span: Span, record: Mapping[str, Any] | None, events: list[Event]
         )
     kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _USE in taken]
     names = taken or tuple(dict.fromkeys(kind.take.value for kind in kinds))
-    return Explained(span, kind_of(shaped), names, "; ".join([*map(_why, kinds), *reasons[:1]]))
+    return RecordExplanation(span, kind_of(shaped), names, "; ".join([*map(_why, kinds), *reasons[:1]]))
 
 
 _USE = Take.SKILL.value

@@ -15,7 +15,7 @@ from skilld.files import FileFacts
 from skilld.ingest import side_files
 from skilld.ingest.discover import FileStates, Folders, Root, is_text, transcripts
 from skilld.ingest.record import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
-from skilld.ingest.source import Cursor, Look, Source, source_of
+from skilld.ingest.source import Cursor, Source, TranscriptRead, source_of
 from skilld.logs import get_logger
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
@@ -55,7 +55,7 @@ class Follower:
         if first_start:
             with store.transaction():
                 store.meta.set(INSTALLED_AT, now)
-                self.take_up_from_the_end()
+                self.skip_to_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
         for agent, path, read_until, size, mtime in self._rows.positions():
             if read_until >= size or (agent in ADAPTERS and ADAPTERS[agent].INFO.gather):  # whose positions are numbers
@@ -71,7 +71,7 @@ class Follower:
         """The newest transcripts of roots whose sessions have folders of their own, as the last sweep found them."""
         return self._folders.newest
 
-    def take_up_from_the_end(self) -> None:
+    def skip_to_end(self) -> None:
         """Follow every transcript that is not known yet from where it ends now. Call it in a transaction."""
         for agent, path, facts in self._transcripts():
             self._rows.add_file(agent, str(path), facts, baseline=_source(agent).end(path, facts))
@@ -89,7 +89,7 @@ class Follower:
 
         With a Unix time, folders in which nothing happened since are passed over (see folders.py).
         """
-        return self.take_up_all(self._changed(quiet_since))
+        return self.read_all_new(self._changed(quiet_since))
 
     def _changed(self, quiet_since: float | None) -> Iterator[tuple[str, Path]]:
         yield from [(agent, Path(name)) for name, agent in self._again.items()]
@@ -105,7 +105,7 @@ class Follower:
                 else:
                     self.unreadable[str(path)] = _NO_TEXT
 
-    def take_up_all(self, files: Iterable[tuple[str, Path]]) -> int:
+    def read_all_new(self, files: Iterable[tuple[str, Path]]) -> int:
         """Read what is new in files, many looks to a transaction. Returns the number of new turns."""
         known = self._recording.new
         rest = iter(files)
@@ -126,9 +126,9 @@ class Follower:
                 raise
         return self._recording.new - known
 
-    def take_up(self, agent: str, path: Path) -> int:
+    def read_new(self, agent: str, path: Path) -> int:
         """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
-        return self.take_up_all([(agent, path)])
+        return self.read_all_new([(agent, path)])
 
     def backfill(self, days: float, now: float, *, known: bool = True) -> int:
         """Have files that grew in the last `days` read from their start, be they `known` or not. Returns how many."""
@@ -243,7 +243,7 @@ class Follower:
                 return self._rows.file(str(path))
         return None
 
-    def _keep(self, followed: OpenFile, path: Path, look: Look) -> None:
+    def _keep(self, followed: OpenFile, path: Path, look: TranscriptRead) -> None:
         """Read and keep what a look shows of a file."""
         file = followed.file
         if look.restarted:

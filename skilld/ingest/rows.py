@@ -129,7 +129,7 @@ OVERLAP = 10_000  # milliseconds
 # Of what was there before skilld only this much is read, for the skills of sessions that go on.
 LOOK_BACK = 7 * 86_400_000  # milliseconds
 # Seconds that reading may take, should somebody have made a database to keep us: what is new, all of it.
-_LONGEST_NEW, _LONGEST_WHOLE = 10.0, 100.0
+_MAX_NEW_LENGTH, _MAX_WHOLE_LENGTH = 10.0, 100.0
 # What one look takes: a part of a long history, and not long. The rest is read by the next look, at once.
 _MAX_RECORDS = 2000  # records
 _WHILE = 0.2  # seconds
@@ -188,7 +188,7 @@ def facts(path: Path) -> FileFacts:
 
 def newest(path: Path, queries: Sequence[Query]) -> int:
     """Return the position behind the newest record; 0 if there is none. Raises OSError as `read` does."""
-    with opened(path, queries, _LONGEST_NEW) as (db, query, _):
+    with opened(path, queries, _MAX_NEW_LENGTH) as (db, query, _):
         (position,) = db.execute(query.newest).fetchone()
         return int(position or 0) + 1 if isinstance(position, int) else 0
 
@@ -200,7 +200,7 @@ def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budg
     of it moves the cursor.
     """
     seen = facts(path)  # before it is read: what comes meanwhile is a change
-    with opened(path, queries, _LONGEST_NEW) as (db, query, note):
+    with opened(path, queries, _MAX_NEW_LENGTH) as (db, query, note):
         known = cursor is not None and (cursor.dev, cursor.ino) in {(seen.st_dev, seen.st_ino), (0, 0)}
         since, row = (cursor.offset, cursor.row) if cursor is not None and known else (0, None)
         (last_row,) = db.execute(query.last_row).fetchone()
@@ -223,7 +223,7 @@ def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budg
 
 def whole(path: Path, queries: Sequence[Query], session: str | None = None) -> Iterator[RawLine | Span]:
     """Yield all records, or those of one session, in order. Raises as `read` does."""
-    with opened(path, queries, _LONGEST_WHOLE) as (db, query, _):
+    with opened(path, queries, _MAX_WHOLE_LENGTH) as (db, query, _):
         for position, key in _index(db, query, 0, session=session):
             yield _record(db, query, position, key)
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from skilld.agents.base import AgentInfo, Consulting, Listener, Parser, mapping, string
-from skilld.agents.wrapped import Expanding, Lookup
+from skilld.agents.base import AgentInfo, ConsultingParser, Listener, Parser, mapping, string
+from skilld.agents.wrapped import ExpandingParser, Lookup
 from skilld.files import read_plain
 
 # The prompt templates that a session could call: of a transcript and a folder the texts of the template files.
@@ -100,11 +100,11 @@ _MAX_PROMPT_LOG = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entr
 
 def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
     """Hand the list and the templates that belong to the transcript at `path` to its parser, if that wants them."""
-    if isinstance(parser, Consulting):
+    if isinstance(parser, ConsultingParser):
         parser.consult(lambda place: _bytes_at(place, path, environment))
     if (info.typed_list or info.typed_place) and isinstance(parser, Listener):
         parser.listen(read(path, info, environment))
-    if isinstance(parser, Expanding):
+    if isinstance(parser, ExpandingParser):
         places = (_place(place, path, environment) for place in info.templates)
         parser.know(lookup(filter(None, places), info))
 

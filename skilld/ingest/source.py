@@ -26,7 +26,7 @@ Cursor = tail.Cursor | RowCursor | GatheredCursor
 _LOG = "-wal"
 
 
-class Look(Protocol):
+class TranscriptRead(Protocol):
     """What one look at a transcript gives: iterate over `parts` once, then ask for the rest."""
 
     @property
@@ -84,7 +84,7 @@ class Source(Protocol):
     def cursor(self, stored: Mapping[str, Any] | None, baseline: int) -> Cursor | None:
         """Return a stored cursor, or the one to begin with where what stood before `baseline` does not count."""
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
+    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
         """Look at what is new behind `cursor`."""
 
     def session(self, record: RawLine) -> str | None:
@@ -133,7 +133,7 @@ class Lines:
         del baseline
         return tail.Cursor(**stored) if stored else None
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
+    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
         """Open the file for the new complete lines."""
         return tail.look(path, cursor if isinstance(cursor, tail.Cursor) else None)
 
@@ -197,7 +197,7 @@ class Rows:
             return RowCursor(**stored)
         return RowCursor(0, 0, max(0, baseline - rows.LOOK_BACK)) if baseline else None
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
+    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
         """Read the new records; the database is closed before anything is made of them."""
         return nullcontext(rows.read(path, cursor if isinstance(cursor, RowCursor) else None, self.queries))
 
@@ -256,7 +256,7 @@ class Sessions:
         del baseline
         return GatheredCursor(**stored) if stored else None
 
-    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
+    def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
         """Gather what is new."""
         known = cursor if isinstance(cursor, GatheredCursor) else None
         return nullcontext(gathered.look(path, known, self.gather))

@@ -49,7 +49,7 @@ class UnreadableError(OSError):
 
 
 @dataclass
-class Look:
+class FileRead:
     """One look at a file: iterate over `parts` once, then ask for the `cursor`.
 
     `restarted` says that the given cursor belonged to another file. `overlong` are the lines over MAX_LINE, whether
@@ -117,14 +117,14 @@ def opened(path: Path) -> Iterator[int]:
 
 
 @contextmanager
-def look(path: Path, cursor: Cursor | None) -> Iterator[Look]:
+def look(path: Path, cursor: Cursor | None) -> Iterator[FileRead]:
     """Open a file for a look at what is new behind `cursor` (None: from the start); raises as `opened` does."""
     with opened(path) as fd:
         facts = os.fstat(fd)
         same = cursor is not None and _is_same(fd, facts, cursor)
         start = cursor.offset if cursor is not None and same else 0
         restarted = cursor is not None and not same
-        yield Look(fd, facts.st_size, facts.st_mtime, restarted, (facts.st_dev, facts.st_ino), start)
+        yield FileRead(fd, facts.st_size, facts.st_mtime, restarted, (facts.st_dev, facts.st_ino), start)
 
 
 def _is_same(fd: int, facts: os.stat_result, cursor: Cursor) -> bool:

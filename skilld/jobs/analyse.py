@@ -12,22 +12,22 @@ from typing import TypeVar
 from skilld.classify.backends import OFFLINE, AwayError, Backend, Spec, make
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.verify import Checked, Verdict
+from skilld.classify.verify import Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.kept import learning, learnings_of
 from skilld.jobs.placing import JobPlaces, find_own, find_places, is_persons, seen
 from skilld.pipeline import messages as conversation
-from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_opt_out, standing_instructions
-from skilld.pipeline.edits import Composed
+from skilld.pipeline.documents import UNREADABLE, TargetDocument, load_skills, session_opt_out, standing_instructions
+from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.proposals import lessons
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import Analyse, Away, BatchResult, Blame, NewLearning, Remake, Support
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE
-from skilld.targets.route import Routed, ordered_file
+from skilld.targets.route import RoutedBackend, ordered_file
 from skilld.text import sentences
 from skilld.types import (
     Cause,
@@ -212,7 +212,7 @@ class Analysis:
         """Say what is in the way: what is met first."""
         self._cause = self._cause or Blame(what, place, remedy)
 
-    def _new(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
+    def _new(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
         new = []
         path, session = loaded.ref.path, self._batch.session_id
         for item in checked:
@@ -230,7 +230,9 @@ class Analysis:
                 new.append(replace(item, update=replace(item.update, change=rest)))
         return new
 
-    def _edited(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> tuple[Proposal, Composed] | None:
+    def _edited(
+        self, judge: Judge, loaded: TargetDocument, checked: Sequence[VerifiedUpdate]
+    ) -> tuple[Proposal, CheckedEdit] | None:
         try:
             composed = judge.edit(loaded, checked)
         except RetryError:
@@ -247,7 +249,7 @@ class Analysis:
         return None
 
     def _with_contradictions(
-        self, proposal: Proposal, composed: Composed, loaded: Loaded, made: Container[str]
+        self, proposal: Proposal, composed: CheckedEdit, loaded: TargetDocument, made: Container[str]
     ) -> list[Proposal]:
         """Return a proposal with what the agent loads that says the opposite, and those that change it elsewhere.
 
@@ -307,7 +309,7 @@ class Analysis:
         self._if_given_up += learnings_of(proposal, str(error), for_now=True)
         return error
 
-    def _proposal(self, loaded: Loaded, composed: Composed) -> Proposal:
+    def _proposal(self, loaded: TargetDocument, composed: CheckedEdit) -> Proposal:
         updates = [item.update for item in composed.checked]
         batch = self._batch.batch
         return Proposal(
@@ -346,9 +348,9 @@ class Analysis:
         if self._backend.name == OFFLINE:
             overlaid = [one.doc for one in found.overlaid.values()]
             refs = {one.doc.number: one.ref for one in found.files}
-            self._backend = Routed(self._backend, refs, overlaid, found.subjects)
+            self._backend = RoutedBackend(self._backend, refs, overlaid, found.subjects)
 
-    def _own(self, named: Loaded) -> Loaded | None:
+    def _own(self, named: TargetDocument) -> TargetDocument | None:
         """Return the file for words on how the agent speaks to the person that were meant for `named`.
 
         That is their own for all projects, unless `named` is theirs already; none if they have none.
@@ -389,7 +391,7 @@ class Analysis:
             learned=(*verdict.learned, *kept),
         )
 
-    def _ripe(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
+    def _ripe(self, checked: Sequence[VerifiedUpdate], loaded: TargetDocument) -> list[VerifiedUpdate]:
         """Return what may be proposed now: a file is made for what was said in two sessions, or by order."""
         ruling = loaded.ref.kind is TargetKind.RULES and self._places is not None and self._places.may_be_made
         if not loaded.ref.absent or ruling:
@@ -418,7 +420,7 @@ class Analysis:
         if (found := places.where(line)) is None:
             return None
         ref, number = found
-        blank = self._proposal(Loaded(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))
+        blank = self._proposal(TargetDocument(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))
         name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
         note, at = f"{ref.name}:{number} already says this", self._job.closed_at
         return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
@@ -456,8 +458,8 @@ def _is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no system takes
 
 
-def _unedited(update: Update) -> Composed:
-    return Composed((), b"", (), (Checked(update),))
+def _unedited(update: Update) -> CheckedEdit:
+    return CheckedEdit((), b"", (), (VerifiedUpdate(update),))
 
 
 Judged = TypeVar("Judged", Analyse, Remake)

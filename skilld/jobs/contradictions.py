@@ -13,22 +13,22 @@ from posixpath import basename
 from skilld.classify.contradiction import topic
 from skilld.classify.offline.placement import replacement
 from skilld.classify.talk import is_about_talk, is_of_project
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context, LoadedFile, Scope
 from skilld.context.contradictions import Rule, contradicted_rules, rules
 from skilld.context.values import within
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.jobs.placing import JobPlaces
-from skilld.pipeline.documents import Loaded, load_skills
+from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.pipeline.edits import check
 from skilld.targets.places import NAMES, why_unfit
 from skilld.targets.scopes import scopes
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
 
-_MOST = 6  # lines that are named
-_LONGEST = 300  # characters of a line that is named
+_MAX = 6  # lines that are named
+_MAX_LENGTH = 300  # characters of a line that is named
 _NEVER = {Scope.MANAGED: "a managed policy file", Scope.MEMORY: "the agent's own memory"}
 
 
@@ -51,11 +51,11 @@ class _Text:
 
 
 def find_contradictions(
-    checked: Sequence[Checked],
-    target: Loaded,
+    checked: Sequence[VerifiedUpdate],
+    target: TargetDocument,
     after: str,
     around: JobPlaces,
-    skills: Sequence[Loaded],
+    skills: Sequence[TargetDocument],
     *,
     allowed: Collection[TargetKind],
     typed: str,
@@ -75,14 +75,14 @@ def find_contradictions(
     own = _Text(target.ref.path, left, "an uncommitted line in this file", None)
     for text in (own, *_skills(skills, updates), *_files(around, target.ref, updates)):
         conflicts += [
-            ContradictingLine(text.path, rule.line, cut(redact(fold(rule.text)), _LONGEST), text.whose)
+            ContradictingLine(text.path, rule.line, cut(redact(fold(rule.text)), _MAX_LENGTH), text.whose)
             for rule in text.against
         ]
         personal = text.ref is not None and text.ref.kind is TargetKind.PERSONAL
         if text.ref and text.ref.kind in allowed and (beyond if personal else not talk):
             operations = _agreeing(updates, text.ref, typed, redact)
             edits += [(text.ref, operations)] if operations else []
-    return Contradictions(tuple(conflicts[:_MOST]), tuple(edits))
+    return Contradictions(tuple(conflicts[:_MAX]), tuple(edits))
 
 
 def _against(updates: Sequence[Update], text: str, first: int) -> tuple[Rule, ...]:
@@ -91,7 +91,7 @@ def _against(updates: Sequence[Update], text: str, first: int) -> tuple[Rule, ..
     return tuple(rule for rule in found if not scopes(rule.words))
 
 
-def _skills(skills: Sequence[Loaded], updates: Sequence[Update]) -> Iterator[_Text]:
+def _skills(skills: Sequence[TargetDocument], updates: Sequence[Update]) -> Iterator[_Text]:
     for one in skills:
         against = _against(updates, one.doc.text, 1)
         yield _Text(one.ref.path, against, "another skill in use", one.ref if against else None)
@@ -141,14 +141,14 @@ def _agreeing(
     loaded, _ = load_skills([ref])
     operations: list[Operation] = []
     for update in updates if loaded else ():
-        for _ in range(_MOST):
+        for _ in range(_MAX):
             try:
                 text = apply(loaded[0].data, operations) if operations else loaded[0].data
                 now = replace(loaded[0], data=text, doc=replace(loaded[0].doc, text=text.decode("utf-8-sig")))
                 step = replacement(update.change, now.doc.text)
                 if step is None or not _is_one_in_other(topic(update.change), topic(step.anchor)):
                     break
-                check([step], [Checked(replace(update, kind=Kind.CHANGE_STEP))], now, typed, redact)
+                check([step], [VerifiedUpdate(replace(update, kind=Kind.CHANGE_STEP))], now, typed, redact)
                 apply(loaded[0].data, [*operations, step])
             except SkilldError:
                 break

@@ -16,7 +16,7 @@ from skilld.classify.partial import WindowResult, WindowUpdate
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import ProcessorTimeError, processor_time
-from skilld.pipeline.documents import Loaded, load_skills
+from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.pipeline.judge import Judge, Redact
 from skilld.protocol import PROCESSOR_SECONDS, Distil, Extend, ExtensionResult, Price, PriceResult, Result
 from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
@@ -55,7 +55,7 @@ def _about(
     backend: Backend, skill: SkillDoc, messages: Sequence[Message], redact: Redact
 ) -> tuple[tuple[WindowUpdate, ...], int]:
     """Return what a window came to, and how much was left out."""
-    judge = Judge(backend, list(messages), [Loaded(SkillRef(skill.name, ""), b"", skill)], "", redact)
+    judge = Judge(backend, list(messages), [TargetDocument(SkillRef(skill.name, ""), b"", skill)], "", redact)
     verdict = judge.verdict()
     return tuple(_said(update, messages) for update in _wanted(verdict)), _left_out(judge, verdict)
 

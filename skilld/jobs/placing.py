@@ -10,10 +10,10 @@ from posixpath import basename, dirname
 
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import is_same
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context, LoadedFile, Scope
 from skilld.ingest.discover import skill_places
-from skilld.pipeline.documents import Loaded, is_own, load_skills
+from skilld.pipeline.documents import TargetDocument, is_own, load_skills
 from skilld.protocol import Analyse, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
 from skilld.targets.places import Places, Session, places, why_not_own
@@ -43,10 +43,10 @@ class JobPlaces:
     `subjects` are what skills that were not used are about, by path.
     """
 
-    files: list[Loaded]
+    files: list[TargetDocument]
     places: Places
     home: str
-    overlaid: Mapping[int, Loaded] = field(default_factory=dict)
+    overlaid: Mapping[int, TargetDocument] = field(default_factory=dict)
     subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)
     session_id: str = ""
     waiting: Sequence[PastLearning] = ()
@@ -70,7 +70,7 @@ class JobPlaces:
         entered = [file for file in context.files if file.entered and file.scope is not Scope.SKILL]
         return [file for file in entered if is_own(file, context, self.home)]
 
-    def instead(self, item: Checked, typed: str) -> Checked:
+    def instead(self, item: VerifiedUpdate, typed: str) -> VerifiedUpdate:
         """Return an update of a skill that is never edited as one of the file that is to say it."""
         skill = self.overlaid.get(item.update.skill or 0)
         if skill is None:
@@ -108,7 +108,7 @@ class JobPlaces:
         return None
 
 
-def seen(job: Analyse, skills: Sequence[Loaded]) -> JobPlaces:
+def seen(job: Analyse, skills: Sequence[TargetDocument]) -> JobPlaces:
     """Return what the agent of a session with skills in use loads: none of it is a place."""
     batch = job.batch
     if not _is_plain(batch):
@@ -129,7 +129,7 @@ def is_persons(ref: SkillRef, cwd: str | None) -> bool:
     return theirs or ref.kind is TargetKind.PERSONAL
 
 
-def find_own(job: Analyse, number: int) -> Loaded | None:
+def find_own(job: Analyse, number: int) -> TargetDocument | None:
     """Return the person's own file for all projects of the session's agent, numbered so."""
     batch = job.batch
     if not _is_plain(batch) or TargetKind.PERSONAL not in job.targets:
@@ -182,13 +182,13 @@ def _subjects(session: Session, found: Places, said: Sequence[str]) -> dict[Skil
     return subjects
 
 
-def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, Loaded]:
-    found: dict[int, Loaded] = {}
+def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, TargetDocument]:
+    found: dict[int, TargetDocument] = {}
     for item in unusable:
         ref, number = SkillRef(item.name, item.text_path), numbers + len(found) + 1
         try:
             data = read(ref)
-            found[number] = Loaded(ref, data, SkillDoc(number, ref.name, ref.path, data.decode("utf-8-sig")))
+            found[number] = TargetDocument(ref, data, SkillDoc(number, ref.name, ref.path, data.decode("utf-8-sig")))
         except (OSError, ValueError):
             continue
     return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
-from skilld.classify.trial import MOST_ANSWER, Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
+from skilld.classify.trial import MAX_ANSWER, Trial, TrialAnswer, TrialCase, TrialPair, TrialVerdict
 from skilld.classify.trial_prompt import attempt, held
 from skilld.errors import RetryError, SkilldError
 from skilld.jobs.limits import processor_time
@@ -74,7 +74,7 @@ class _Bench:
             text = self.backend.write(attempt(self.redact(case.request), self.redact(skill)))
         except BadReplyError:  # empty, or without an end: no use to anybody, and it counts as such
             text = ""
-        answer = cut(self.redact(text), MOST_ANSWER)
+        answer = cut(self.redact(text), MAX_ANSWER)
         self._tell(TrialAnswer(pair.number, ours, answer, self.backend.name, self.backend.usage - before))
         return answer
 

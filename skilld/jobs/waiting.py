@@ -10,14 +10,14 @@ from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.said_already import is_same
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import SkilldError
 from skilld.git.run import one_command
 from skilld.ingest.discover import Host
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_skills
-from skilld.pipeline.edits import Composed
+from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import Judge, Redact
 from skilld.proposals.amend import put
 from skilld.proposals.contradictions import divided
@@ -78,7 +78,7 @@ def propose(
         raise SkilldError(_TITLE, left_out[0][1])
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
     messages = [Message(newest.quote, 1, newest.turn_key)]
-    composed = Judge(make(Spec(OFFLINE)), messages, files, "", redact).edit(files[0], [Checked(update)])
+    composed = Judge(make(Spec(OFFLINE)), messages, files, "", redact).edit(files[0], [VerifiedUpdate(update)])
     around, after = JobPlaces(files, found, str(host.home)), composed.after.decode("utf-8-sig")
     against = find_contradictions(
         composed.checked, files[0], after, around, [], allowed=allowed, typed=newest.quote, redact=redact
@@ -95,7 +95,7 @@ def propose(
     return made
 
 
-def _proposal(ask: Sequence[Learning], ref: SkillRef, update: Update, composed: Composed) -> Proposal:
+def _proposal(ask: Sequence[Learning], ref: SkillRef, update: Update, composed: CheckedEdit) -> Proposal:
     newest = ask[0]
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
     return Proposal(

@@ -226,7 +226,7 @@ _ABANDONED = 86400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Archived:
+class ArchivedSkill:
     """A skill in the archive. `entry` is its folder there, `origin` the folder it was, `at` when it came (RFC 3339)."""
 
     entry: Path
@@ -240,7 +240,7 @@ class Archived:
         return self.entry / self.name
 
 
-def archived(where: Path) -> list[Archived]:
+def archived(where: Path) -> list[ArchivedSkill]:
     """Return what is in the archive `where`, the newest first."""
     return sorted(_entries(where), key=lambda one: (one.at, one.entry.name), reverse=True)
 
@@ -255,7 +255,7 @@ def sweep(where: Path, now: float) -> None:
             shutil.rmtree(entry, ignore_errors=True)
 
 
-def archive(folder: Path, where: Path, now: float) -> Archived:
+def archive(folder: Path, where: Path, now: float) -> ArchivedSkill:
     """Move a skill's folder into the archive `where`, a private folder that exists; `now` is a Unix time.
 
     What an earlier call that was killed had copied whole is finished. Raises SkilldError if it cannot be moved, with
@@ -266,7 +266,7 @@ def archive(folder: Path, where: Path, now: float) -> Archived:
             if one.origin == folder and same(one.folder, folder):
                 remove(folder)
                 return one
-        made = Archived(_new_entry(where, folder.name, now), folder.name, folder, rfc3339(now))
+        made = ArchivedSkill(_new_entry(where, folder.name, now), folder.name, folder, rfc3339(now))
         note = {"name": made.name, "origin": str(folder), "at": made.at}
         write_whole(made.entry / NOTE, (json.dumps(note) + "\n").encode(), 0o600)
         try:
@@ -280,7 +280,7 @@ def archive(folder: Path, where: Path, now: float) -> Archived:
     return made
 
 
-def restore(one: Archived) -> Path:
+def restore(one: ArchivedSkill) -> Path:
     """Move an archived skill back and return its folder.
 
     Raises RefusedError if something is there by now, or its project is gone; SkilldError if it cannot be moved.
@@ -319,11 +319,11 @@ def _new_entry(where: Path, name: str, now: float) -> Path:
     raise AssertionError
 
 
-def _entries(where: Path) -> Iterator[Archived]:
+def _entries(where: Path) -> Iterator[ArchivedSkill]:
     for note in where.glob(f"*/{NOTE}"):
         try:
             said = json.loads(note.read_text(encoding="utf-8"))
-            one = Archived(note.parent, Path(said["name"]).name, Path(said["origin"]), str(said["at"]))
+            one = ArchivedSkill(note.parent, Path(said["name"]).name, Path(said["origin"]), str(said["at"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue
         if one.folder.is_dir() and one.origin.is_absolute():

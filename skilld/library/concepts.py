@@ -41,7 +41,7 @@ _MEANING = {
 }
 _NAMES = {word: min(meant) for word, meant in (*_ACTIONS.items(), *_THINGS.items()) if is_unspaced(word)}
 _UNSPACED = re.compile("|".join(sorted(map(re.escape, _NAMES), key=len, reverse=True)))
-_LONGEST = max(map(len, _THINGS))
+_MAX_LENGTH = max(map(len, _THINGS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _parts(word: str) -> list[str]:
     ends = [word[at:] for at in range(_MIN_FORM, len(word) - _MIN_PART + 1)]
     return [
         one[: len(one) - cut]
-        for one in begins[-1:-_LONGEST:-1] + ends
+        for one in begins[-1:-_MAX_LENGTH:-1] + ends
         for cut in (0, 1, 2)
         if len(one) - cut >= _MIN_PART
     ]

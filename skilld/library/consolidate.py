@@ -45,7 +45,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class SkillDescription:
     """A skill, drafted or there, as it is compared. `key` is what the caller knows it by, its path for one on disk."""
 
     key: str
@@ -58,8 +58,8 @@ class Described:
 class Match:
     """Two skills, the score 0 to 1 of their likeness, and the shared words that weigh most, the heaviest first."""
 
-    one: Described
-    other: Described
+    one: SkillDescription
+    other: SkillDescription
     score: float
     words: tuple[str, ...]
 
@@ -70,13 +70,13 @@ class Match:
         return f"similarity {self.score:.2f}{both}"
 
 
-def described(key: str, name: str, text: str) -> Described:
+def described(key: str, name: str, text: str) -> SkillDescription:
     """Return a skill from the whole text of its SKILL.md; `name` is its folder's."""
     said = " ".join([name.replace("-", " "), front(text).description, _body(text)])
-    return Described(key, name, said, content_stems(said))
+    return SkillDescription(key, name, said, content_stems(said))
 
 
-def best(draft: Described, existing: Iterable[Described]) -> Match | None:
+def best(draft: SkillDescription, existing: Iterable[SkillDescription]) -> Match | None:
     """Return the match of `draft` with the skill most like it, or None if none is like enough."""
     skills = [skill for skill in existing if skill.key != draft.key]
     spread = _Spread([draft, *skills])
@@ -84,7 +84,7 @@ def best(draft: Described, existing: Iterable[Described]) -> Match | None:
     return max(found, key=lambda match: match.score, default=None)
 
 
-def pairs(skills: Sequence[Described], named: Collection[str] = ()) -> list[Match]:
+def pairs(skills: Sequence[SkillDescription], named: Collection[str] = ()) -> list[Match]:
     """Return the pairs of `skills` that are like enough to be one, the most alike first.
 
     Of those that are `named` by their keys, every pair, and no other.
@@ -96,7 +96,7 @@ def pairs(skills: Sequence[Described], named: Collection[str] = ()) -> list[Matc
     return sorted(found, key=lambda match: -match.score)
 
 
-def scores(skills: Sequence[Described]) -> Mapping[tuple[str, str], float]:
+def scores(skills: Sequence[SkillDescription]) -> Mapping[tuple[str, str], float]:
     """Return the score of every pair of `skills`, by their keys in the order given: what a threshold is measured on."""
     spread = _Spread(skills)
     return {(one.key, other.key): spread.score(one, other) for one, other in combinations(skills, 2)}
@@ -112,12 +112,12 @@ def _body(text: str) -> str:
 class _Spread:
     """In how many skills of a collection each stem occurs."""
 
-    def __init__(self, skills: Sequence[Described]) -> None:
+    def __init__(self, skills: Sequence[SkillDescription]) -> None:
         self._count = Counter(found for skill in skills for found in skill.stems)
         self._others = max(0, len(skills) - 2)
         self._norms: dict[str, float] = {}
 
-    def match(self, one: Described, other: Described, least: float | None = None) -> Match | None:
+    def match(self, one: SkillDescription, other: SkillDescription, least: float | None = None) -> Match | None:
         score = self.score(one, other)
         if least is None:
             least = SAME if self._others >= FEW else SAME_AMONG_FEW
@@ -127,7 +127,7 @@ class _Spread:
         telling = sorted(words, key=lambda found: -self._weight(found, 2))[:_SHOWN]
         return Match(one, other, score, tuple(words[found] for found in telling))
 
-    def score(self, one: Described, other: Described) -> float:
+    def score(self, one: SkillDescription, other: SkillDescription) -> float:
         """Return the cosine. The two do not count among the others, so that sharing a word never makes it common."""
         shared = one.stems & other.stems
         if not shared:
@@ -136,7 +136,7 @@ class _Spread:
         rarer = both - sum(self._weight(found, 1) for found in shared)
         return both / sqrt((self._norm(one) + rarer) * (self._norm(other) + rarer))
 
-    def _norm(self, skill: Described) -> float:
+    def _norm(self, skill: SkillDescription) -> float:
         if skill.key not in self._norms:
             self._norms[skill.key] = sum(self._weight(found, 1) for found in skill.stems)
         return self._norms[skill.key]
@@ -338,7 +338,7 @@ class Comparable:
     """One skill: its row, its text, and the facts of it."""
 
     row: LibraryRow
-    described: Described
+    described: SkillDescription
     facts: Facts
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from skilld.errors import SkilldError, UsageError
 from skilld.git import objects
 from skilld.git.managed_repos import look
-from skilld.git.repo import Tracked
+from skilld.git.repo import TrackedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class History:
 
     def __init__(self, path: Path, private: Path) -> None:
         self._path = path
-        self._tracked: Tracked = look(path, private)
+        self._tracked: TrackedFile = look(path, private)
 
     def versions(self, limit: int) -> list[Version]:
         """Return at most `limit` commits of the branch that is checked out, the newest first."""

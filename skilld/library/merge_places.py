@@ -17,7 +17,7 @@ from skilld.words import content_stems, denies, numbers
 
 _COVERED = 0.8  # share of a line's stems that a fuller one has to have
 _ALIKE = 0.4  # share of all stems of both: a long text holds many a short one that it does not say
-_FEWEST = 2  # stems
+_MIN_COUNT = 2  # stems
 _NUMBER = re.compile(r"\d+")
 
 
@@ -78,7 +78,7 @@ def _is_fuller(text: str, mine: frozenset[str], than: str) -> bool:
     """Whether a text with the stems `mine` says what another does, and more: its words, numbers, choices, yes or no."""
     theirs = content_stems(than)
     shared = len(mine & theirs)
-    if len(theirs) < _FEWEST or len(mine) <= len(theirs) or shared / len(theirs) < _COVERED:
+    if len(theirs) < _MIN_COUNT or len(mine) <= len(theirs) or shared / len(theirs) < _COVERED:
         return False
     same = denies(text) == denies(than) and set(numbers(than)) <= set(numbers(text)) and same_choice(text, than)
     return same and shared / len(mine | theirs) >= _ALIKE and not contradicts(text, than)

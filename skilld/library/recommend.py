@@ -21,21 +21,21 @@ from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
 from skilld.library.concepts import Term, Words, terms, words
-from skilld.pipeline.documents import Loaded
+from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.skills import Skill
 from skilld.text import cut, fold
 from skilld.types import Kind, Message, SkillDoc, SkillRef, Update
 
 TOP = 10
-_MOST = 0.5  # share of a change's words that the line has which a model takes to cover it
+_MAX = 0.5  # share of a change's words that the line has which a model takes to cover it
 _ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
 # What a word counts by the place where a skill has it; anyone can claim anything in a description.
 _NAMED, _DESCRIBED, _SAID, _WRITTEN = 0.9, 0.7, 0.5, 0.2
 _DONE = 0.4  # what a word counts that only says what is done
 _COMMONEST = 0.6  # what is left of a word that all skills have
 # Chosen on two sets of labelled tasks (docs/mining.md): below, a skill is no answer.
-_LEAST = 0.55  # of all words together
+_MIN = 0.55  # of all words together
 _SHARE_OF_ONE, _SHARE_OF_MANY = 0.25, 0.15  # of what all words of the task could count, by how many things were found
 _FEW = 2  # things of the task that something must have that no skill says
 
@@ -154,7 +154,7 @@ class _Candidate:
         name, path = self.key
         enough = bool(things) if name else len(things) >= _FEW
         share = _SHARE_OF_ONE if len(things) == 1 else _SHARE_OF_MANY
-        if not enough or whole < _LEAST * (1.0 if name else _SAID) or whole < share * possible:
+        if not enough or whole < _MIN * (1.0 if name else _SAID) or whole < share * possible:
             return None
         sure = (1 - math.exp(-math.log(2) * told_apart)) * acceptance(*told)
         return Recommendation(name, path if name else "", round(sure, 3), self._reasons(wanted))
@@ -195,25 +195,25 @@ def sure_of(ask: Ask, told: tuple[int, int], now: float) -> float:
 
 # What a model is asked where there is one: which of numbered skills the work is for. It answers with numbers alone.
 
-_MOST_ASKED = 60  # skills in one question
-_MOST_WORDS, _MOST_OF_SAID = 300, 100  # characters of a skill, and of a thing said of it
+_MAX_ASKED = 60  # skills in one question
+_MAX_WORDS, _MAX_OF_SAID = 300, 100  # characters of a skill, and of a thing said of it
 _SAID_OF_ONE = 3
 _RANKS = (0.8, 0.6, 0.5)  # the confidence in what a model names first, second and third
 
 
 def candidates(skills: Sequence[Skill], found: Sequence[Recommendation]) -> list[Skill]:
     """Return the skills to ask about; of too many those that words alone find, first."""
-    if len(skills) <= _MOST_ASKED:
+    if len(skills) <= _MAX_ASKED:
         return [*skills]
     place = {one.path: number for number, one in enumerate(found)}
-    return sorted(skills, key=lambda skill: place.get(str(skill.path), len(place)))[:_MOST_ASKED]
+    return sorted(skills, key=lambda skill: place.get(str(skill.path), len(place)))[:_MAX_ASKED]
 
 
 def described(skill: Skill, found: Sequence[Recommendation]) -> str:
     """Return a skill in a few words: its name, what it says it is for, and what was said of it about such work."""
     reasons = [reason for one in found if one.path == str(skill.path) for reason in one.because]
-    said = [cut(reason.text, _MOST_OF_SAID) for reason in reasons[:_SAID_OF_ONE]]
-    about = cut(fold(skill.front.description), _MOST_WORDS)
+    said = [cut(reason.text, _MAX_OF_SAID) for reason in reasons[:_SAID_OF_ONE]]
+    about = cut(fold(skill.front.description), _MAX_WORDS)
     return " ".join([f"{skill.name}: {about}", *(f"Said of it: {one}" for one in said)])
 
 
@@ -280,7 +280,7 @@ class Examination:
         self._redact = redact
         self._text = redact(text)
         doc = SkillDoc(1, name, str(path), text)
-        self._whole = Loaded(SkillRef(name, str(path)), text.encode("utf-8", "replace"), doc)
+        self._whole = TargetDocument(SkillRef(name, str(path)), text.encode("utf-8", "replace"), doc)
         self._bare = replace(self._whole, doc=replace(doc, text=_without_rules(text)))
         self.elsewhere = 0
 
@@ -303,7 +303,7 @@ class Examination:
         order = list(keys)
         return [replace(one, turn=keys[one.turn]) for one in sorted(found, key=lambda one: order.index(one.turn))]
 
-    def _ask(self, messages: Sequence[Message], loaded: Loaded) -> Verdict:
+    def _ask(self, messages: Sequence[Message], loaded: TargetDocument) -> Verdict:
         return Judge(self._backend, messages, [loaded], "", self._redact).verdict()
 
     def _missing(self, update: Update) -> Answer:
@@ -315,7 +315,7 @@ class Examination:
 
 def _line_on(change: str, text: str) -> str:
     """Return the line that says a change, else one that has most of its words; empty if none has."""
-    return said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MOST) or ""
+    return said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MAX) or ""
 
 
 def _any_same(update: Update, others: Sequence[Update]) -> bool:

@@ -22,7 +22,7 @@ from skilld.past import PastSession, Repeat
 from skilld.proposals.amend import reopen
 from skilld.proposals.decide import is_gone, rebuild_branch
 from skilld.store import Store
-from skilld.store.elsewhere import Known
+from skilld.store.elsewhere import MachineRecord
 from skilld.store.learnings import Learning
 from skilld.store.proposals import ELSEWHERE as OTHER
 from skilld.team.records import Record, What, encode, key_of
@@ -34,14 +34,14 @@ _WAITS = "you said it on another machine"
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class ApplyResult:
     """What changed here: (rule, state) of proposals, and warnings about what was left as it was."""
 
     decided: tuple[tuple[str, State], ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def apply(store: Store, places: Places, records: Kept) -> Applied:
+def apply(store: Store, places: Places, records: Kept) -> ApplyResult:
     """Take over what all machines know, and keep it as what was known at this sync."""
     groups = Groups(records.values())
     due = _due(store, places, groups)
@@ -57,7 +57,7 @@ def apply(store: Store, places: Places, records: Kept) -> Applied:
     for repo in sorted({proposal.repo for proposal, _ in changed if proposal.repo}):
         warnings += rebuild_branch(store, repo).warnings
     decided = [(proposal.summary, after) for proposal, after in [*changed, *reopened]]
-    return Applied(tuple(decided), tuple(warnings))
+    return ApplyResult(tuple(decided), tuple(warnings))
 
 
 def _due(store: Store, places: Places, groups: Groups) -> list[tuple[Proposal, State]]:
@@ -108,7 +108,7 @@ def _reopen(store: Store, due: Iterable[tuple[Proposal, State]]) -> tuple[list[t
     return done, warnings
 
 
-def _known(store: Store, places: Places, groups: Groups, records: Kept) -> list[Known]:
+def _known(store: Store, places: Places, groups: Groups, records: Kept) -> list[MachineRecord]:
     """Return all records with how they stand here now."""
     here: dict[tuple[str, str], str] = {}
     for one in rules(store, places):  # as in gather: the last one counts
@@ -119,7 +119,9 @@ def _known(store: Store, places: Places, groups: Groups, records: Kept) -> list[
         if place := place_of(places, learning):
             here[key_of(one_line(learning.change), place), What.LEARNED.value] = "waiting"
     return [
-        Known(key, what, encode(record).decode(), str(places.path_of(record.place) or ""), here.get((key, what), ""))
+        MachineRecord(
+            key, what, encode(record).decode(), str(places.path_of(record.place) or ""), here.get((key, what), "")
+        )
         for (key, what), record in records.items()
     ]
 

@@ -18,7 +18,7 @@ from skilld.machines.merging import Groups, Slot, joined, together, weight
 from skilld.machines.places import Places
 from skilld.proposals.model import EVALS, REMEDY
 from skilld.store import Store
-from skilld.store.elsewhere import Known
+from skilld.store.elsewhere import MachineRecord
 from skilld.store.learnings import Learning
 from skilld.store.proposals import ELSEWHERE as OTHER
 from skilld.store.proposals import MAYBE
@@ -80,7 +80,7 @@ class News:
     kept_back: dict[str, str]
 
 
-def news(store: Store, places: Places, check: Check, known: Iterable[Known], fetched: Iterable[Record]) -> News:
+def news(store: Store, places: Places, check: Check, known: Iterable[MachineRecord], fetched: Iterable[Record]) -> News:
     """Return what all machines know, `fetched` from the others, with what changed here since it was last `known`."""
     rows = list(known)
     before = {(row.key, row.what): decode(row.record.encode(), MACHINES) for row in rows}

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from skilld.errors import RefusedError
 from skilld.exchange.outgoing import Check
-from skilld.git.borrowed import Borrowed
+from skilld.git.borrowed import BorrowedRepo
 from skilld.git.errors import LostRaceError
-from skilld.machines.applying import Applied, apply
+from skilld.machines.applying import ApplyResult, apply
 from skilld.machines.gather import News, news
 from skilld.machines.places import Places
 from skilld.store import Store
@@ -53,18 +53,18 @@ def open_hub(
     membership: Membership, folder: Path, *, home: Path, removed: Mapping[str, str], env: Mapping[str, str]
 ) -> Hub:
     """Return what speaks to the remote; `folder` is where skilld keeps its copy of it."""
-    borrowed = Borrowed(folder / membership.folder, None, "sha1", removed)
+    borrowed = BorrowedRepo(folder / membership.folder, None, "sha1", removed)
     return Hub(borrowed, sign.find_key(borrowed.git, home), env, membership)
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncResult:
     """What came of a sync: who this machine is now, who the others are, what was told and what changed here."""
 
     membership: Membership
     found: Found
     news: News
-    applied: Applied
+    applied: ApplyResult
     pushed: bool
 
 
@@ -74,7 +74,7 @@ def gathered(store: Store, places: Places, check: Check, found: Found) -> News:
     return news(store, places, check, store.elsewhere.all(), fetched)
 
 
-def sync(hub: Hub, store: Store, places: Places, check: Check, *, first: bool = False) -> Synced:
+def sync(hub: Hub, store: Store, places: Places, check: Check, *, first: bool = False) -> SyncResult:
     """Bring this machine and its ref up to what all know.
 
     `first` is for joining: a ref of that name that another key signed is somebody else's. Raises GitFailedError where
@@ -102,7 +102,7 @@ def sync(hub: Hub, store: Store, places: Places, check: Check, *, first: bool = 
             trouble="",
         )
         save(store, now)
-        return Synced(now, found, told, applied, pushed)
+        return SyncResult(now, found, told, applied, pushed)
     raise AssertionError
 
 

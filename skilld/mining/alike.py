@@ -17,7 +17,7 @@ _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ActionRun:
     """One time that something was done: the session, the turn it followed, the command as it ran.
 
     `asked` is all that was typed in the session: a word of it may be a variable.
@@ -35,12 +35,12 @@ class Seen:
         return (self.text,) if self.edits else tokens(self.text)
 
 
-def alike(one: Seen, other: Seen) -> bool:
+def alike(one: ActionRun, other: ActionRun) -> bool:
     """Whether two actions are the same but for what can be a variable, or for their flags."""
     return likeness(one, other) > 0
 
 
-def likeness(one: Seen, other: Seen) -> int:
+def likeness(one: ActionRun, other: ActionRun) -> int:
     """Return what it is worth to take two actions for one step, 0 where they are two."""
     if one.edits is not other.edits:
         return 0
@@ -54,7 +54,7 @@ def likeness(one: Seen, other: Seen) -> int:
     return LIKE if is_called(one.text) or any("/0" in word for word in start) else SAME_START  # of one thing at least
 
 
-def is_next(last: Seen, one: Seen) -> bool:
+def is_next(last: ActionRun, one: ActionRun) -> bool:
     """Whether an action is the one before it, again or for the next of several things."""
     if last == one or one.edits or last.edits:
         return last == one
@@ -102,7 +102,7 @@ class Gap:
         return not self.behind and (not self.before or self.before.endswith(":"))
 
 
-def varying(one: Seen, other: Seen) -> bool:
+def varying(one: ActionRun, other: ActionRun) -> bool:
     """Whether two actions differ in nothing but what can be a variable, and are more alike than not."""
     mine, theirs = one.words, other.words
     if len(mine) != len(theirs) or not mine or (not one.edits and mine[0] != theirs[0]):
@@ -121,7 +121,7 @@ def varying(one: Seen, other: Seen) -> bool:
     return (len(mine) - whole) / len(mine) >= _HALF
 
 
-def _both_asked(number: int, one: Seen, other: Seen) -> bool:
+def _both_asked(number: int, one: ActionRun, other: ActionRun) -> bool:
     """Whether a word that stands alone is in either session what was asked about."""
     return all(seen.words[number].casefold() in seen.asked.casefold() for seen in (one, other))
 
@@ -194,7 +194,7 @@ def _is_edge(word: str, at: int) -> bool:
     return word[at - 1] in _SEPARATORS or word[at] in _SEPARATORS or (word[at].isupper() and not word[at - 1].isupper())
 
 
-def unsaid(one: Seen) -> str:
+def unsaid(one: ActionRun) -> str:
     """Return a command without its texts for people: in a step they are variables, or checked with it."""
     words = one.words
     return " ".join("..." if n and text_name(words[n - 1], word) else word for n, word in enumerate(words))

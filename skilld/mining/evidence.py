@@ -14,7 +14,7 @@ from skilld.clock import seconds
 from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
 from skilld.mining.session_summary import Row, as_task, typed
 from skilld.mining.sessions import Reader, Session, Transcript
-from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, Proof, Rejected, Sort
+from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, Proof, RejectedCandidate, Sort
 from skilld.skills import Skill, Source
 from skilld.types import Kind, Message, Update
 from skilld.words import content_stems, likeness
@@ -64,10 +64,12 @@ def leads(
     now: float,
     refuted: Refuted,
     known: Known,
-) -> tuple[list[Lead], list[Rejected]]:
+) -> tuple[list[Lead], list[RejectedCandidate]]:
     """Return the asks that pass the gate, and each other one with what it lacked."""
     found: list[Lead] = []
-    rejected = [Rejected(one.text, refuted[one.id, one.quote]) for one in _all(rows) if (one.id, one.quote) in refuted]
+    rejected = [
+        RejectedCandidate(one.text, refuted[one.id, one.quote]) for one in _all(rows) if (one.id, one.quote) in refuted
+    ]
     standing = asks(one for one in _all(rows) if (one.id, one.quote) not in refuted)
     for number, ask in enumerate(standing):
         lead = _lead(ask, rows, skills)
@@ -75,7 +77,7 @@ def leads(
         if why in {None, REPEATABLE} and (proposed := known(ask, before)):
             why = proposed  # it need not come again: it is there
         if why:
-            rejected.append(Rejected(ask.text, why))
+            rejected.append(RejectedCandidate(ask.text, why))
         else:
             found.append(lead)
     return found, rejected

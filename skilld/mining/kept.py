@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skilld.effect.everything import Looked
+from skilld.effect.everything import RuleOutcome
 from skilld.effect.lines import came_in, rules_in, text_of
 from skilld.effect.mending import Prescription
 from skilld.effect.rules import Origin, Rule, effects
@@ -30,7 +30,7 @@ _PARTED = re.compile(r"[/\\]+")
 class Kept:
     """Each rule with what became of it, in how many sessions it could have, and the files that could not be read."""
 
-    rules: tuple[Looked, ...]
+    rules: tuple[RuleOutcome, ...]
     sessions: int
     unreadable: tuple[tuple[str, str], ...]
 
@@ -60,7 +60,7 @@ def kept(results: Iterable[Found], path: Path) -> Kept:
     place = _place(folder)
     here = [replace(one, cwd=folder, loaded=(file,)) for one in _each_once(ordered) if _is_in(one.cwd, place)]
     unreadable = tuple((one.url, one.trouble) for one in ordered if one.trouble)
-    return Kept(tuple(Looked(one, Prescription(), ()) for one in effects(rules, here)), len(here), unreadable)
+    return Kept(tuple(RuleOutcome(one, Prescription(), ()) for one in effects(rules, here)), len(here), unreadable)
 
 
 def _each_once(ordered: Iterable[Found]) -> Iterable[PastSession]:

@@ -16,7 +16,7 @@ from skilld.agents.tools import record_reader, tools_of
 from skilld.clock import seconds
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
-from skilld.mining.requests import Asked
+from skilld.mining.requests import StoredRequest
 from skilld.mining.sessions import Transcript
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.types import RawLine, ToolCall
@@ -25,7 +25,7 @@ from skilld.types import RawLine, ToolCall
 _PLAIN = re.compile(r"[A-Za-z0-9 ,.;:()/+-]{12,}")
 
 
-def written_by_agents(asked: Sequence[Asked], transcripts: Iterable[Transcript]) -> Collection[str]:
+def written_by_agents(asked: Sequence[StoredRequest], transcripts: Iterable[Transcript]) -> Collection[str]:
     """Return the ids of the comments whose words an agent passed to a tool. One without plain words counts as such."""
     needles = {one.comment: max(_PLAIN.findall(one.quote), key=len, default="") for one in asked}
     found = {name for name, needle in needles.items() if not needle}

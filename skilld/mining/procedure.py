@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECKS
 from skilld.mining.actions import Action, is_called, is_generic, tokens, unfit
-from skilld.mining.alike import SAID, Seen, gap_of, in_parts, is_next, likeness, unsaid, varying
+from skilld.mining.alike import SAID, ActionRun, gap_of, in_parts, is_next, likeness, unsaid, varying
 
 SEVERAL = 2
 _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
 _OF_ANY = 3  # so many times less where any work in a project has them: their order says least
 _TELLING = 3  # characters of a value that is hardly the same by accident
-_HALF, _MOST = 0.5, 0.66
+_HALF, _MAX = 0.5, 0.66
 _MAX_VARIABLES = 6
 
 
@@ -38,7 +38,7 @@ class Step:
     """One step: `text` with `{{variables}}`, and where it was seen."""
 
     text: str
-    seen: tuple[Seen, ...]
+    seen: tuple[ActionRun, ...]
     edits: bool = False
     checks: bool = False
 
@@ -50,7 +50,7 @@ class Trap:
     failed: str
     worked: str
     until: bool
-    seen: tuple[Seen, ...]
+    seen: tuple[ActionRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +92,17 @@ def _steps(columns: Sequence[_Column], names: _Names) -> Iterator[Step]:
             yield step
 
 
-def _last(episode: Episode) -> Collection[Seen]:
+def _last(episode: Episode) -> Collection[ActionRun]:
     """Return what a session did last before each thing that was typed, but for what any work ends with."""
     done = [
-        Seen(episode.session, turn, one.text, edits=one.edits)
+        ActionRun(episode.session, turn, one.text, edits=one.edits)
         for one, turn in episode.actions
         if one.ran and not one.looks and (not is_generic(one.text) or CHECKS.search(one.text))
     ]
     return {one.turn: one for one in done}.values()
 
 
-def _ended(steps: list[Step], ends: Collection[Seen]) -> list[Step]:
+def _ended(steps: list[Step], ends: Collection[ActionRun]) -> list[Step]:
     """Take the last step for the check where several sessions stopped there, unless it brings something out."""
     last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
     if last is not None and not (steps[last].edits or _brings_out(steps[last])):
@@ -119,7 +119,7 @@ def _brings_out(step: Step) -> bool:
 
 # Sessions side by side: a column is one step, with what each session did there.
 
-_Column = dict[str, Seen]
+_Column = dict[str, ActionRun]
 
 
 def _columns(episodes: Sequence[Episode]) -> list[_Column]:
@@ -127,7 +127,7 @@ def _columns(episodes: Sequence[Episode]) -> list[_Column]:
     columns: list[_Column] = []
     for episode in episodes:
         done = [
-            Seen(episode.session, turn, one.text, edits=one.edits, asked=episode.asked)
+            ActionRun(episode.session, turn, one.text, edits=one.edits, asked=episode.asked)
             for one, turn in episode.actions
             if one.ran and not one.looks
         ]
@@ -137,19 +137,19 @@ def _columns(episodes: Sequence[Episode]) -> list[_Column]:
 
 def _least(column: _Column) -> float:
     """Return the share of sessions that must have a step: more where it is what any work in a project has."""
-    return _MOST if all(is_generic(one.text) for one in column.values()) else _HALF
+    return _MAX if all(is_generic(one.text) for one in column.values()) else _HALF
 
 
-def _once(done: Sequence[Seen]) -> list[Seen]:
+def _once(done: Sequence[ActionRun]) -> list[ActionRun]:
     """Leave out that a file was changed again, and that a command was run again at once or for the next of several."""
-    found: list[Seen] = []
+    found: list[ActionRun] = []
     for one in done:
         if not (one.edits and one in found) and not (found and is_next(found[-1], one)):
             found.append(one)
     return found
 
 
-def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Column]:
+def _merged(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_Column]:
     """Yield columns and what one more session did in one order: the alignment that is worth most."""
     worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
     fits = [[_fit(column, one) for one in done] for column in columns]
@@ -171,7 +171,7 @@ def _merged(columns: Sequence[_Column], done: Sequence[Seen]) -> Iterator[_Colum
             j += 1
 
 
-def _fit(column: _Column, one: Seen) -> int:
+def _fit(column: _Column, one: ActionRun) -> int:
     """Return what it is worth to take an action for the step of a column, 0 where it is another one."""
     like = max(likeness(seen, one) for seen in column.values())
     return -(-like // _OF_ANY) if is_generic(one.text) else like
@@ -228,7 +228,7 @@ class _Names:
             for name, known in self.values.items()
         }
 
-    def are_asked(self, seen: Sequence[Seen], words: Sequence[str]) -> bool:
+    def are_asked(self, seen: Sequence[ActionRun], words: Sequence[str]) -> bool:
         """Whether whole words are what each session was asked about, though they begin or end alike."""
         asked = {episode.session: episode.asked for episode in self.episodes}
         return all(
@@ -266,7 +266,7 @@ def _step(column: _Column, names: _Names) -> Step | None:
     return Step(text, tuple(seen), seen[0].edits, bool(CHECKS.search(text)) and not seen[0].edits)
 
 
-def _text(seen: Sequence[Seen], names: _Names) -> str | None:
+def _text(seen: Sequence[ActionRun], names: _Names) -> str | None:
     """Return one command for all of these, with variables; None where they are different ones."""
     words = [one.words for one in seen]
     if len({len(one) for one in words}) > 1:
@@ -282,7 +282,7 @@ def _text(seen: Sequence[Seen], names: _Names) -> str | None:
     return text
 
 
-def _filled(seen: Sequence[Seen], column: Sequence[str], previous: str, names: _Names) -> str | None:
+def _filled(seen: Sequence[ActionRun], column: Sequence[str], previous: str, names: _Names) -> str | None:
     """Return a word with a variable where the commands differ; None where that can be none."""
     other = next((word for word in column if word != column[0]), None)
     if other is None:
@@ -333,7 +333,7 @@ def _tidy(steps: Sequence[Step]) -> list[Step]:
 def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) -> Iterator[Trap]:
     by_seen = {one: step for step in steps for one in step.seen if not step.edits}
     texts = {step.text for step in steps}
-    found: dict[tuple[str, str, bool], list[Seen]] = {}
+    found: dict[tuple[str, str, bool], list[ActionRun]] = {}
     for episode in episodes:
         for number, (action, turn) in enumerate(episode.actions):
             if not action.failed or not action.alone or action.looks or action.edits or unfit(action.text):
@@ -342,11 +342,11 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
             failed = names.put(action.text, episode.session)
             if after is None or (failed in texts) is not after[1] or failed == after[0]:
                 continue
-            found.setdefault((failed, *after), []).append(Seen(episode.session, turn, action.text))
+            found.setdefault((failed, *after), []).append(ActionRun(episode.session, turn, action.text))
     return (Trap(failed, worked, until, tuple(seen)) for (failed, worked, until), seen in found.items())
 
 
-def _after(episode: Episode, failed: int, by_seen: Mapping[Seen, Step]) -> tuple[str, bool] | None:
+def _after(episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]) -> tuple[str, bool] | None:
     """Return the step that worked after a failure, and whether the failed command then worked, too."""
     action = episode.actions[failed][0]
     done = [(one, _step_of(episode, one, turn, by_seen)) for one, turn in episode.actions]
@@ -364,8 +364,8 @@ def _after(episode: Episode, failed: int, by_seen: Mapping[Seen, Step]) -> tuple
     return (best.text, False) if best is not None and likeness >= _HALF else None
 
 
-def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[Seen, Step]) -> Step | None:
-    return by_seen.get(Seen(episode.session, turn, action.text))
+def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[ActionRun, Step]) -> Step | None:
+    return by_seen.get(ActionRun(episode.session, turn, action.text))
 
 
 def _shared(failed: str, worked: str) -> float:

@@ -74,7 +74,7 @@ class CandidateResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class NewSkillText:
     """A new skill that passed: what it says, and what the person should look at in it."""
 
     candidate: Candidate
@@ -123,7 +123,7 @@ def _said(candidate: Candidate) -> SessionWords:
     return SessionWords(sessions, tuple(proof.quote for proof in candidate.evidence))
 
 
-def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -> Written:
+def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -> NewSkillText:
     """Return a new skill once it has passed; `own` is what the person wrote into it themselves.
 
     Raises SkilldError where it is no skill, holds a secret, or would do what no skill may.
@@ -139,7 +139,7 @@ def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -
         if finding.severity == "refuse":
             raise SkilldError("Could not write the new skill", finding.sentence)
         flags.append(finding.sentence)
-    return Written(candidate, skill, tuple(dict.fromkeys(flags)))
+    return NewSkillText(candidate, skill, tuple(dict.fromkeys(flags)))
 
 
 def _ran(candidate: Candidate) -> Iterator[str]:
@@ -152,7 +152,7 @@ def _ran(candidate: Candidate) -> Iterator[str]:
             yield from (proof.quote for proof in part.proofs)
 
 
-def creation(written: Written, path: Path, run: Run) -> Proposal:
+def creation(written: NewSkillText, path: Path, run: Run) -> Proposal:
     """Return the proposal of a new skill at `path`."""
     candidate, skill = written.candidate, written.skill
     return replace(

@@ -17,12 +17,12 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
 from skilld.library.clusters import Ask, Mention, asks
 from skilld.mining.actions import is_generic, names_machine
-from skilld.mining.alike import LIKE, Seen, likeness
+from skilld.mining.alike import LIKE, ActionRun, likeness
 from skilld.mining.evidence import piece
 from skilld.mining.new_skill import name_of, plain_request, project_name, telling_words
 from skilld.mining.procedure import Episode, Procedure, Trap, procedure
 from skilld.mining.session_summary import Feedback, Row, Task
-from skilld.mining.values import Candidate, Part, Proof, Recurrence, Saved, Sort
+from skilld.mining.values import Candidate, Part, Proof, Recurrence, Savings, Sort
 from skilld.skills.draft import SkillKind
 from skilld.text import counted, fold
 from skilld.types import Kind
@@ -66,9 +66,9 @@ class _Request:
     row: Row
     task: Task
     stems: frozenset[str]
-    done: tuple[Seen, ...]
+    done: tuple[ActionRun, ...]
     # Of it what tells the task, by its program: all work in a project changes the same files.
-    telling: Mapping[str, Sequence[Seen]]
+    telling: Mapping[str, Sequence[ActionRun]]
     told: int
 
 
@@ -113,13 +113,13 @@ def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
         for task, behind in zip_longest(starts, starts[1:]):
             turns = _turns(row, task.turn, behind.turn if behind else "")
             done = tuple(
-                Seen(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
+                ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
                 for one, turn in row.actions
                 if turn in turns and not one.looks
             )
             if done:
                 telling = [one for one in done if not (one.edits or is_generic(one.text) or names_machine(one.text))]
-                by_program: dict[str, list[Seen]] = {}
+                by_program: dict[str, list[ActionRun]] = {}
                 for one in telling[:_MAX_DONE]:
                     by_program.setdefault(next(iter(one.words), ""), []).append(one)
                 told = sum(map(len, by_program.values()))
@@ -308,17 +308,17 @@ def _missed(sessions: int, did: Procedure, corrections: Sequence[Part]) -> str:
     return ""
 
 
-def _saved(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Part], did: Procedure) -> Saved:
+def _saved(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Part], did: Procedure) -> Savings:
     """Return what a skill would have saved in these sessions: corrections, calls that failed, and what they cost."""
     turns = len({proof.turn for part in said for proof in part.proofs})
     failed = sum(action.failed and not action.looks for one in episodes for action, _ in one.actions)
     calls = sum(len(one.actions) for one in episodes)
     tokens = sum(row.tokens for row in rows)
     lost = min(1.0, (failed + turns) / calls) if calls else 0.0
-    return Saved(len(rows), turns, failed, round(tokens * lost), len(did.steps))
+    return Savings(len(rows), turns, failed, round(tokens * lost), len(did.steps))
 
 
-def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Part], saved: Saved) -> Candidate:
+def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Part], saved: Savings) -> Candidate:
     requests = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
     parts = [Part(Sort.REQUEST, ask.text, requests)]
     parts += [_observed(Sort.EDIT if step.edits else Sort.COMMAND, step.text, step.seen) for step in did.steps]
@@ -339,7 +339,7 @@ def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Par
     )
 
 
-def _observed(sort: Sort, text: str, seen: Iterable[Seen]) -> Part:
+def _observed(sort: Sort, text: str, seen: Iterable[ActionRun]) -> Part:
     return Part(sort, text, tuple(Proof(one.session, one.turn, one.text, observed=True) for one in seen))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from skilld.batching.gate import needs_classification
 from skilld.classify.contradiction import contradicts_outright
 from skilld.classify.offline.choices import turned_down, turned_round
-from skilld.classify.offline.detector import Heard, clauses_of, listen, plain, spoken, typed_part
+from skilld.classify.offline.detector import Match, clauses_of, listen, plain, spoken, typed_part
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.provenance import FILLER
@@ -25,8 +25,8 @@ from skilld.words import content_stems, denies
 
 ENOUGH = 3  # pull requests in which a request must come
 _DAYS = 2
-_LONGEST = 1000  # characters of a comment that is listened to: a longer one is an essay, or pasted
-_FEWEST = 2  # stems
+_MAX_LENGTH = 1000  # characters of a comment that is listened to: a longer one is an essay, or pasted
+_MIN_COUNT = 2  # stems
 _LINE = 200  # characters of a request
 
 # What leads up to a request in a review, and the form of a question that is one.
@@ -83,7 +83,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StoredRequest:
     """A request as it was kept, with its comment."""
 
     comment: str
@@ -97,11 +97,11 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Recurring:
+class RecurringRequest:
     """What came again and again, in the wording that says best what all of them do; the newest stands first."""
 
     change: str
-    asked: tuple[Asked, ...]
+    asked: tuple[StoredRequest, ...]
     disputed: bool = False
 
     @property
@@ -127,7 +127,7 @@ class Recurring:
 
 def requests(text: str, redact: Callable[[str], str]) -> list[Request]:
     """Return what one comment asks for that may hold beyond its pull request."""
-    if len(text) > _LONGEST or not needs_classification(text):
+    if len(text) > _MAX_LENGTH or not needs_classification(text):
         return []
     typed = typed_part(text, ())
     languages = spoken(typed)
@@ -139,7 +139,7 @@ def requests(text: str, redact: Callable[[str], str]) -> list[Request]:
         if (clause.question and not asked) or _OF_SOMEBODY.match(bare):
             continue
         said = _HERE.sub("", bare[asked.end() if asked else 0 :].rstrip("? "))
-        heard = Heard(said, said, clause.start, question=False, language=languages[0], cue=Cue.CORRECTION, strength=0.5)
+        heard = Match(said, said, clause.start, question=False, language=languages[0], cue=Cue.CORRECTION, strength=0.5)
         made = phrase(heard)
         wanted = asked or clause.start in lasting or _NORM.search(said) or listen(said) or plain(said)
         if made.clear and wanted and _lasts(made.text):
@@ -151,10 +151,10 @@ def requests(text: str, redact: Callable[[str], str]) -> list[Request]:
 def _lasts(change: str) -> bool:
     about_one = _THIS_ONE.search(change) or _OF_REVIEWING.search(change) or _STATED.search(change)
     telling = content_stems(_NAME.sub(" ", change)) | set(_CODE.findall(_NAME.sub(" ", change)))
-    return not about_one and FILLER not in change and len(change) <= _LINE and len(telling) >= _FEWEST
+    return not about_one and FILLER not in change and len(change) <= _LINE and len(telling) >= _MIN_COUNT
 
 
-def recurring(asked: Iterable[Asked]) -> list[Recurring]:
+def recurring(asked: Iterable[StoredRequest]) -> list[RecurringRequest]:
     """Return what was asked for in enough pull requests and on several days, the most frequent first.
 
     Where reviewers ask for the opposite, too, it is disputed.
@@ -167,20 +167,21 @@ def recurring(asked: Iterable[Asked]) -> list[Recurring]:
     groups = [part for ask in asks(said) for part in _by_names([known[one.id, one.text] for one in ask.said])]
     found = [_found(group) for group in groups if _is_enough(group)]
     found.sort(key=lambda one: (-one.pulls, -len(one.asked), one.change))
-    kept: list[Recurring] = []
+    kept: list[RecurringRequest] = []
     for one in found:
         if not any(is_same(one.change, other.change) or says_already(one.change, other.change) for other in kept):
             kept.append(one)
     return kept
 
 
-def _by_names(group: Sequence[Asked]) -> list[list[Asked]]:
+def _by_names(group: Sequence[StoredRequest]) -> list[list[StoredRequest]]:
     """Return a group in parts that name other things of the code."""
-    parts: list[tuple[set[str], list[Asked]]] = []
+    parts: list[tuple[set[str], list[StoredRequest]]] = []
     for one in group:
         own = set(_NAME.findall(one.change))
         names, part = next(
-            ((names, part) for names, part in parts if names & own or not (names or own)), (set[str](), list[Asked]())
+            ((names, part) for names, part in parts if names & own or not (names or own)),
+            (set[str](), list[StoredRequest]()),
         )
         if not part:
             parts.append((names, part))
@@ -189,12 +190,12 @@ def _by_names(group: Sequence[Asked]) -> list[list[Asked]]:
     return [part for _, part in parts]
 
 
-def _is_enough(group: Sequence[Asked]) -> bool:
+def _is_enough(group: Sequence[StoredRequest]) -> bool:
     often = len({one.pull for one in group}) >= ENOUGH and len({one.at[:10] for one in group}) >= _DAYS
     return often and any(_RULED.search(one.quote) for one in group)
 
 
-def _found(group: Sequence[Asked]) -> Recurring:
+def _found(group: Sequence[StoredRequest]) -> RecurringRequest:
     wordings = Counter(one.change for one in group)
     stems = {text: content_stems(text) for text in wordings}
 
@@ -207,7 +208,7 @@ def _found(group: Sequence[Asked]) -> Recurring:
 
     best = min(wordings, key=rank)
     disputed = any(_opposite(best, stems[best], other, stems[other]) for other in wordings)
-    return Recurring(best, tuple(group), disputed)
+    return RecurringRequest(best, tuple(group), disputed)
 
 
 def _opposite(one: str, stems: frozenset[str], other: str, others: frozenset[str]) -> bool:
@@ -218,5 +219,5 @@ def _opposite(one: str, stems: frozenset[str], other: str, others: frozenset[str
     return turned_round(one, other) or (plainly and denies(one) != denies(other))
 
 
-def _at(one: Asked) -> float:
+def _at(one: StoredRequest) -> float:
     return seconds(one.at) or 0.0

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import said_in
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339, seconds
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
@@ -27,8 +27,8 @@ from skilld.errors import SkilldError
 from skilld.library.clusters import Ask, Mention, Piece
 from skilld.mining.comments import Comment, Sort, of_github, of_gitlab
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.requests import Asked, Recurring, recurring, requests
-from skilld.pipeline.documents import Loaded, load_skills
+from skilld.mining.requests import RecurringRequest, StoredRequest, recurring, requests
+from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.pipeline.edits import check, creation, placed
 from skilld.store import Store
 from skilld.store.meta import REVIEWED
@@ -43,7 +43,7 @@ Get = Callable[[str], Any]
 """Asks the host's API for a path, and returns its JSON. Raises SkilldError."""
 
 PER_PAGE = 100
-MOST_PAGES = 100  # of one kind of comments in one run
+MAX_PAGES = 100  # of one kind of comments in one run
 _LINKS = 5
 _NEVER = "9999-12-31T23:59:59Z"
 _CONFIDENCE = 0.6
@@ -124,7 +124,7 @@ def _github(source: Source) -> Iterator[tuple[str, Pages]]:
 
         def pages(start: str, stream: str = stream) -> Iterator[tuple[list[Comment], str]]:
             since, page = _second_before(start), 1
-            for _ in range(MOST_PAGES):
+            for _ in range(MAX_PAGES):
                 asked = f"sort=updated&direction=asc&per_page={PER_PAGE}&since={since}&page={page}"
                 rows = _rows(source.get(f"repos/{source.path}/{stream}/comments?{asked}"))
                 upto = max((str(_mapping(row).get("updated_at") or "") for row in rows), default=start)
@@ -144,7 +144,7 @@ def _gitlab(source: Source) -> Iterator[tuple[str, Pages]]:
     project, web = f"projects/{quote(source.path, safe='')}", f"https://{source.hostname}/{source.path}"
     me = str(_mapping(source.get("user")).get("username") or "")
     levels: dict[str, int] = {}
-    for page in range(1, MOST_PAGES + 1):
+    for page in range(1, MAX_PAGES + 1):
         rows = _rows(source.get(f"{project}/members/all?per_page={PER_PAGE}&page={page}"))
         levels |= {str(row.get("username")): int(row.get("access_level") or 0) for row in map(_mapping, rows)}
         if len(rows) < PER_PAGE:
@@ -153,7 +153,7 @@ def _gitlab(source: Source) -> Iterator[tuple[str, Pages]]:
     def pages(start: str) -> Iterator[tuple[list[Comment], str]]:
         before = datetime.fromtimestamp((seconds(start) or 0.0) - 86400, UTC).strftime("%Y-%m-%d")  # it is exclusive
         upto = start
-        for page in range(1, MOST_PAGES + 1):
+        for page in range(1, MAX_PAGES + 1):
             asked = f"action=commented&target_type=note&sort=asc&after={before}&per_page={PER_PAGE}&page={page}"
             rows = _rows(source.get(f"{project}/events?{asked}"))
             found = [of_gitlab(row, web, levels, me) for row in rows]
@@ -197,7 +197,7 @@ class Around:
     agents: Sequence[str]
     allowed: Collection[TargetKind]
     redact: Callable[[str], str]
-    by_agents: Callable[[Sequence[Asked]], Collection[str]]
+    by_agents: Callable[[Sequence[StoredRequest]], Collection[str]]
     now: float
 
 
@@ -205,7 +205,7 @@ class Around:
 class Outcome:
     """What became of a request that came again: a draft, or why there is none."""
 
-    found: Recurring
+    found: RecurringRequest
     draft: Proposal | None
     why_not: str = ""
 
@@ -213,7 +213,11 @@ class Outcome:
 def outcomes(store: Store, source: Source, since: float, around: Around) -> list[Outcome]:
     """Return what reviewers asked for again and again since `since`, with a draft where there is to be a proposal."""
     rows = store.reviews.of(source.repository, _stamp(since))
-    asked = [Asked(one.id, one.url, one.pull, one.author, one.role, one.at, *pair) for one in rows for pair in one.asks]
+    asked = [
+        StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, *pair)
+        for one in rows
+        for pair in one.asks
+    ]
     own = {one.id for one in rows if one.own}
     likely = recurring(asked)
     doubtful = [one for found in likely for one in found.asked if one.comment in own]
@@ -224,7 +228,7 @@ def outcomes(store: Store, source: Source, since: float, around: Around) -> list
     return [_outcome(found, ProposalHistory(known), around) for found in likely]
 
 
-def _outcome(found: Recurring, history: ProposalHistory, around: Around) -> Outcome:
+def _outcome(found: RecurringRequest, history: ProposalHistory, around: Around) -> Outcome:
     if found.disputed:
         return Outcome(found, None, "reviewers have also asked for the opposite")
     session = Session(
@@ -259,12 +263,12 @@ def _outcome(found: Recurring, history: ProposalHistory, around: Around) -> Outc
         return Outcome(found, None, error.cause or error.title)
 
 
-def _draft(found: Recurring, loaded: Loaded, texts: Mapping[str, str], around: Around) -> Proposal:
+def _draft(found: RecurringRequest, loaded: TargetDocument, texts: Mapping[str, str], around: Around) -> Proposal:
     """Return the proposal. Raises SkilldError where no edit may say this."""
     words = "\n".join(one.quote for one in found.asked)
     update = Update(1, "", found.change, "", Kind.PREFERENCE, 1, words.split("\n")[0], _CONFIDENCE)
     steps = [creation([update], loaded)] if loaded.ref.absent else placed([update], loaded.data)
-    check(steps, [Checked(update)], loaded, words, around.redact)
+    check(steps, [VerifiedUpdate(update)], loaded, words, around.redact)
     before = loaded.ref.front.encode() if loaded.ref.absent else loaded.data
     after = apply(loaded.data, steps)
     if harmful := lint(before, after, words):  # of one's own words a flag would do
@@ -299,7 +303,7 @@ def _draft(found: Recurring, loaded: Loaded, texts: Mapping[str, str], around: A
     )
 
 
-def reason(found: Recurring) -> str:
+def reason(found: RecurringRequest) -> str:
     """Return who asked for something, how often, and where the newest of it can be read."""
     roles = ", ".join(counted(many, role) for role, many in found.roles.items())
     pulls, people = counted(found.pulls, "pull request"), counted(found.people, "person", "people")
@@ -307,7 +311,7 @@ def reason(found: Recurring) -> str:
     return f"{head}: {' '.join(links(found)[:_LINKS])}"
 
 
-def links(found: Recurring) -> list[str]:
+def links(found: RecurringRequest) -> list[str]:
     """Return the addresses of the comments, the newest of each pull request first."""
     newest = {one.pull: one.url for one in reversed(found.asked) if one.url}
     return list(dict.fromkeys(newest[one.pull] for one in found.asked if one.pull in newest))

@@ -28,7 +28,7 @@ from skilld.mining.values import (
     Judgement,
     Part,
     Recurrence,
-    Rejected,
+    RejectedCandidate,
     Sort,
 )
 from skilld.skills import Skill, Source
@@ -43,21 +43,21 @@ _ANY_DAY = "2000-01-01"  # what is compared are words
 
 def settled(
     made: Sequence[Candidate], skills: Sequence[Skill], texts: Mapping[Path, str]
-) -> tuple[list[Candidate], list[Rejected]]:
+) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Return the candidates as they are to be: new where no skill is like them, else an extension of that one.
 
     What a plugin's skill is for is left out: it is replaced on update. A task that came again is held against single
     lines before (`_served`).
     """
     wanted: list[Candidate] = []
-    left_out: list[Rejected] = []
+    left_out: list[RejectedCandidate] = []
     for one in made:
         skill = None if one.recurrence else _like(one, skills, texts)
         if skill is None:
             wanted.append(one)
         elif skill.source is Source.PLUGIN:
             why = f"{skill.name} is similar and belongs to a plugin, so it cannot be edited"
-            left_out.append(Rejected("; ".join(one.changes), why))
+            left_out.append(RejectedCandidate("; ".join(one.changes), why))
         else:
             wanted.append(replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None))
     return wanted, left_out
@@ -80,20 +80,20 @@ _MANY = 0.6  # share of a task's commands that a skill names which is for it
 
 def _tasks(
     rows: Sequence[Row], skills: Sequence[Skill], texts: Mapping[Path, str], known: Known, refuted: Refuted
-) -> tuple[list[Candidate], list[Rejected]]:
+) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Return tasks that were done in several sessions as skills to create, and those that a skill or proposal has."""
     standing = [
         replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in refuted)) for row in rows
     ]
     made: list[Candidate] = []
-    missed: list[Rejected] = []
+    missed: list[RejectedCandidate] = []
 
     def denied(row: Row, said: Feedback) -> bool:
         return (said.turn, said.quote) in refuted or is_declined(known(Ask((heard_as(row, said),)), ""))
 
     for one in recurring(standing, denied):
         if why := one.missed or _served(one, skills, texts) or known(one.ask, ""):
-            missed.append(Rejected(one.ask.text, why))
+            missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
             made.append(_confirmed(one.candidate, refuted))
     return [one for one in made if one.parts], missed
@@ -186,7 +186,7 @@ def judge(
         key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
-        Rejected(one.name, f"left for later: more than {MAX_SKILLS} at once would be hard to review")
+        RejectedCandidate(one.name, f"left for later: more than {MAX_SKILLS} at once would be hard to review")
         for one in candidates[MAX_SKILLS:]
     ]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
@@ -204,7 +204,9 @@ def _extensions(found: Sequence[Lead]) -> list[Candidate]:
     ]
 
 
-def _creations(found: Sequence[Lead], kind: SkillKind | None) -> tuple[list[Candidate], list[Doc], list[Rejected]]:
+def _creations(
+    found: Sequence[Lead], kind: SkillKind | None
+) -> tuple[list[Candidate], list[Doc], list[RejectedCandidate]]:
     """Return what belongs into a project's own documents.
 
     A standing rule or fact is no skill, however often it was said; only who asks for that kind gets skills of them.
@@ -225,7 +227,7 @@ def _creations(found: Sequence[Lead], kind: SkillKind | None) -> tuple[list[Cand
     made, missed = [], []
     for (project, work), group in groups.items():
         if len(group) < SEVERAL and all(REPEATED not in lead.dimensions for lead in group):
-            missed += [Rejected(lead.ask.text, "it is a single rule, stated only once") for lead in group]
+            missed += [RejectedCandidate(lead.ask.text, "it is a single rule, stated only once") for lead in group]
             continue
         name = name_of([project_name(project), work])
         made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_content(group), work))
@@ -238,12 +240,12 @@ def _creations(found: Sequence[Lead], kind: SkillKind | None) -> tuple[list[Cand
     return made, docs, missed
 
 
-def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Candidate], list[Rejected]]:
+def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Candidate], list[RejectedCandidate]]:
     if kind is SkillKind.TOOL:  # what is asked for again and again can be a tool as well, if that is wanted
         made = [replace(one, kind=kind) if one.recurrence else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
     return wanted, [
-        Rejected(one.name, f"it is not the kind you asked for: {kind}") for one in made if one not in wanted
+        RejectedCandidate(one.name, f"it is not the kind you asked for: {kind}") for one in made if one not in wanted
     ]
 
 
@@ -272,7 +274,7 @@ def _joined(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [*joined.values(), *(one for one in candidates if one.creates)]
 
 
-def _with_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
+def _with_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Leave out what no skill should say, and candidates of which nothing, or too little, is left."""
     fit, useless = [], []
     for one in candidates:
@@ -280,7 +282,7 @@ def _with_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], lis
         whys = [part_problem(part, project) for part in one.parts]
         if one.recurrence:
             whys[0] = _problem(one.recurrence, one.parts[0], project)
-        useless += [Rejected(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
+        useless += [RejectedCandidate(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
         left = tuple(part for part, why in zip(one.parts, whys, strict=True) if not why)
         if one.recurrence and left[:1] != one.parts[:1]:
             continue  # what it is for is nothing for a skill

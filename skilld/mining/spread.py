@@ -34,7 +34,7 @@ _AHEAD = 4  # files in hand for each worker: one that is lost takes few along
 _AT_ONCE = 1000  # files that a scheduler is told of at a time
 _TRIES = 3  # of a file whose worker was lost
 _LOST = "the process reading it stopped unexpectedly"
-_MOST_ASKED = 4000  # characters of what was typed in a session that its row keeps
+_MAX_ASKED = 4000  # characters of what was typed in a session that its row keeps
 
 Progress = Callable[[int, int], None]
 Job = Callable[[str, bytes], "Found"]  # a function of a module: workers import it by its name
@@ -98,7 +98,7 @@ def _is_wanted(session: Session) -> bool:
 
 def _small(row: Row, url: str, redact: Callable[[str], str]) -> Row:
     actions = tuple((replace(action, text=redact(action.text)), turn) for action, turn in row.actions)
-    return replace(row, path=url, asked=row.asked[:_MOST_ASKED], actions=actions)
+    return replace(row, path=url, asked=row.asked[:_MAX_ASKED], actions=actions)
 
 
 def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress, job: Job = one_file) -> Iterator[Found]:

@@ -73,7 +73,7 @@ class Recurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Savings:
     """What a skill would have saved in the sessions it comes from: corrections, failed calls, tokens; its steps."""
 
     sessions: int = 0
@@ -114,7 +114,7 @@ class Candidate:
     description: str = ""
     title: str = ""
     recurrence: Recurrence | None = None
-    saved: Saved = Saved()
+    saved: Savings = Savings()
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedCandidate:
     """What was thought of and not taken, with what it lacked."""
 
     topic: str
@@ -159,7 +159,7 @@ class Judgement:
     """What a run comes to."""
 
     candidates: tuple[Candidate, ...]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedCandidate, ...]
     docs: tuple[Doc, ...]
 
 

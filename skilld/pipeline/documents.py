@@ -15,11 +15,11 @@ from skilld.skills import opt_out, read
 from skilld.types import SkillDoc, SkillRef, TargetKind
 
 UNREADABLE = "its SKILL.md cannot be read"
-_MOST = 64 * 1024
+_MAX = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class TargetDocument:
     """A file as it is on disk now (nothing, where it would be made), and as a classifier is shown it."""
 
     ref: SkillRef
@@ -42,9 +42,9 @@ def _told(ref: SkillRef) -> str:
     return f"{ref.name}, {whose}{', not there yet' if ref.absent else ''}"
 
 
-def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded], list[tuple[str, str]]]:
+def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[TargetDocument], list[tuple[str, str]]]:
     """Return the files that may be edited, numbered from `first`, and (name, why) of the others."""
-    loaded: list[Loaded] = []
+    loaded: list[TargetDocument] = []
     left_out: list[tuple[str, str]] = []
     for ref in refs:
         try:
@@ -63,7 +63,7 @@ def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded],
         number = first + len(loaded)
         excerpt = ref.kind is not TargetKind.SKILL
         doc = SkillDoc(number, _told(ref), ref.path, text, tuple(ref.used), excerpt)
-        loaded.append(Loaded(ref, data, doc))
+        loaded.append(TargetDocument(ref, data, doc))
     return loaded, left_out
 
 
@@ -81,7 +81,7 @@ def standing_instructions(agent: str, cwd: str | None, home: str, variables: Map
         return ""
     found = context_of(agent, "", cwd, home, environment=variables, untouched=False)
     files = [file for file in reversed(found.files) if file.entered and file.scope is not Scope.SKILL]
-    return "\n\n".join(file.text[:_MOST] for file in files if is_own(file, found, home))
+    return "\n\n".join(file.text[:_MAX] for file in files if is_own(file, found, home))
 
 
 def _is_plain(cwd: str | None) -> TypeGuard[str]:

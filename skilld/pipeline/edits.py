@@ -9,14 +9,14 @@ from skilld.classify.backends import Backend, Unfit
 from skilld.classify.faithful import faith
 from skilld.classify.support import adds_only
 from skilld.classify.touched import blocks
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.from_file import operations_from
 from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
 from skilld.edit.operations import anchored, apply, places
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, managed, roles, sections
-from skilld.pipeline.documents import Loaded
+from skilld.pipeline.documents import TargetDocument
 from skilld.text import cut, fold, safe_text
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
 
@@ -99,7 +99,7 @@ class LintError(RefusedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class CheckedEdit:
     """An edit that passed: what to do, what comes of it, what a person should look at before accepting.
 
     `checked` are the updates that it makes, `left_out` those for which no edit was found, worth keeping all the same.
@@ -108,19 +108,19 @@ class Composed:
     operations: tuple[Operation, ...]
     after: bytes
     flags: tuple[str, ...]
-    checked: tuple[Checked, ...]
-    left_out: tuple[Checked, ...] = ()
+    checked: tuple[VerifiedUpdate, ...]
+    left_out: tuple[VerifiedUpdate, ...] = ()
 
 
 def compose(
     backend: Backend,
-    checked: Sequence[Checked],
-    loaded: Loaded,
+    checked: Sequence[VerifiedUpdate],
+    loaded: TargetDocument,
     typed: str,
     redact: Callable[[str], str],
     *,
     tell: bool = True,
-) -> Composed:
+) -> CheckedEdit:
     """Return the edit that puts the updates into the skill; `typed` is everything the person typed in their turns.
 
     A model is shown the skill redacted, so an anchor of its own that holds a secret does not fit. With `tell` it is
@@ -150,11 +150,11 @@ def compose(
 
 def check(
     operations: Sequence[Operation],
-    checked: Sequence[Checked],
-    loaded: Loaded,
+    checked: Sequence[VerifiedUpdate],
+    loaded: TargetDocument,
     typed: str,
     redact: Callable[[str], str],
-) -> Composed:
+) -> CheckedEdit:
     """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
     if any(operation.op not in BODY_OPS for operation in operations) and not loaded.ref.absent:
         raise RefusedError("The edit was not made", "it changes more than the skill's body")
@@ -185,18 +185,22 @@ def check(
         if finding.severity == "refuse":
             raise LintError("The edit was not made", finding.sentence)
         flags.append(finding.sentence)
-    return Composed(tuple(operations), after, tuple(dict.fromkeys(flags)), tuple(checked))
+    return CheckedEdit(tuple(operations), after, tuple(dict.fromkeys(flags)), tuple(checked))
 
 
 def apart(
-    backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str, redact: Callable[[str], str]
-) -> Composed:
+    backend: Backend,
+    checked: Sequence[VerifiedUpdate],
+    loaded: TargetDocument,
+    typed: str,
+    redact: Callable[[str], str],
+) -> CheckedEdit:
     """Return the edit of those updates that pass alone and next to each other, those that only add placed by code.
 
     Raises as `compose` does, where none passes.
     """
-    done: Composed | None = None
-    left_out: list[Checked] = []
+    done: CheckedEdit | None = None
+    left_out: list[VerifiedUpdate] = []
     why_not = SkilldError("The edit was not made", "nothing is left of it")
     for item in checked:
         try:
@@ -212,8 +216,13 @@ def apart(
 
 
 def _with_one_more(  # noqa: PLR0917 - as `compose`, with what is done already
-    backend: Backend, done: Composed | None, item: Checked, loaded: Loaded, typed: str, redact: Callable[[str], str]
-) -> Composed:
+    backend: Backend,
+    done: CheckedEdit | None,
+    item: VerifiedUpdate,
+    loaded: TargetDocument,
+    typed: str,
+    redact: Callable[[str], str],
+) -> CheckedEdit:
     """Return the edit `done`, if there is one, with one more update in it, checked alone and as a whole."""
     kept = done.checked if done else ()
     if loaded.ref.absent:  # one operation makes the file
@@ -230,7 +239,9 @@ def _with_one_more(  # noqa: PLR0917 - as `compose`, with what is done already
     return check((*before, *one.operations), (*kept, item), loaded, typed, redact)
 
 
-def harms(item: Checked, error: SkilldError, loaded: Loaded, typed: str, redact: Callable[[str], str]) -> bool:
+def harms(
+    item: VerifiedUpdate, error: SkilldError, loaded: TargetDocument, typed: str, redact: Callable[[str], str]
+) -> bool:
     """Whether the linter refuses an update's own words, however they are put into the file; `error` ended its edit.
 
     Of a removal, which puts nothing in, the error tells.
@@ -290,7 +301,7 @@ def _on_lines(data: bytes, operation: Operation) -> Operation:
 
 
 def _together(
-    backend: Backend, updates: Sequence[Update], loaded: Loaded, shown: SkillDoc, unfit: Unfit | None
+    backend: Backend, updates: Sequence[Update], loaded: TargetDocument, shown: SkillDoc, unfit: Unfit | None
 ) -> list[Operation]:
     suggestion = backend.edit(updates, shown, unfit)
     try:
@@ -305,7 +316,7 @@ def _together(
     return operations
 
 
-def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> list[Operation]:
+def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: TargetDocument) -> list[Operation]:
     operations: list[Operation] = []
     data = loaded.data
     for update in updates:
@@ -316,7 +327,7 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
     return operations
 
 
-def creation(updates: Sequence[Update], loaded: Loaded) -> Operation:
+def creation(updates: Sequence[Update], loaded: TargetDocument) -> Operation:
     """Return the operation that makes a file of nothing but the changes."""
     lines = [f"- {update.change}" for update in updates]
     return Operation(
@@ -324,7 +335,7 @@ def creation(updates: Sequence[Update], loaded: Loaded) -> Operation:
     )
 
 
-def adds(item: Checked) -> bool:
+def adds(item: VerifiedUpdate) -> bool:
     """Whether an update takes nothing away, so that code can place it."""
     return item.update.kind in _ADDS
 

@@ -15,17 +15,17 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
 from skilld.classify.support import says_nothing_written
 from skilld.classify.talk import is_of_project, talk_apart
-from skilld.classify.verify import NOT_SURE, Checked, Verdict, as_typed, verify
+from skilld.classify.verify import NOT_SURE, Verdict, VerifiedUpdate, as_typed, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
-from skilld.pipeline.documents import Loaded
-from skilld.pipeline.edits import Composed, adds, apart, compose, harms
+from skilld.pipeline.documents import TargetDocument
+from skilld.pipeline.edits import CheckedEdit, adds, apart, compose, harms
 from skilld.text import sentences_of
 from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, denies, share_held
 
 Redact = Callable[[str], str]
 # What takes words about the person that were meant for a file; itself, if any may.
-Own = Callable[[Loaded], Loaded | None]
+Own = Callable[[TargetDocument], TargetDocument | None]
 # Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
 _SAYS_SOMETHING = 3
 _NOT_SAID = "the edited skill still does not say this"
@@ -40,7 +40,7 @@ class Judge:
         self,
         backend: Backend,
         messages: Sequence[Message],
-        skills: Sequence[Loaded],
+        skills: Sequence[TargetDocument],
         instructions: str,
         redact: Redact,
         *,
@@ -136,7 +136,7 @@ class Judge:
         lost = tuple(one for one in verdict.lost if one[1] != NOT_SURE)
         return replace(verdict, faults=faults, doubtful=(), lost=lost) + self._verify(asked, docs)
 
-    def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
+    def edit(self, loaded: TargetDocument, checked: Sequence[VerifiedUpdate]) -> CheckedEdit:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
 
         Where they cannot be put in together, those are that can alone: `checked` of the outcome says which. Where the
@@ -164,11 +164,11 @@ class Judge:
             asked, placed_yet = self._still_asked(loaded, composed), True
         return composed if asked is not None else replace(composed, flags=(*composed.flags, UNCHECKED))
 
-    def harms(self, loaded: Loaded, item: Checked, error: SkilldError) -> bool:
+    def harms(self, loaded: TargetDocument, item: VerifiedUpdate, error: SkilldError) -> bool:
         """Whether the linter refuses an update's own words, so that they are not kept; `error` ended its edit."""
         return harms(item, error, loaded, self._typed([item.update]), self._redact)
 
-    def _still_asked(self, loaded: Loaded, composed: Composed) -> list[Checked] | None:
+    def _still_asked(self, loaded: TargetDocument, composed: CheckedEdit) -> list[VerifiedUpdate] | None:
         """Return what the edited skill leaves unsaid of what was put in; None if that could not be asked.
 
         Something else of the same turns, found only now, is no reason to drop what was found first.
@@ -210,7 +210,7 @@ class Judge:
         sure = self._backend.sure
         return verify(updates, self._messages, docs, self._instructions, sure=sure, general=general, meant=meant)
 
-    def _docs(self, edited: Loaded | None = None, text: str = "") -> list[SkillDoc]:
+    def _docs(self, edited: TargetDocument | None = None, text: str = "") -> list[SkillDoc]:
         return [
             replace(loaded.doc, text=self._redact(text if loaded is edited else loaded.doc.text))
             for loaded in self._skills

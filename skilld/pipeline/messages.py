@@ -16,7 +16,7 @@ from skilld.protocol import BatchJob, Source, StoredWords
 from skilld.types import Event, Message, RawLine, Reply, Turn
 
 # Of one message; a longer one is a paste or a dump, and its middle is no one's words.
-_LONGEST = 64 * 1024
+_MAX_LENGTH = 64 * 1024
 _REPLIES_KEPT = 40
 _SPACE = re.compile(r"\s")
 _SPACE_LAST = re.compile(r"\s\S*\Z")
@@ -130,9 +130,9 @@ def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:
 
 def _ends(text: str) -> str:
     """Return head and tail of a long text, cut at white space: half a secret is not known for one."""
-    if len(text) <= _LONGEST:
+    if len(text) <= _MAX_LENGTH:
         return text
-    head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
+    head, tail = text[: _MAX_LENGTH // 2], text[-_MAX_LENGTH // 2 :]
     last, first = _SPACE_LAST.search(head), _SPACE.search(tail)
     return (head[: last.start()] if last else "") + "\n" + (tail[first.end() :] if first else "")
 

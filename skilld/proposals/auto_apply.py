@@ -15,7 +15,7 @@ from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.objects import Ident
-from skilld.git.repo import Repo, Tracked
+from skilld.git.repo import Repo, TrackedFile
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.proposals import worktree
@@ -76,7 +76,7 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     return commit
 
 
-def _ready(tracked: Tracked) -> str:
+def _ready(tracked: TrackedFile) -> str:
     """Return the branch to commit on."""
     repo = tracked.repo
     busy = state.in_progress(repo.git_dir)
@@ -91,13 +91,13 @@ def _ready(tracked: Tracked) -> str:
     return repo.branch
 
 
-def _is_clean(repo: Repo, tracked: Tracked) -> bool:
+def _is_clean(repo: Repo, tracked: TrackedFile) -> bool:
     return tree.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath)) == {
         tracked.relpath: tracked.entry
     }
 
 
-def _move(tracked: Tracked, entry: tree.Entry, change: refs.Change, subject: str) -> None:
+def _move(tracked: TrackedFile, entry: tree.Entry, change: refs.Change, subject: str) -> None:
     repo = tracked.repo
     tree.stage(repo.git, {tracked.relpath: entry})
     try:

@@ -16,7 +16,7 @@ from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo
 from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
-from skilld.proposals.model import Apply, Line, ProposalEdit, Rest
+from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
         return Branch(None, proposals, [])
     try:
         return Branch(tip, proposals, read_line(repo, tip, [item.proposal.base for item in standing]))
-    except HeldError as error:
+    except RebuildBlockedError as error:
         return Branch(tip, proposals, None, str(error))
 
 
@@ -86,14 +86,14 @@ def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
 SECONDS = 3.0
 
 
-def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -> Rest:
+def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -> Base:
     """Return the commit to rest on: the first of three candidates whose files equal HEAD's.
 
     They are the newest commit that changed any of the files (skipped without files, and where the walk takes too
     long), the merge base with the default branch, and HEAD. All files must be in HEAD, and none of the `absent` ones.
     """
 
-    def fits(rest: Rest | None) -> bool:
+    def fits(rest: Base | None) -> bool:
         return (
             rest is not None
             and same_files(repo, rest.commit, repo.head, relpaths)
@@ -113,7 +113,7 @@ def same_files(repo: Repo, one: str, other: str, relpaths: Sequence[str]) -> boo
     return None not in oids and oids[0::2] == oids[1::2]
 
 
-def describe(repo: Repo, commit: str) -> Rest:
+def describe(repo: Repo, commit: str) -> Base:
     """Return a base commit with the number of commits that merging it would bring to the default branch."""
     if repo.default is None or commit in repo.default.tips:
         return _on_default(repo, commit)
@@ -122,7 +122,7 @@ def describe(repo: Repo, commit: str) -> Rest:
         return _on_default(repo, commit)
     over = branches_over(repo, commit)
     branch = repo.branch if repo.branch in over else next(iter(over), None)
-    return Rest(commit, branch.removeprefix("refs/heads/") if branch else None, repo.default.name, ahead)
+    return Base(commit, branch.removeprefix("refs/heads/") if branch else None, repo.default.name, ahead)
 
 
 def branches_over(repo: Repo, commit: str) -> dict[str, str]:
@@ -133,15 +133,15 @@ def branches_over(repo: Repo, commit: str) -> dict[str, str]:
     return {name: oid for name, oid in rows if name != STAGING}
 
 
-def _on_default(repo: Repo, commit: str) -> Rest:
-    return Rest(commit, default=repo.default.name if repo.default else None)
+def _on_default(repo: Repo, commit: str) -> Base:
+    return Base(commit, default=repo.default.name if repo.default else None)
 
 
 def _without(repo: Repo) -> list[str]:
     return [f"^{tip}" for tip in repo.default.tips] if repo.default else []
 
 
-def _newest_change(repo: Repo, relpaths: Sequence[str]) -> Rest | None:
+def _newest_change(repo: Repo, relpaths: Sequence[str]) -> Base | None:
     """Return the newest commit that changed one of the files, as `git log -1 HEAD -- FILES` finds it.
 
     Whether the default branch has it is looked up among the commits that only HEAD has, since counting down from an
@@ -160,7 +160,7 @@ def _newest_change(repo: Repo, relpaths: Sequence[str]) -> Rest | None:
     return describe(repo, found) if found in own else _on_default(repo, found)
 
 
-def _merge_base(repo: Repo) -> Rest | None:
+def _merge_base(repo: Repo) -> Base | None:
     if repo.default is None:
         return None
     # Status 1 without output: no common commit.
@@ -174,7 +174,7 @@ def _merge_base(repo: Repo) -> Rest | None:
 _LIMIT = 500  # commits on the branch alone
 
 
-class HeldError(Exception):
+class RebuildBlockedError(Exception):
     """The line cannot be rebuilt without losing something of the person's; the text says what."""
 
 
@@ -198,22 +198,22 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
         raise RepoRefusedError("Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", remedy)
     out = result.out.decode().split()
     if len(out) == _LIMIT:
-        raise HeldError(f"more than {_LIMIT} commits are only on {STAGING_BRANCH}")
+        raise RebuildBlockedError(f"more than {_LIMIT} commits are only on {STAGING_BRANCH}")
     commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
     merged = next((commit for commit in commits if len(commit.parents) != 1), None)
     if merged is not None:
-        raise HeldError(f"{STAGING_BRANCH} contains a merge or root commit of yours: {merged.subject}")
+        raise RebuildBlockedError(f"{STAGING_BRANCH} contains a merge or root commit of yours: {merged.subject}")
     return commits
 
 
 def rebuild_line(
-    repo: Repo, rest: Rest, commits: Iterable[Commit], standing: Mapping[str, ProposalEdit], dropped: Collection[str]
-) -> Line:
+    repo: Repo, rest: Base, commits: Iterable[Commit], standing: Mapping[str, ProposalEdit], dropped: Collection[str]
+) -> StagingState:
     """Rebuild the line of `commits` on its base, without the `dropped` proposals; what stands right already is kept.
 
     Raises HeldError if a person's commit does not fit any more.
     """
-    line = Line(None, rest)
+    line = StagingState(None, rest)
     for commit in commits:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
@@ -238,7 +238,7 @@ def rebuild_line(
     return line
 
 
-def _again(repo: Repo, commit: Commit, item: ProposalEdit | None, line: Line) -> str | None:
+def _again(repo: Repo, commit: Commit, item: ProposalEdit | None, line: StagingState) -> str | None:
     """Return the tree of a commit made again on the line's tip, or None if nothing is to be committed."""
     if item is not None and commit.committer.email == EMAIL:
         return _from_operations(repo, commit, item, line)
@@ -246,11 +246,11 @@ def _again(repo: Repo, commit: Commit, item: ProposalEdit | None, line: Line) ->
         return carry_over(repo, commit, line.top)
     except line_diff.MergeConflictError as error:
         if item is None:
-            raise HeldError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
+            raise RebuildBlockedError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
     return _from_operations(repo, commit, item, line)
 
 
-def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, line: Line) -> str | None:
+def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, line: StagingState) -> str | None:
     proposal, path = item.proposal, item.proposal.relpath
     names = [f"{parent}:{path}" for parent in (line.base, line.top, commit.parents[0], commit.oid)]
     absent = b"" if proposal.creates else None

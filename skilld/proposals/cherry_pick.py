@@ -18,7 +18,7 @@ from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals import worktree
-from skilld.proposals.model import Apply, Landed, Refit, Way
+from skilld.proposals.model import Apply, DecisionCommit, Refit, Way
 from skilld.proposals.refit import side_edits
 from skilld.proposals.worktree import (
     Worktree,
@@ -36,7 +36,7 @@ from skilld.proposals.worktree import (
 from skilld.types import Proposal
 
 
-def run_command(work_tree: Worktree, *args: str) -> Landed | None:
+def run_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
     """Run a cherry-pick or revert; return None, and leave no trace, where it did not make a commit.
 
     A command that turns out to change nothing counts as done.
@@ -53,14 +53,14 @@ def run_command(work_tree: Worktree, *args: str) -> Landed | None:
         _abort(work_tree, args[0])
         raise
     if head(work_tree) != work_tree.repo.head:
-        return Landed(head(work_tree), Way.GIT)
+        return DecisionCommit(head(work_tree), Way.GIT)
     empty = state.in_progress(work_tree.repo.git_dir) is not None and _nothing_to_commit(work_tree.person)
     _abort(work_tree, args[0])
     for relpath, path in paths.items():
         _put_back(work_tree, relpath, path, before[relpath])
     if not had_message:
         message.unlink(missing_ok=True)
-    return Landed(work_tree.repo.head, Way.NOTHING) if empty else None
+    return DecisionCommit(work_tree.repo.head, Way.NOTHING) if empty else None
 
 
 def _nothing_to_commit(person: PersonGit) -> bool:
@@ -101,7 +101,7 @@ def _put_back(work_tree: Worktree, relpath: str, path: Path, before: bytes | Non
 # A whole skill that comes or goes where git's own command would not do it, as when other work is staged.
 
 
-def commit_made(work_tree: Worktree, data: bytes, message: bytes, author: Ident | None) -> Landed:
+def commit_made(work_tree: Worktree, data: bytes, message: bytes, author: Ident | None) -> DecisionCommit:
     """Make the skill's file and commit it alone. Raises RefusedError if that fails: it is gone again then."""
     git, relpath = work_tree.repo.git, work_tree.tracked.relpath
     worktree.make(work_tree.path, data)
@@ -120,7 +120,7 @@ def commit_made(work_tree: Worktree, data: bytes, message: bytes, author: Ident 
     return commit_file(work_tree, message, author, take_away)
 
 
-def commit_removed(work_tree: Worktree, message: bytes) -> Landed:
+def commit_removed(work_tree: Worktree, message: bytes) -> DecisionCommit:
     """Remove the skill's file and commit that alone. Raises RefusedError if that fails: it is back then."""
     data = worktree.read(work_tree.path)
     worktree.remove(work_tree.path, data, work_tree.repo.toplevel)
@@ -147,7 +147,7 @@ def accept(
     removed: Mapping[str, str],
     private: Path | None = None,
     refit: Refit | None = None,
-) -> Landed:
+) -> DecisionCommit:
     """Bring a proposal into the branch that is checked out where its skill lives.
 
     `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. `refit` makes the
@@ -159,7 +159,7 @@ def accept(
         return _take_in(work_tree, proposal, apply, refit)
 
 
-def _take_in(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> Landed:
+def _take_in(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit | None) -> DecisionCommit:
     edited = _edited_commit(work_tree, proposal.id)
     commit = edited or own_commit(work_tree.repo, proposal.id, proposal.commit)
     if commit is None:
@@ -277,7 +277,7 @@ _REVERT_TITLE = "The proposal was not reverted"
 
 
 @one_command()
-def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> Landed:
+def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> DecisionCommit:
     """Take a proposal out of the branch that is checked out where its skill lives.
 
     `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. What is not there
@@ -288,7 +288,7 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
         return _take_out(work_tree, proposal)
 
 
-def _take_out(work_tree: Worktree, proposal: Proposal) -> Landed:
+def _take_out(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
     landing = _landing(work_tree, proposal)
     source = landing or own_commit(work_tree.repo, proposal.id, proposal.commit)
     if source is None:
@@ -296,7 +296,7 @@ def _take_out(work_tree: Worktree, proposal: Proposal) -> Landed:
     before, after = versions(work_tree, source)
     if proposal.creates:
         if work_tree.tracked.entry is None:
-            return Landed(work_tree.repo.head, Way.NOTHING)
+            return DecisionCommit(work_tree.repo.head, Way.NOTHING)
         if objects.read_blob(work_tree.repo.git, work_tree.repo.head, work_tree.tracked.relpath) != after:
             raise work_tree.refused(f"{work_tree.tracked.relpath} has changed since it was created")
     if landing is not None and would_merge(work_tree, after, before) and _sides_merge(work_tree, landing, back=True):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git import objects
-from skilld.git.repo import Tracked, find, find_absent
+from skilld.git.repo import TrackedFile, find, find_absent
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, Proposal, SideEdit, SkillRef
 
@@ -36,7 +36,7 @@ def divided(
     return replace(proposal, also=tuple(also), linked=tuple(other.id for other in others)), others
 
 
-def _tracked(path: Path, *, creates: bool = False) -> Tracked | None:
+def _tracked(path: Path, *, creates: bool = False) -> TrackedFile | None:
     """Return where git tracks a file, None if it does not: then one of skilld's own repositories will."""
     try:
         return find_absent(path) if creates else find(path)
@@ -62,7 +62,7 @@ def _linked(proposal: Proposal, ref: SkillRef, operations: tuple[Operation, ...]
     )
 
 
-def sentence(proposal: Proposal, tracked: Tracked) -> str:
+def sentence(proposal: Proposal, tracked: TrackedFile) -> str:
     """Return what the commit's message says of lines elsewhere: words only of what its repository has committed."""
     parts: dict[str, None] = {}
     texts: dict[str, str] = {}
@@ -71,7 +71,7 @@ def sentence(proposal: Proposal, tracked: Tracked) -> str:
     return f"{SAYS_OTHERWISE}{'; '.join(parts)}" if parts else ""
 
 
-def _named(conflict: ContradictingLine, tracked: Tracked, texts: dict[str, str]) -> str:
+def _named(conflict: ContradictingLine, tracked: TrackedFile, texts: dict[str, str]) -> str:
     relpath = _below(conflict.path, tracked)
     if relpath is None:
         return conflict.whose
@@ -85,7 +85,7 @@ def _named(conflict: ContradictingLine, tracked: Tracked, texts: dict[str, str])
     return f'{relpath}:{conflict.line} "{cut(conflict.text, _QUOTED)}"'
 
 
-def _below(path: str, tracked: Tracked) -> str | None:
+def _below(path: str, tracked: TrackedFile) -> str | None:
     try:
         return Path(path).resolve().relative_to(tracked.repo.toplevel).as_posix()
     except (OSError, RuntimeError, ValueError):

@@ -21,7 +21,7 @@ from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
-from skilld.proposals.model import WRITTEN, Landed, Way, without_remark
+from skilld.proposals.model import WRITTEN, DecisionCommit, Way, without_remark
 from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import being_made_anew, waiting_with
 from skilld.proposals.results import follow, staging_for
@@ -52,14 +52,14 @@ class Decision:
 
     allowed: frozenset[State]
     after: State
-    carry_out: Callable[[Proposal], Landed | None]
+    carry_out: Callable[[Proposal], DecisionCommit | None]
     why: str = ""
 
 
 def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision:
     """Return the decision to take a proposal into the branch that is checked out, or only into the file."""
 
-    def carry_out(proposal: Proposal) -> Landed | None:
+    def carry_out(proposal: Proposal) -> DecisionCommit | None:
         edit = Edit(proposal)
         if worktree:
             found = versions(proposal) if proposal.commit else None
@@ -84,7 +84,7 @@ def rejecting(why: str = "") -> Decision:
 def reverting(removed: Mapping[str, str]) -> Decision:
     """Return the decision to take an accepted proposal out again."""
 
-    def carry_out(proposal: Proposal) -> Landed:
+    def carry_out(proposal: Proposal) -> DecisionCommit:
         return take_out(proposal, removed, private_repositories())
 
     return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
@@ -141,7 +141,7 @@ def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
     return fresh if fresh != proposal else None
 
 
-def _outcome(proposal: Proposal, after: State, landed: Landed | None) -> str:
+def _outcome(proposal: Proposal, after: State, landed: DecisionCommit | None) -> str:
     """Return which commit carried a decision out, on which branch, and the way back."""
     back = f"To undo it: skilld {_BACK[after]} {proposal.id}"
     if after is State.REJECTED:

@@ -16,7 +16,7 @@ from skilld.git.environment import scrub_environment
 from skilld.git.line_diff import undo
 from skilld.git.managed_repos import look, open_any
 from skilld.git.objects import merges, read_blob, read_commit
-from skilld.git.repo import Repo, Tracked, find
+from skilld.git.repo import Repo, TrackedFile, find
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
@@ -144,7 +144,7 @@ class Here:
     unfit: str = ""
 
 
-class Looking:
+class ProposalReader:
     """Looks at proposals of the same repositories, each of which is opened once."""
 
     def __init__(self) -> None:
@@ -233,7 +233,7 @@ def why(path: Path, line: int, private: Path | None = None) -> Origin:
     return Origin(origin.text, oid, commit.proposals, commit.trailers)
 
 
-def _bringer(tracked: Tracked, line: bytes) -> str:
+def _bringer(tracked: TrackedFile, line: bytes) -> str:
     """Return the newest commit that brought a line which ends in a bare CR: for git that ends no line."""
     sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, None)
     brought = (s.oid for s in reversed(sightings) if line not in (s.before or b"").splitlines())

@@ -81,7 +81,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Base:
     """The commit the staging branch rests on.
 
     `ahead` counts the commits up to it that the default branch does not have; 0 if it is on the default branch, or
@@ -103,7 +103,7 @@ class Rest:
 
 
 @dataclass(slots=True)
-class Line:
+class StagingState:
     """The staging branch after a call.
 
     `tip` is None if the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
@@ -113,7 +113,7 @@ class Line:
     """
 
     tip: str | None
-    rest: Rest | None
+    rest: Base | None
     moved: dict[str, str] = field(default_factory=dict)
     at: dict[str, str] = field(default_factory=dict)
     stale: dict[str, str] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class ProposalCommit:
     """The edit is a commit. `fresh` is false where an earlier try had made it already (`id` is that proposal's).
 
     `repo` is the address of the repository: the top of its work tree, or the git directory of one of skilld's own.
@@ -150,12 +150,12 @@ class Proposed:
     branch: str
     repo: str
     relpath: str
-    line: Line
+    line: StagingState
     fresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitsForPerson:
     """It waits for the person: to commit the SKILL.md that alone it fits, or to be done with the staging branch."""
 
     reason: str
@@ -177,11 +177,11 @@ class EditConflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Unchanged:
+class NoChange:
     """The skill, or an open proposal for it, says this already."""
 
 
-ProposeOutcome = Proposed | Waiting | AnchorNotFound | EditConflict | Unchanged
+ProposeOutcome = ProposalCommit | WaitsForPerson | AnchorNotFound | EditConflict | NoChange
 
 
 # The message of a proposal's commit, of redacted text.
@@ -257,7 +257,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
+class DecisionCommit:
     """The commit that carries the decision out; HEAD where none was needed."""
 
     commit: str

@@ -29,7 +29,7 @@ _FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAG
 Stamp = tuple[int, ...]
 
 
-class Observing:
+class PollSchedule:
     """Decides when to look."""
 
     def __init__(self, store: Store) -> None:

@@ -16,14 +16,14 @@ from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.objects import EMAIL, Commit, Ident
-from skilld.git.repo import Repo, Tracked, open_repo
+from skilld.git.repo import Repo, TrackedFile, open_repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, SHARES, STAGING, STAGING_BRANCH
 from skilld.git.state import repo_lock
 from skilld.proposals import model
 from skilld.proposals.branch import (
     Branch,
-    HeldError,
+    RebuildBlockedError,
     branches_over,
     describe,
     find_base,
@@ -36,15 +36,15 @@ from skilld.proposals.branch import (
 from skilld.proposals.model import (
     MAKEABLE,
     AnchorNotFound,
+    Base,
     EditConflict,
-    Line,
+    NoChange,
+    ProposalCommit,
     ProposalEdit,
-    Proposed,
     ProposeOutcome,
     Request,
-    Rest,
-    Unchanged,
-    Waiting,
+    StagingState,
+    WaitsForPerson,
 )
 
 # Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
@@ -54,7 +54,7 @@ from skilld.proposals.model import (
 _MARGIN_SECONDS = 86400  # seconds: clocks of two machines
 
 
-def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed | None:
+def found_again(request: Request, tracked: TrackedFile, branch: Branch) -> ProposalCommit | None:
     """Return the proposal where an earlier try made it: on its ref, on the branch, or merged already."""
     repo, relpath, own = tracked.repo, tracked.relpath, request.proposal.id
     oid = branch.proposals.get(own) if not request.restored else None
@@ -71,8 +71,8 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
     moved: dict[str, str] = {}
     for other in request.standing:  # the word of where that try moved them to was lost with it
         moved |= other.news(stands.get(other.proposal.id, other.proposal.commit))
-    line = Line(branch.tip, describe(repo, base), moved)
-    return Proposed(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, line, fresh=False)
+    line = StagingState(branch.tip, describe(repo, base), moved)
+    return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, line, fresh=False)
 
 
 def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
@@ -114,7 +114,7 @@ def propose(request: Request) -> ProposeOutcome:
 @one_command()
 def rebuild(
     address: Path, standing: Sequence[ProposalEdit], dropped: Collection[str] = (), private: Path | None = None
-) -> Line:
+) -> StagingState:
     """Rebuild the staging branch as a straight line of the open proposals, and let go of the `dropped` ones.
 
     `address` is that of the repository (`Proposed.repo`), `private` the folder of skilld's own ones. Dropped proposals
@@ -138,7 +138,7 @@ def _propose(request: Request) -> ProposeOutcome:
         return _propose_in_turn(request, tracked)
 
 
-def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
+def _propose_in_turn(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     repo, relpath, proposal, edit = tracked.repo, tracked.relpath, request.proposal, request.edit
     refs.check_plain(repo.common_dir, [STAGING, refs.proposal_ref(proposal.id)])
     refs.mend(repo.git, repo.common_dir)
@@ -161,13 +161,13 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     if before is None and proposal.creates:
         before = b""
     if before is None:  # the branch cannot be made again now, and rests on a commit without the skill
-        return Waiting(f"on hold: {line.held or f'{relpath} is not on {STAGING_BRANCH}'}")
+        return WaitsForPerson(f"on hold: {line.held or f'{relpath} is not on {STAGING_BRANCH}'}")
     try:
         after = _edited(edit, objects.read_blob(repo.git, repo.head, relpath), before)
     except SkilldError as error:
         return EditConflict(_opponents(edit, repo, line, relpath), str(error))
     if after == before:
-        return Unchanged()
+        return NoChange()
     ident = Ident("skilld", EMAIL, request.epoch)
     commit = objects.write_commit(
         repo.git,
@@ -179,7 +179,7 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     )
     line.tip = line.at[proposal.id] = commit
     _move(repo, branch, line, request.dropped)
-    return Proposed(proposal.id, commit, line.base, STAGING_BRANCH, str(repo.address), relpath, line)
+    return ProposalCommit(proposal.id, commit, line.base, STAGING_BRANCH, str(repo.address), relpath, line)
 
 
 def _edited(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
@@ -190,7 +190,7 @@ def _edited(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
     return edit.apply(below)
 
 
-def _rebuild(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[str]) -> Line:
+def _rebuild(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[str]) -> StagingState:
     refs.check_plain(repo.common_dir, [STAGING, PROPOSALS.rstrip("/")])
     refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, standing)
@@ -200,16 +200,16 @@ def _rebuild(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[s
         known = {item.proposal.id: item for item in standing}
         try:
             line = rebuild_line(repo, _rest_for(repo, branch, known, dropped), branch.line, known, dropped)
-        except HeldError as error:
+        except RebuildBlockedError as error:
             held = str(error)
         else:
             _move(repo, branch, line, dropped)
             return line if line.tip else replace(line, rest=None)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
-    return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
+    return StagingState(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
 
 
-def _move(repo: Repo, branch: Branch, line: Line, dropped: Collection[str]) -> None:
+def _move(repo: Repo, branch: Branch, line: StagingState, dropped: Collection[str]) -> None:
     """Move the refs. Those of proposals that came to an end go first, in a transaction of their own.
 
     One that is off the branch and still has its ref was taken off by the person. Killed after the first step, the
@@ -219,7 +219,7 @@ def _move(repo: Repo, branch: Branch, line: Line, dropped: Collection[str]) -> N
     refs.move(repo.git, repo.common_dir, branch.moves(line.tip, line.at, {*dropped} - line.ended))
 
 
-def _line_for(request: Request, tracked: Tracked, branch: Branch) -> Line:
+def _line_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
     """Return the line that the new commit goes on, made again where the base moved; `held` says why it was not."""
     repo = tracked.repo
     known = {item.proposal.id: item for item in request.standing}
@@ -232,13 +232,13 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> Line:
     if branch.line is not None:
         try:
             return rebuild_line(repo, rest, branch.line, known, request.dropped)
-        except HeldError as error:
+        except RebuildBlockedError as error:
             held = str(error)
     # It rests on no tip of the branch: what is known as a base is taken for no part of that.
-    return Line(branch.tip or rest.commit, describe(repo, branch.base) if branch.base else rest, held=held)
+    return StagingState(branch.tip or rest.commit, describe(repo, branch.base) if branch.base else rest, held=held)
 
 
-def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Rest:
+def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> Base:
     """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
 
     They have where neither the default branch nor the one that is checked out has the base's version of them any more;
@@ -295,21 +295,21 @@ def _in_head(repo: Repo, relpath: str) -> bool:
     return objects.read_blob(repo.git, repo.head, relpath) is not None
 
 
-def _misfit(request: Request, tracked: Tracked) -> Waiting | AnchorNotFound | Unchanged | None:
+def _misfit(request: Request, tracked: TrackedFile) -> WaitsForPerson | AnchorNotFound | NoChange | None:
     """Return why the edit cannot be made on HEAD's version, or None if it can."""
     stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
     try:
-        return Unchanged() if request.edit.apply(stored) == stored else None
+        return NoChange() if request.edit.apply(stored) == stored else None
     except SkilldError as error:
         reason = str(error)
     try:
         request.edit.apply(Path(request.proposal.path).read_bytes())
     except (SkilldError, OSError):
         return AnchorNotFound(reason)
-    return Waiting(f"on hold until you commit your changes to {tracked.relpath}")
+    return WaitsForPerson(f"on hold until you commit your changes to {tracked.relpath}")
 
 
-def _opponents(edit: ProposalEdit, repo: Repo, line: Line, relpath: str) -> tuple[str, ...]:
+def _opponents(edit: ProposalEdit, repo: Repo, line: StagingState, relpath: str) -> tuple[str, ...]:
     """Return the proposals of the first commit on the line after which the edit no longer fits."""
     out = repo.git.run("rev-list", "--reverse", line.top, f"^{line.base}").decode().split()
     for commit in objects.read_commits(repo.git, out):

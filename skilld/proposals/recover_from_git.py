@@ -29,7 +29,7 @@ from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, SideEdit,
 
 FLAG = "recovered from git after the database was damaged"
 _HISTORY = 500  # commits of a skill that are looked through for accepted proposals
-_LONGEST_LINE = 50  # proposals on the staging branch, when its base is looked for
+_MAX_LINE_LENGTH = 50  # proposals on the staging branch, when its base is looked for
 _BULLET = "-*+.0123456789 "
 _MARK = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
 
@@ -161,7 +161,7 @@ def _paragraphs(commit: Commit) -> list[str]:
 
 def _base(repo: Repo, commit: Commit) -> str:
     """Return the newest commit below a proposal that is none itself."""
-    for _ in range(_LONGEST_LINE):
+    for _ in range(_MAX_LINE_LENGTH):
         below = objects.read_commit(repo.git, commit.parents[0])
         if below is None or below.committer.email != EMAIL or len(below.parents) != 1:
             break

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
 from skilld.classify.said_already import says_already
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.edit.operations import apply
 from skilld.edit.refit import refit
 from skilld.errors import SkilldError
 from skilld.paths import places
-from skilld.pipeline.documents import Loaded
+from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import adds, check
 from skilld.pipeline.judge import Judge
 from skilld.proposals.model import REMEDY
@@ -38,7 +38,7 @@ def made_anew(
     updates must be in the edit. Raises SkilldError if no edit passes the checks, RetryError for passing trouble.
     """
     updates = _updates(proposal)
-    if current is None and not all(adds(Checked(update)) for update in updates):
+    if current is None and not all(adds(VerifiedUpdate(update)) for update in updates):
         raise SkilldError(_TITLE, f"{proposal.relpath} is gone")
     if not updates or proposal.creates or proposal.batch_id.startswith(REMEDY):
         raise SkilldError(_TITLE, "the messages it was based on were not kept")
@@ -119,17 +119,19 @@ def _edit(
     if missing:
         loaded = _loaded(proposal, placed.text if current is not None else None)
         judge = Judge(backend, messages, [loaded], "", redact)
-        composed = judge.edit(loaded, [Checked(update) for update in missing])
+        composed = judge.edit(loaded, [VerifiedUpdate(update) for update in missing])
         if composed.left_out:
             raise SkilldError(_TITLE, "part of it could not be generated")
         operations, flags = (*operations, *composed.operations), composed.flags
     typed = "\n".join(message.text for message in messages)
-    whole = check(operations, [Checked(update) for update in updates], _loaded(proposal, current), typed, redact)
+    whole = check(operations, [VerifiedUpdate(update) for update in updates], _loaded(proposal, current), typed, redact)
     return whole.operations, (*flags, *whole.flags)
 
 
-def _loaded(proposal: Proposal, found: bytes | None) -> Loaded:
+def _loaded(proposal: Proposal, found: bytes | None) -> TargetDocument:
     text = found or b""
     doc = SkillDoc(1, proposal.skill, proposal.path, text.decode("utf-8-sig"))
     kind, agents = proposal.target, proposal.agents
-    return Loaded(SkillRef(proposal.skill, proposal.path, kind=kind, agents=agents, absent=found is None), text, doc)
+    return TargetDocument(
+        SkillRef(proposal.skill, proposal.path, kind=kind, agents=agents, absent=found is None), text, doc
+    )

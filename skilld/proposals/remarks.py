@@ -75,7 +75,7 @@ def rests_on(store: Store, proposal: Proposal) -> str:
 
 # What says otherwise elsewhere, for the person on this machine: a commit's message tells less of it.
 
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 def conflicts(proposal: Proposal) -> list[ContradictingLine]:
@@ -86,7 +86,7 @@ def conflicts(proposal: Proposal) -> list[ContradictingLine]:
 
 def _text(path: Path) -> str:
     try:
-        return fold(read_plain(path, _MOST_BYTES)[0].decode("utf-8", "replace"))
+        return fold(read_plain(path, _MAX_BYTES)[0].decode("utf-8", "replace"))
     except (OSError, ValueError):
         return ""
 

@@ -15,12 +15,20 @@ from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
-from skilld.git.repo import Tracked
+from skilld.git.repo import TrackedFile
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.paths import places
 from skilld.proposals.contradictions import sentence
-from skilld.proposals.model import MAKEABLE, ProposalEdit, Proposed, ProposeOutcome, Request, Unchanged, Waiting
+from skilld.proposals.model import (
+    MAKEABLE,
+    NoChange,
+    ProposalCommit,
+    ProposalEdit,
+    ProposeOutcome,
+    Request,
+    WaitsForPerson,
+)
 from skilld.proposals.propose import propose, rebuild
 from skilld.proposals.refit import ANEW, REMADE, Edit, side_edits
 from skilld.proposals.staging_result import StagingResult
@@ -36,7 +44,7 @@ from skilld.types import Proposal, State, TargetKind
 # last. And the person may have edited the skill since a proposal was dropped, or rejected, that they want back.
 
 
-def placed_anew(proposal: Proposal, tracked: Tracked) -> Proposal | None:
+def placed_anew(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
     """Return a proposal with an edit that fits HEAD's version of the skill; None: it says that already.
 
     `proposal.base` of one without a commit is the commit that was checked out when the edit was made. The proposal
@@ -123,7 +131,7 @@ def stage(
     proposal = anew
     edits = {other.id: Edit(other) for other in open_here}
     if why := _too_large(proposal, tracked, open_here, staged.most_tokens):
-        waits = Waiting(f"on hold: {why}; to find what can be removed: skilld trim")
+        waits = WaitsForPerson(f"on hold: {why}; to find what can be removed: skilld trim")
         return _take(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
         mine = Edit(proposal)
@@ -134,14 +142,14 @@ def stage(
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
-        outcome = Waiting(f"on hold: {busy.cause}")
+        outcome = WaitsForPerson(f"on hold: {busy.cause}")
     if not _take(outcome, proposal, repo, staged, edits):
         return False
     _revive([one for one in standing if one.repo == staged.made[-1].repo], standing, staged, dropped)
     return True
 
 
-def _too_large(proposal: Proposal, tracked: Tracked, others: Sequence[Proposal], most_tokens: int) -> str:
+def _too_large(proposal: Proposal, tracked: TrackedFile, others: Sequence[Proposal], most_tokens: int) -> str:
     """Return which ceiling of its file an edit would pass, after the open ones of that file; empty if none."""
     if proposal.target is TargetKind.EVALS:  # no agent loads it
         return ""
@@ -174,16 +182,16 @@ def _take(
 ) -> bool:
     """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
     match outcome:
-        case Proposed():
+        case ProposalCommit():
             staged.follow(repo, outcome.line, edits)
             names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
             note = proposal.note if proposal.note in {ANEW, REMADE} else ""
             staged.made.append(replace(proposal, note=note, **names))
             return True
-        case Waiting():
+        case WaitsForPerson():
             staged.made.append(replace(proposal, repo=repo, commit="", note=outcome.reason))
             return True
-        case Unchanged():
+        case NoChange():
             return False
         case _:
             raise SkilldError(_TITLE, outcome.reason)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from skilld.types import AutoApply, Changes, CommitChange, EditChange, Proposal, State, StateChange
 
 if TYPE_CHECKING:
-    from skilld.proposals.model import Line
+    from skilld.proposals.model import StagingState
     from skilld.proposals.refit import Edit
 
 
@@ -32,7 +32,7 @@ class StagingResult:
     by_code: bool = True
     most_tokens: int = 0
 
-    def follow(self, repo: str, line: Line, edits: Mapping[str, Edit]) -> None:
+    def follow(self, repo: str, line: StagingState, edits: Mapping[str, Edit]) -> None:
         """Take in what became of the open proposals, and their edits, when the staging branch was written."""
         base, self.rests[repo] = line.base, line.rest.warning if line.rest else ""
         moved = dict(line.moved)

@@ -22,11 +22,11 @@ from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, take_in
 from skilld.git.objects import Commit, Ident, merges
-from skilld.git.repo import Repo, Tracked, find, find_absent, open_repo
+from skilld.git.repo import Repo, TrackedFile, find, find_absent, open_repo
 from skilld.git.run import PersonGit
 from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.git.state import repo_lock
-from skilld.proposals.model import Apply, Landed, Way
+from skilld.proposals.model import Apply, DecisionCommit, Way
 from skilld.types import Proposal
 
 # Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing.
@@ -117,7 +117,7 @@ class Worktree:
     """
 
     title: str
-    tracked: Tracked
+    tracked: TrackedFile
     path: Path
     person: PersonGit
     remedy: Callable[[], str]
@@ -145,7 +145,7 @@ def manual_command(repo: Repo, *command: str) -> str:
     return shlex.join([*how, str(repo.toplevel), *command])
 
 
-def tracked_by(proposal: Proposal, private: Path | None) -> Tracked:
+def tracked_by(proposal: Proposal, private: Path | None) -> TrackedFile:
     """Return where a proposal's skill is tracked: in the repository it was proposed in, if that is one of ours.
 
     `private` is the folder of skilld's own repositories. There the skill is committed as it is found. Raises as
@@ -271,7 +271,7 @@ def would_merge(work_tree: Worktree, old: bytes, new: bytes, relpath: str = "") 
     return True
 
 
-def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: Ident | None) -> Landed:
+def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: Ident | None) -> DecisionCommit:
     """Make a change in the skill's file and commit that file alone; what else is staged stays staged.
 
     `author` is None for the person themselves. Raises RefusedError if the change does not fit, or the commit fails
@@ -283,7 +283,7 @@ def commit_by_lines(work_tree: Worktree, change: Apply, message: bytes, author: 
     except SkilldError as error:
         raise work_tree.refused(error.cause or error.title) from error
     if new == old:
-        return Landed(work_tree.repo.head, Way.NOTHING)
+        return DecisionCommit(work_tree.repo.head, Way.NOTHING)
     replace(work_tree.path, old, new)
     return commit_file(work_tree, message, author, lambda: _put_back(work_tree, old, new))
 
@@ -310,7 +310,9 @@ def beside(work_tree: Worktree, changes: Mapping[str, Apply]) -> Iterator[None]:
                 replace(path, new, old)
 
 
-def commit_file(work_tree: Worktree, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]) -> Landed:
+def commit_file(
+    work_tree: Worktree, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]
+) -> DecisionCommit:
     """Commit the skill's file alone as it stands in the work tree, or that it does not; what else is staged stays so.
 
     `author` is None for the person themselves. Where no commit comes of it, `put_back` is called, which returns what
@@ -329,7 +331,7 @@ def commit_file(work_tree: Worktree, message: bytes, author: Ident | None, put_b
     if result.status != 0:
         cause = ". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept])
         raise RefusedError(work_tree.title, cause, _first(result.err) or work_tree.manual_command)
-    return Landed(head(work_tree), Way.ANCHORS)
+    return DecisionCommit(head(work_tree), Way.ANCHORS)
 
 
 def _first(err: str) -> str:

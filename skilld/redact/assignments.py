@@ -116,7 +116,7 @@ class Way(Enum):
     NEXT = auto()  # nothing but a blank between: it may be any word
 
 
-class Given(NamedTuple):
+class AssignedValue(NamedTuple):
     """A value at [start, end). `equals` tells that the sign between has a `=` in it."""
 
     start: int
@@ -160,7 +160,7 @@ _LINE_START = 80
 _PAIR_SIGNS = (";", "&", "?")  # before a pair of a connection string or of a query
 
 
-def given(text: str, start: int, end: int) -> Given | None:
+def given(text: str, start: int, end: int) -> AssignedValue | None:
     """Return the value that the name at [start, end) of `text` is given, or None if it is given none."""
     link = _LINK.match(text, end)
     if not link:
@@ -171,32 +171,34 @@ def given(text: str, start: int, end: int) -> Given | None:
     at, equals = link.end(), "=" in link[0]
     if link["element"]:
         found = _ELEMENT.match(text, at)
-        return Given(*found.span("value"), Way.LITERAL, equals=True) if found else None
+        return AssignedValue(*found.span("value"), Way.LITERAL, equals=True) if found else None
     if quoted := _QUOTED.match(text, at):
         if "f" in (quoted["prefix"] or "").lower() and "{" in quoted["value"]:
             return None
         may_be_code = link["argument"] or link["call"] or quoted["quote"] == "`"  # Markdown quotes names so
-        return Given(*quoted.span("value"), Way.BARE if may_be_code else Way.LITERAL, equals)
+        return AssignedValue(*quoted.span("value"), Way.BARE if may_be_code else Way.LITERAL, equals)
     if "\n" in link[0]:
         return None
     is_string = (equals and text[start - 1 : start] in _PAIR_SIGNS) or _is_env_line(text, start, at)
     return _bare(text, at, Way.LITERAL if is_string else Way.BARE, equals=equals)
 
 
-def compared(text: str, start: int) -> Given | None:
+def compared(text: str, start: int) -> AssignedValue | None:
     """Return the literal that the name beginning at `start` is compared with, if it stands before the name."""
     if not text[max(0, start - 4) : start].rstrip().endswith("="):
         return None
     offset = max(0, start - _LINKS_BEFORE)
     found = _COMPARED.search(text[offset:start])
     return (
-        Given(offset + found.start("value"), offset + found.end("value"), Way.LITERAL, equals=True) if found else None
+        AssignedValue(offset + found.start("value"), offset + found.end("value"), Way.LITERAL, equals=True)
+        if found
+        else None
     )
 
 
-def _bare(text: str, at: int, way: Way, *, equals: bool = False) -> Given | None:
+def _bare(text: str, at: int, way: Way, *, equals: bool = False) -> AssignedValue | None:
     found = _BARE.match(text, at)
-    return Given(at, at + len(found[0].rstrip(_TRAILING)), way, equals) if found else None
+    return AssignedValue(at, at + len(found[0].rstrip(_TRAILING)), way, equals) if found else None
 
 
 def _is_env_line(text: str, start: int, end: int) -> bool:
@@ -222,7 +224,7 @@ _NAMES = re.compile(r"(?i)(?:key|access)[_-]?id$")  # a UUID so called names a k
 _VERBS = frozenset({"pass"})  # "all tests pass: ..."
 _JUDGED = 512  # characters that tell what the rest is
 _TRIES = 8  # names tried inside one unbroken value; a value with more is neither code nor words
-_SHORTEST = 4
+_MIN_LENGTH = 4
 # A number is no secret unless it has so many digits.
 _DIGITS = {Promise.PASSWORD: 6, Promise.SECRET: 12, Promise.PERHAPS: 64}
 
@@ -252,15 +254,15 @@ def _name_around(text: str, at: int) -> tuple[int, int]:
     return at - len(before) + len(before.rstrip(_NAME_CHARS)), after.end() if after else at + 1
 
 
-def _value_of(text: str, start: int, end: int) -> Given | None:
+def _value_of(text: str, start: int, end: int) -> AssignedValue | None:
     value = compared(text, start) or given(text, start, end)
     verb = text[start:end].lower() in _VERBS and not (value and value.equals)
     return None if verb else value
 
 
-def _is_secret(text: str, value: Given, promise: Promise) -> bool:
+def _is_secret(text: str, value: AssignedValue, promise: Promise) -> bool:
     """Whether `text` is one, given how and by what name."""
-    if len(text) < _SHORTEST or is_template(text) or _is_label(text, value):
+    if len(text) < _MIN_LENGTH or is_template(text) or _is_label(text, value):
         return False
     if text.isdigit():
         return len(text) >= _DIGITS[promise]
@@ -292,7 +294,7 @@ def _is_secret_word(word: str, promise: Promise) -> bool:
     return made_up or (is_opaque(word) and not _ASSIGNMENTS_ID.fullmatch(word))
 
 
-def _is_label(text: str, value: Given) -> bool:
+def _is_label(text: str, value: AssignedValue) -> bool:
     """Whether `text` is one about a secret, as interfaces and schemas have: `"password": "Enter your password"`."""
     words = text.split()
     if len(words) <= 1 or value.equals:

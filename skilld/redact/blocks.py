@@ -10,7 +10,7 @@ from itertools import chain
 
 from skilld.redact.findings import Detector, Finding, Span, is_stand_in
 
-_LONGEST = 16384  # a 16,384 bit RSA key takes 12,700 characters
+_MAX_LENGTH = 16384  # a 16,384 bit RSA key takes 12,700 characters
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _MARK = "PRIVATE KEY"
@@ -46,8 +46,8 @@ def _lines(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
 
 def _end_of_block(text: str, begin: re.Match[str]) -> int:
     """Return where the block ends that `begin` opens, 0 if no key follows."""
-    end = _END.search(text, begin.end(), begin.end() + _LONGEST)
-    again = _BEGIN.search(text, begin.end(), end.start() if end else begin.end() + _LONGEST)
+    end = _END.search(text, begin.end(), begin.end() + _MAX_LENGTH)
+    again = _BEGIN.search(text, begin.end(), end.start() if end else begin.end() + _MAX_LENGTH)
     if end and not again:
         return end.end() if _BASE64_LINE.search(text, begin.end(), end.start()) else 0
     body = _BODY.match(text, begin.end())
@@ -56,7 +56,7 @@ def _end_of_block(text: str, begin: re.Match[str]) -> int:
 
 def _start_of_tail(text: str, at: int) -> int:
     """Return where the base64 begins that runs up to `at` (the rest of a block whose first lines were cut off)."""
-    reversed_text = text[max(0, at - _LONGEST) : at][::-1]
+    reversed_text = text[max(0, at - _MAX_LENGTH) : at][::-1]
     tail = _TAIL_REVERSED.match(reversed_text)
     start = at - (tail.end() if tail else 0)
     return start if _BASE64_LINE.search(text, start, at) else at

@@ -32,13 +32,13 @@ class Finding:
 
 Detector = Callable[[str], Iterable[Finding]]
 Span = tuple[int, int]
-_SHORTEST_TOKEN = 11  # characters; most that people type has no word so long
+_MIN_TOKEN_LENGTH = 11  # characters; most that people type has no word so long
 
 
 def long_runs(text: str, words: list[str]) -> list[Span]:
     """Return where those of the `words` of a text stand that are long enough to hold a token."""
     spans, at = [], 0
-    for run in [word for word in words if len(word) >= _SHORTEST_TOKEN]:
+    for run in [word for word in words if len(word) >= _MIN_TOKEN_LENGTH]:
         at = text.index(run, at)
         spans.append((at, at := at + len(run)))
     return spans
@@ -158,7 +158,7 @@ _REPEATS = re.compile(r"(?:(.)\1{4,}+){2,}+")  # aaaaaaaaaa1111111111
 _PUBLIC_KEY = re.compile(r"MCowBQYDK2V|MIIBIjAN|MIICIjAN|MIGfMA0|MFkwEwYH|MHYwEAYH")
 _SEPARATOR = re.compile(r"[-_.:/\s]+")
 _ALPHABET = re.compile(r"(?i)abcdefghijkl|(?:1234567890){2}")
-_FEW, _MOST, _VALUES_LONG = 2, 0.7, 16  # so few different characters (one more if long), or so large a share of one
+_FEW, _MAX, _VALUES_LONG = 2, 0.7, 16  # so few different characters (one more if long), or so large a share of one
 
 _PRETENCE = (
     r"fake|dummy|example|sample|placeholder|change_?me|insert|replace|redact|undefined"
@@ -211,7 +211,7 @@ def is_stand_in(value: str) -> bool:
     ):
         return True
     counts = Counter(_SEPARATOR.sub("", core.casefold()))
-    few = len(counts) <= _FEW + (len(core) >= _VALUES_LONG) or max(counts.values()) > _MOST * counts.total()
+    few = len(counts) <= _FEW + (len(core) >= _VALUES_LONG) or max(counts.values()) > _MAX * counts.total()
     if few and len(core) > _FEW:
         return True
     return is_words(core) and _STAND_IN_WORD.search(core) is not None

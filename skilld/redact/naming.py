@@ -242,7 +242,7 @@ _UNSPACED = re.compile(r"[\u0590-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\u
 _IDENTIFIER_BEFORE = re.compile(r"[\w$./\\@#%-]$")
 _IDENTIFIER_AFTER = re.compile(r"[_\d(\[\\$/@]|\.\w|-\w|::|=\s?[\"'(\[{]")
 _OTHER = re.compile(r"[^\x00-\x7f][^\n]*+")
-_LONGEST = 24  # letters of a name before the first one that is not ASCII
+_MAX_LENGTH = 24  # letters of a name before the first one that is not ASCII
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _STEM = 4
 _COMPOUND = 6  # letters from which a name may end a compound: Adminpasswort
@@ -262,7 +262,7 @@ def names(text: str, lowered: str) -> Iterator[Name]:
         done = 0
         for other in _OTHER.finditer(lowered):
             yield from _found(
-                text, _pattern(ascii_only=False).finditer(lowered, max(done, other.start() - _LONGEST), other.end())
+                text, _pattern(ascii_only=False).finditer(lowered, max(done, other.start() - _MAX_LENGTH), other.end())
             )
             done = other.end()
 
@@ -315,7 +315,7 @@ def _is_word(text: str, at: int, word: str) -> bool:
     if before.isalpha():
         return len(word) >= _COMPOUND and text[at].islower() and not _UNSPACED.match(word)
     if before == "/":
-        return names_a_user(text[max(0, at - _LONGEST) : at - 1])  # user/pass: ...
+        return names_a_user(text[max(0, at - _MAX_LENGTH) : at - 1])  # user/pass: ...
     return not _IDENTIFIER_BEFORE.match(before) or (before == "-" and text[max(0, at - 2) : at - 1].isalpha())
 
 

@@ -51,12 +51,12 @@ _ACCOUNT = re.compile(
 )
 _ONE_DIGIT = re.compile(r"[^\W\d_]+\d|[a-z]+(?:_[a-z]+)+\d")
 _TURNING = re.compile(r"(?P<first>[^\W\d_]{3,32}\d{1,6})[^\W\d_]{1,32}")  # Quill7Fern, falafel99x
-_SHORTEST, _LONGEST, _LETTERS = 5, 64, 3
+_MIN_LENGTH, _MAX_LENGTH, _LETTERS = 5, 64, 3
 
 
 def shape_of(word: str) -> Shape | None:
     """Return how unlike a word `word` is; None if it is a word, a number, code, an id, a path or a stand-in."""
-    if not _SHORTEST <= len(word) <= _LONGEST or not _DIGIT.search(word) or not _LETTER.search(word):
+    if not _MIN_LENGTH <= len(word) <= _MAX_LENGTH or not _DIGIT.search(word) or not _LETTER.search(word):
         return None
     if _is_other(word) or is_stand_in(word) or is_nominal(word):
         return None
@@ -92,7 +92,7 @@ def _of_word_and_number(word: str) -> Shape:
 
 def is_plain_password(word: str) -> bool:
     """Whether `word`, given as a password next to the name of a user, may be one though it is a plain word."""
-    if not 4 <= len(word) <= _LONGEST or _is_other(word) or is_stand_in(word) or is_nominal(word):  # noqa: PLR2004
+    if not 4 <= len(word) <= _MAX_LENGTH or _is_other(word) or is_stand_in(word) or is_nominal(word):  # noqa: PLR2004
         return False
     return not _TYPE.fullmatch(word)
 

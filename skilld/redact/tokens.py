@@ -12,7 +12,7 @@ from typing import NamedTuple
 from skilld.redact.findings import Detector, Finding, Span, is_documented, is_opaque, is_stand_in, is_template
 from skilld.redact.formats import FORMATS, Format
 
-_LONGEST = 2048  # a 1Password service account token has about 900 characters
+_MAX_LENGTH = 2048  # a 1Password service account token has about 900 characters
 _JUDGED = 512  # characters that tell what the rest is
 _TRIES = 8  # prefixes tried inside one unbroken run of token characters; a run with more is no name or word
 _HEAD = 2  # no prefix is shorter
@@ -81,7 +81,7 @@ def _in_base64(text: str, at: int) -> bool:
 
 @cache
 def _body(alphabet: str, least: int) -> re.Pattern[str]:
-    return re.compile(rf"[{alphabet}]{{{least},{_LONGEST}}}+")
+    return re.compile(rf"[{alphabet}]{{{least},{_MAX_LENGTH}}}+")
 
 
 @cache
@@ -224,10 +224,10 @@ def _matches(text: str, shape: Shape, runs: list[Span]) -> Iterator[re.Match[str
 # The pieces are put together again and searched as one. A piece counts only where it fills a line's end or beginning
 # and looks made by a machine, so that the first word of the next line does not go along.
 
-_MOST = 8  # lines of one token
+_MAX = 8  # lines of one token
 _BREAK = re.compile(r"\n[ \t>|]{0,8}(?P<piece>[A-Za-z0-9_.+/~-]{3,512}+={0,2})(?=[\s\"'`,;)]|$)")
 _CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.=+/:~-"
-_REACH, _SHORTEST = 512, 4  # characters of the piece at a line's end
+_REACH, _MIN_LENGTH = 512, 4  # characters of the piece at a line's end
 _KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
 _MIXED = 2  # kinds of characters that a piece has at least, digits among them or capitals inside
 
@@ -252,7 +252,7 @@ def find_broken(text: str, detect: Detector) -> Iterator[Finding]:
 def extended(text: str, finding: Finding) -> Finding:
     """Return a finding with the pieces on the next lines that it goes on with, where it ends with its line."""
     end = finding.end
-    for _ in range(_MOST):
+    for _ in range(_MAX):
         piece = _BREAK.match(text, end)
         if piece is None or not is_opaque(piece["piece"]):
             break
@@ -274,13 +274,13 @@ def _head(text: str, at: int) -> tuple[int, int] | None:
         end -= 1
     before = text[max(0, end - _REACH) : end]
     length = len(before) - len(before.rstrip(_CHARACTERS))
-    return (end - length, end) if length >= _SHORTEST else None
+    return (end - length, end) if length >= _MIN_LENGTH else None
 
 
 def _following(text: str, first: re.Match[str]) -> Iterator[tuple[int, int]]:
     """Yield the pieces from the first one on, as long as each fills its line."""
     found: re.Match[str] | None = first
-    for _ in range(_MOST):
+    for _ in range(_MAX):
         if found is None or not _is_piece(found["piece"]):
             return
         yield found.span("piece")

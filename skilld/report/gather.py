@@ -18,14 +18,14 @@ from skilld.effect.rules import Effect
 from skilld.jobs.waiting import grouped
 from skilld.past import PastSession
 from skilld.report.values import (
-    Again,
     Around,
     Cost,
-    Decided,
+    DecisionCounts,
     Group,
     Lesson,
     ModelCost,
     Place,
+    Repeats,
     Report,
     RuleRow,
     Share,
@@ -43,7 +43,7 @@ WHERE = (*(kind.value for kind in TargetKind if kind is not TargetKind.EVALS), W
 _DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 _AROUND = 8  # weeks before and after the one in which a rule came in
 _WEEK, _DAY = 7 * 86400.0, 86400.0
-_MOST_LESSONS = 30
+_MAX_LESSONS = 30
 _SMALL = 0.1  # dollars
 # What to look at first: repeated rules, and of the others those that most is known of.
 _ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleState.UNUSED)
@@ -95,7 +95,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         cost=_cost(spent, weeks, accepted),
         agents=groups.by(lambda agent, _: agent),
         projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
-        lessons=tuple(_lesson(one) for one in recent[:_MOST_LESSONS]) if words else (),
+        lessons=tuple(_lesson(one) for one in recent[:_MAX_LESSONS]) if words else (),
     )
 
 
@@ -139,19 +139,19 @@ def _taught(heard: Sequence[_Heard], weeks: Weeks) -> Taught:
     )
 
 
-def _decided(heard: Sequence[_Heard]) -> Decided:
+def _decided(heard: Sequence[_Heard]) -> DecisionCounts:
     states = Counter(one.state for one in heard)
     final = sum(states[state] for state in _DECIDED)
     took = [one.decided_at - one.at for one in heard if one.state in _DECIDED and one.decided_at >= one.at]
     days = median(took or [0.0]) / _DAY
-    return Decided(
+    return DecisionCounts(
         states={state.value: states[state] for state in State if state is not State.SAID},
         percent=_percent(states[State.ACCEPTED], final),
         days=round(days, 1 if days > 1 else 3) if took else None,
     )
 
 
-def _again(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> Again:
+def _again(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> Repeats:
     said = [(one, rule) for rule in effects for one in rule.occasions if one.was_said]
     per_week = {
         "before": weeks.count(one.session.at for one, of in said if one.session.at < of.rule.since),
@@ -159,7 +159,7 @@ def _again(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool
     }
     states = Counter(one.state for one in effects)
     ordered = sorted(effects, key=lambda one: (_ORDER.index(one.state), -one.after.repeats, -one.after.sessions))
-    return Again(
+    return Repeats(
         states={state.value: states[state] for state in _ORDER},
         before=_share((one.before.sessions, one.before.repeats) for one in effects),
         after=_share((one.after.sessions, one.after.repeats) for one in effects),

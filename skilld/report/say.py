@@ -22,7 +22,7 @@ WHERE = {
 STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
 RULES = {"repeated": "repeated", "holds": "followed", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
-_LONGEST = 60  # characters of a path
+_MAX_LENGTH = 60  # characters of a path
 _HOUR = 0.042  # days
 
 
@@ -62,7 +62,7 @@ def period(report: Report) -> str:
 
 def short(path: str, home: str) -> str:
     """Return a path as the person writes it."""
-    return cut(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path, _LONGEST, tail_share=0.7)
+    return cut(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path, _MAX_LENGTH, tail_share=0.7)
 
 
 def nothing(report: Report, why: str) -> str:

@@ -34,7 +34,7 @@ class Taught:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionCounts:
     """Proposal outcomes, by state; `percent` of the decided ones stayed accepted, half within `days`."""
 
     states: Mapping[str, int]
@@ -74,7 +74,7 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class Repeats:
     """What was said again. `per_week` counts it "before" the rule was added and "after"."""
 
     states: Mapping[str, int]
@@ -154,8 +154,8 @@ class Report:
     words: bool
     sessions: int
     taught: Taught
-    decided: Decided
-    again: Again
+    decided: DecisionCounts
+    again: Repeats
     weight: tuple[FileWeight, ...]
     cost: Cost
     agents: tuple[Group, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-_MOST, _FEWEST = 53, 12  # a year with both its ends; and what a plot needs to look like one
+_MAX, _MIN_COUNT = 53, 12  # a year with both its ends; and what a plot needs to look like one
 _WEEK = timedelta(weeks=1)
 
 
@@ -23,7 +23,7 @@ class Weeks:
         last = _monday(now)
         oldest = min((at for at in moments if 0 < at <= now), default=now)
         number = (last - _monday(oldest)) // _WEEK + 1
-        number = max(_FEWEST, min(number, _MOST))
+        number = max(_MIN_COUNT, min(number, _MAX))
         return cls(last - (number - 1) * _WEEK, number)
 
     def place(self, at: float) -> int | None:

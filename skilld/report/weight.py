@@ -18,22 +18,22 @@ from skilld.proposals.staging import private_repositories
 from skilld.report.values import FileWeight
 from skilld.report.weeks import Weeks
 
-_MOST_FILES = 24  # the heaviest of those that were loaded
-_MOST_BYTES = 1 << 20
+_MAX_FILES = 24  # the heaviest of those that were loaded
+_MAX_BYTES = 1 << 20
 _SECONDS = 5.0  # for the list of one repository's commits
 
 
 def weigh(loaded: Mapping[str, int], weeks: Weeks) -> tuple[FileWeight, ...]:
     """Return the weight of files by path, each with the number of sessions that loaded it, the heaviest first."""
     found = {path: tokens for path in loaded if (tokens := _tokens(path)) is not None}
-    heaviest = sorted(found, key=lambda path: (-found[path], path))[:_MOST_FILES]
+    heaviest = sorted(found, key=lambda path: (-found[path], path))[:_MAX_FILES]
     with one_command():
         return tuple(_weight(path, loaded[path], found[path], weeks) for path in heaviest)
 
 
 def _tokens(path: str) -> int | None:
     with suppress(OSError, ValueError):
-        return _of(read_plain(Path(path), _MOST_BYTES)[0])
+        return _of(read_plain(Path(path), _MAX_BYTES)[0])
     return None
 
 

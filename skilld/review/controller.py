@@ -25,7 +25,7 @@ from skilld.library.rows import LibraryRow, collect, disabled, switch
 from skilld.pipeline import messages
 from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
-from skilld.proposals.explain import Looking, Part, parts, versions
+from skilld.proposals.explain import Part, ProposalReader, parts, versions
 from skilld.proposals.poll import look, record
 from skilld.proposals.remarks import doubts, otherwise, standing
 from skilld.proposals.take_back import undo_accept
@@ -186,7 +186,7 @@ class ReviewContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ProposalView:
     """What there is to see of a proposal: its change, its parts, each quote in its context, and what to mind."""
 
     rows: tuple[Row, ...]
@@ -244,21 +244,21 @@ class ReviewSession:
         with self._store() as store:
             return doubts(store, time.time())
 
-    def look(self, proposal: Proposal) -> Look:
+    def look(self, proposal: Proposal) -> ProposalView:
         """Return what there is to see of a proposal. Reads git and the transcripts."""
         found = versions(proposal)
         said, gone = self._said(proposal)
         with self._store() as store:
             wheres = (standing(store, proposal, time.time()), *otherwise(store, proposal), *told(store, proposal))
-        unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
+        unfit = ProposalReader().look(proposal).unfit if proposal.state is State.OPEN else ""
         remarks = tuple(remark for remark in (proposal.note, *wheres, unfit, *proposal.flags, gone) if remark)
         if found is None:
-            return Look((), (), said, (*remarks, "its file can no longer be read"), "")
+            return ProposalView((), (), said, (*remarks, "its file can no longer be read"), "")
         try:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
             pieces = ()  # the person amended its commit: it is one piece
-        return Look(tuple(rows(*found)), pieces, said, remarks, found[1].decode("utf-8", "replace"))
+        return ProposalView(tuple(rows(*found)), pieces, said, remarks, found[1].decode("utf-8", "replace"))
 
     def _said(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
         """Return each quote in its context, as far as it can be read again, and why not all of them could."""

@@ -13,7 +13,7 @@ from textual.content import Content
 from skilld.clock import seconds
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
-from skilld.review.controller import Excerpt, Look, Row
+from skilld.review.controller import Excerpt, ProposalView, Row
 from skilld.review.generating import Choice, Keep, quotes
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
@@ -115,7 +115,7 @@ def age(at: float | None, now: float) -> str:
     return next((f"{int(passed // size)}{unit}" for unit, size in _UNITS if passed >= size), "now")
 
 
-def detail(proposal: Proposal, look: Look | None, home: Path) -> Content:
+def detail(proposal: Proposal, look: ProposalView | None, home: Path) -> Content:
     """Return all there is to see of a proposal; without a `look`, what the store knows. `home` is the person's."""
     path = place(Path(proposal.path), home)
     lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(path), "dim")]

@@ -13,7 +13,7 @@ from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
-from skilld.review.controller import Look, ReviewSession, has_words
+from skilld.review.controller import ProposalView, ReviewSession, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
 from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
@@ -84,7 +84,7 @@ class Plain:
         found = (one for one in waiting if one.id not in seen and has_words(one, self._words))
         return next(found, None)
 
-    def _answer(self, proposal: Proposal, look: Look, seen: set[str]) -> str:
+    def _answer(self, proposal: Proposal, look: ProposalView, seen: set[str]) -> str:
         """Ask once and do it; returns what is to happen next."""
         given = self._talk.asked(_QUESTION)
         if (letter := given.lower()[:1]) in {"s", "n", "q"}:
@@ -97,7 +97,7 @@ class Plain:
             self._talk.refused(error)
             return _GO_ON
 
-    def _decided(self, given: str, proposal: Proposal, look: Look) -> str:
+    def _decided(self, given: str, proposal: Proposal, look: ProposalView) -> str:
         """Decide as the person says; returns what is to happen next, nothing if that was no decision."""
         match given.lower()[:1]:
             case "a" if given == "A":
@@ -150,7 +150,7 @@ class Plain:
         self._tell(self._sitting.accept_all(those[::-1]))
         return "done"
 
-    def _edited(self, proposal: Proposal, look: Look) -> str:
+    def _edited(self, proposal: Proposal, look: ProposalView) -> str:
         if not look.text:
             self._say("There is no text to edit.")
             return _GO_ON
@@ -176,7 +176,7 @@ class Plain:
         self._tell(self._sitting.accept_parts(proposal.id, numbers))
         return "done"
 
-    def _show(self, proposal: Proposal, look: Look) -> None:
+    def _show(self, proposal: Proposal, look: ProposalView) -> None:
         age = ago(seconds(proposal.created_at), time.time())
         kind = "skill " if proposal.target is TargetKind.SKILL else ""
         self._say("", f"{proposal.id}, {kind}{proposal.skill}, {age}, confidence {proposal.confidence:.2f}")

@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
-from skilld.review.controller import Look, ReviewSession, has_words
+from skilld.review.controller import ProposalView, ReviewSession, has_words
 from skilld.review.dialogs import AgreeDialog, EditDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
 from skilld.text import counted, safe_text
 from skilld.types import Proposal, State
@@ -55,7 +55,7 @@ class ProposalsPane(Pane):
         self._sitting = sitting
         self._ids = ids
         self._items: dict[str, Proposal] = {}
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, ProposalView] = {}
         self._soon: Timer | None = None
         self._being_read: Proposal | None = None
 
@@ -139,7 +139,7 @@ class ProposalsPane(Pane):
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._seen, proposal, look)
 
-    def _seen(self, proposal: Proposal, look: Look) -> None:
+    def _seen(self, proposal: Proposal, look: ProposalView) -> None:
         self._being_read = None
         if self._items.get(proposal.id) == proposal:
             self._looks[proposal.id] = look
@@ -216,7 +216,7 @@ class ProposalsPane(Pane):
     def action_undo(self) -> None:
         self._decide(self._sitting.undo)
 
-    def _look(self) -> Look | None:
+    def _look(self) -> ProposalView | None:
         proposal = self.chosen
         look = self._looks.get(proposal.id) if proposal else None
         if proposal is not None and look is None:

@@ -31,7 +31,7 @@ def install(manager: ServiceManager, start: Start) -> list[Path]:
     gone = [path for path in manager.own_files() if path not in wanted and path.exists()]
     for path in gone:
         path.unlink()
-    manager.take_up(changed=bool(written or gone))
+    manager.enable(changed=bool(written or gone))
     return written
 
 
@@ -40,7 +40,7 @@ def uninstall(manager: ServiceManager) -> list[Path]:
     there = [path for path in manager.own_files() if path.exists() or path.is_symlink()]
     if there:
         with suppress(ManagerError):
-            manager.let_go()
+            manager.disable()
         for path in there:
             path.unlink(missing_ok=True)
         with suppress(ManagerError):

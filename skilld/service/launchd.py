@@ -88,13 +88,13 @@ class Launchd:
         """Return what is in the property list."""
         return variables_of(self._file.read_bytes()) if self._file.is_file() else {}
 
-    def take_up(self, *, changed: bool) -> None:
+    def enable(self, *, changed: bool) -> None:
         """Load it, which starts it; one whose file changed is unloaded before."""
         if changed and self._loaded():
             self.stop()
         self.start()
 
-    def let_go(self) -> None:
+    def disable(self) -> None:
         """Unload it."""
         self.stop()
 

@@ -134,13 +134,13 @@ class Systemd:
         except (OSError, UnicodeDecodeError):
             return {}
 
-    def take_up(self, *, changed: bool) -> None:
+    def enable(self, *, changed: bool) -> None:
         """Enable and start it; restart it where its file changed."""
         self._call("daemon-reload")
         self._call("enable", "--quiet", NAME)
         self._start("restart" if changed else "start")
 
-    def let_go(self) -> None:
+    def disable(self) -> None:
         """Stop and disable it."""
         if self._file.exists():
             self._call("disable", "--quiet", "--now", NAME)

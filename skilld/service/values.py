@@ -76,10 +76,10 @@ class ServiceManager(Protocol):
     def own_variables(self) -> Mapping[str, str]:
         """Return the variables that the installed files give to the service besides."""
 
-    def take_up(self, *, changed: bool) -> None:
+    def enable(self, *, changed: bool) -> None:
         """Have the installed file start now, and whenever the person's session does. Raises ManagerError."""
 
-    def let_go(self) -> None:
+    def disable(self) -> None:
         """Stop the service and have it not start again; called before its files are removed. Raises ManagerError."""
 
     def forget(self) -> None:

@@ -58,7 +58,7 @@ def copies(path: Path) -> list[Path]:
     return [copy for number in range(_GENERATIONS) if (copy := copy_of(path, number)).is_file()]
 
 
-def take_up(path: Path, new: Path, *, rotate: bool) -> None:
+def rotate_in(path: Path, new: Path, *, rotate: bool) -> None:
     """Make a file the newest copy; with `rotate` the others become a generation older. Raises OSError."""
     if rotate:
         for number in reversed(range(1, _GENERATIONS)):

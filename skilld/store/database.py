@@ -215,7 +215,7 @@ class Store:
         """
         new = self.path.with_name(f"{self.path.name}.copy-new")
         back_up(self._db, new)
-        corruption.take_up(self.path, new, rotate=rotate)
+        corruption.rotate_in(self.path, new, rotate=rotate)
         self.compact()
 
     def compact(self) -> None:

@@ -13,7 +13,7 @@ from skilld.store.connection import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MachineRecord:
     """One record: `record` is its text, `path` its file on this machine, `here` how it stood here then."""
 
     key: str
@@ -26,11 +26,11 @@ class Known:
 class Elsewhere(Table):
     """The table of what is known."""
 
-    def all(self) -> list[Known]:
+    def all(self) -> list[MachineRecord]:
         """Return all that is known."""
-        return [Known(*row) for row in self._db.execute("SELECT * FROM elsewhere ORDER BY what, key")]
+        return [MachineRecord(*row) for row in self._db.execute("SELECT * FROM elsewhere ORDER BY what, key")]
 
-    def replace(self, rows: Iterable[Known]) -> None:
+    def replace(self, rows: Iterable[MachineRecord]) -> None:
         """Know this and nothing else. Within a transaction of the caller's."""
         self._db.execute("DELETE FROM elsewhere")
         self._db.executemany("INSERT INTO elsewhere VALUES (?, ?, ?, ?, ?)", map(astuple, rows))

@@ -24,7 +24,7 @@ from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, left_to_people
 from skilld.skills.find import NO_PROJECT, file_problem
 from skilld.targets.scopes import Scope, rule_files, takes
-from skilld.targets.session import Worked
+from skilld.targets.session import SessionWork
 from skilld.types import SkillRef, TargetKind
 
 _SHARED = "AGENTS.md"  # the name that most agents read
@@ -34,7 +34,7 @@ _NATIVE: Mapping[str, str] = {
     "qwen-code": "QWEN.md",
 }
 NAMES = frozenset({*_NATIVE.values(), _SHARED})  # of instruction files that every agent of some kind reads
-_MOST = 0.5  # share of the touched files from which a folder or a pattern is what the work is about
+_MAX = 0.5  # share of the touched files from which a folder or a pattern is what the work is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Session:
     cwd: Path
     home: Path
     environment: Mapping[str, str]
-    worked: Worked = field(default_factory=Worked)
+    worked: SessionWork = field(default_factory=SessionWork)
     others: tuple[str, ...] = ()
 
     @property
@@ -153,7 +153,7 @@ def _holds_for_most(file: LoadedFile, touched: Sequence[str]) -> bool:
     """Whether most of what was touched is what a file is loaded for: one look elsewhere changes nothing."""
     below = [path[len(file.base) + 1 :] for path in touched if within(path, file.base)]
     own = [path for path in below if not file.paths or matches(file.paths, path)]
-    return len(own) > _MOST * len(touched)
+    return len(own) > _MAX * len(touched)
 
 
 def _instructions(

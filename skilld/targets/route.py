@@ -90,7 +90,7 @@ def choose(
     return next(iter(there or own), None)
 
 
-class Routed:
+class RoutedBackend:
     """A back-end of rules alone before places: what it hears is no skill's, and code says where it goes.
 
     What is said of one of the `overlaid`, skills in use that are never edited, goes to that one's number.

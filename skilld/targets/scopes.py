@@ -52,9 +52,9 @@ _SCOPES = re.compile(
     rf"|(?:{_FOR}(?P<kind>{'|'.join(map(re.escape, _KINDS))})\s+{_FILES}\b)",
     re.IGNORECASE,
 )
-_MOST = 2
-_MOST_EXAMPLES = 10  # no scope that words name has more patterns
-_LONGEST = 2000  # characters that are looked at
+_MAX = 2
+_MAX_EXAMPLES = 10  # no scope that words name has more patterns
+_MAX_LENGTH = 2000  # characters that are looked at
 _UP = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
 
@@ -69,16 +69,16 @@ class Scope:
     @property
     def examples(self) -> tuple[str, ...]:
         """A path for each of the first patterns, as one that it takes."""
-        return tuple(pattern.replace("**", "a").replace("*", "a") for pattern in self.patterns[:_MOST_EXAMPLES])
+        return tuple(pattern.replace("**", "a").replace("*", "a") for pattern in self.patterns[:_MAX_EXAMPLES])
 
 
 def scopes(text: str) -> list[Scope]:
     """Return the files that a text is about, where it says so; none if it speaks of all of them."""
     found: dict[tuple[str, ...], Scope] = {}
-    for match in _SCOPES.finditer(text[:_LONGEST]):
+    for match in _SCOPES.finditer(text[:_MAX_LENGTH]):
         if (scope := _scope(match)) is not None:
             found.setdefault(scope.patterns, scope)
-    return list(found.values())[:_MOST]
+    return list(found.values())[:_MAX]
 
 
 def _scope(match: re.Match[str]) -> Scope | None:

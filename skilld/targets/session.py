@@ -23,14 +23,14 @@ _VERSION = b'"version"'
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class SessionWork:
     """The client's version (empty: not told), and the newest files touched; relative ones from the session's folder."""
 
     version: str = ""
     touched: tuple[str, ...] = ()
 
 
-def worked(agent: str, session: str, sources: Iterable[Source]) -> Worked:
+def worked(agent: str, session: str, sources: Iterable[Source]) -> SessionWork:
     """Return what a batch's part of its session's transcripts shows; what cannot be read shows nothing.
 
     What was touched before is older work than the words are about, and parsing all of it took as long as judging. So
@@ -52,7 +52,7 @@ def worked(agent: str, session: str, sources: Iterable[Source]) -> Worked:
                             touched[file] = None
         except OSError:
             continue
-    return Worked(version, tuple(touched)[-_MAX_TOUCHED:])
+    return SessionWork(version, tuple(touched)[-_MAX_TOUCHED:])
 
 
 def _telling(part: Chunk | RawLine | Span, mark: bytes, version: str) -> Iterator[RawLine]:

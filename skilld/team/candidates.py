@@ -19,7 +19,7 @@ _SKILL = "SKILL.md"
 ENOUGH = 2  # people who say a rule before it goes to the team unasked
 
 
-class Standing(StrEnum):
+class CandidateState(StrEnum):
     """Where a candidate stands."""
 
     READY = "ready"  # enough people said it
@@ -43,7 +43,7 @@ class Candidate:
     """What several people say, or one does. The oldest wording comes first: its key is the candidate's `id`."""
 
     voices: tuple[Voice, ...]
-    standing: Standing = Standing.WAITING
+    standing: CandidateState = CandidateState.WAITING
     why: str = ""
 
     @property
@@ -172,7 +172,7 @@ def _scope(place: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RemoteStatus:
     """What the default branch and the pull request show.
 
     `says` tells whether a file of the default branch says a rule; `landed` and `proposed` have the rules of commits on
@@ -187,7 +187,7 @@ class Seen:
     today: str
 
 
-def settled(found: Iterable[Candidate], members: Iterable[Member], seen: Seen) -> list[Candidate]:
+def settled(found: Iterable[Candidate], members: Iterable[Member], seen: RemoteStatus) -> list[Candidate]:
     """Return the candidates with where they stand, by what git shows and what members remember of rejections."""
     told = [(member.person, one) for member in members for one in member.records]
     return [_settled(one, [(who, record) for who, record in told if _tells(record, one)], seen) for one in found]
@@ -197,19 +197,19 @@ def _tells(record: Record, one: Candidate) -> bool:
     return record.what in {What.REJECTED, What.PROPOSED} and _about(one, record.key, record.rule)
 
 
-def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: Seen) -> Candidate:
+def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteStatus) -> Candidate:
     if seen.says(one):
-        return replace(one, standing=Standing.ACCEPTED)
+        return replace(one, standing=CandidateState.ACCEPTED)
     no = [(min(record.day, seen.today), who, record.note) for who, record in told if record.what is What.REJECTED]
     day, who, note = max(no, default=("", "", ""))
     again = max((record.day for _, record in told if record.what is What.PROPOSED), default="")
     if day and one.last <= day and again <= day:
-        return replace(one, standing=Standing.REJECTED, why=f"{note or 'rejected'}, recorded by {who}")
+        return replace(one, standing=CandidateState.REJECTED, why=f"{note or 'rejected'}, recorded by {who}")
     if any(_about(one, key, rule) for key, rule in seen.proposed.items()):
-        return replace(one, standing=Standing.PROPOSED)
+        return replace(one, standing=CandidateState.PROPOSED)
     if not no and one.last <= seen.day and any(_about(one, key, rule) for key, rule in seen.landed.items()):
-        return replace(one, standing=Standing.REJECTED, why="removed from the default branch")
-    return replace(one, standing=Standing.READY if one.people >= ENOUGH else Standing.WAITING)
+        return replace(one, standing=CandidateState.REJECTED, why="removed from the default branch")
+    return replace(one, standing=CandidateState.READY if one.people >= ENOUGH else CandidateState.WAITING)
 
 
 def _about(one: Candidate, key: str, rule: str) -> bool:

@@ -17,7 +17,7 @@ from skilld.errors import RetryError, SkilldError
 from skilld.text import safe_text
 
 SECONDS = 60.0
-MOST = 8 << 20  # bytes of an answer that are read
+MAX_OUTPUT = 8 << 20  # bytes of an answer that are read
 
 # What would ask the person something, or have another program do so.
 _SILENT = {"SSH_ASKPASS_REQUIRE": "never", "GH_PROMPT_DISABLED": "1", "NO_PROMPT": "1", "GH_NO_UPDATE_NOTIFIER": "1"}
@@ -66,4 +66,4 @@ def ask(
         raise RetryError(f"{Path(program).name} did not respond", f"still running after {seconds:g} s") from None
     except OSError as error:
         raise SkilldError(f"Cannot run {Path(program).name}", f"{program}: {error.strerror}") from error
-    return Answer(done.returncode, done.stdout[:MOST], safe_text(done.stderr.decode("utf-8", "replace").strip()))
+    return Answer(done.returncode, done.stdout[:MAX_OUTPUT], safe_text(done.stderr.decode("utf-8", "replace").strip()))

@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from skilld.classify.said_already import said_in
 from skilld.git import objects, refs
 from skilld.git.run import Git
-from skilld.team.candidates import Candidate, Seen, is_same
+from skilld.team.candidates import Candidate, RemoteStatus, is_same
 from skilld.words import content_stems, same
 
 TEAM, RULE, FILE = "Skilld-Team", "Skilld-Rule", "Skilld-File"
 _TRAILER = re.compile(rf"^[ \t>*-]*({TEAM}|{RULE}|{FILE}): (.{{1,600}})$", re.MULTILINE)
 _KEY = re.compile(r"[0-9a-f]{16}")
-_MOST = 500  # commits of the team's that are read
+_MAX = 500  # commits of the team's that are read
 _MAX_FILE = 1 << 20
 # Files of instructions at the top of a project, whichever agent they are for.
 INSTRUCTIONS = (
@@ -33,7 +33,7 @@ INSTRUCTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RuleTrailers:
     """A rule as the trailers of a commit name it."""
 
     key: str
@@ -42,34 +42,34 @@ class Named:
     commit: str
 
 
-def rules_of(git: Git, tip: str, behind: str = "") -> list[Named]:
+def rules_of(git: Git, tip: str, behind: str = "") -> list[RuleTrailers]:
     """Return the rules that commits up to `tip`, without those that `behind` has, name; the newest first.
 
     A squash puts the messages of several commits into one: each key there is one rule.
     """
     without = [f"^{behind}"] if behind else []
-    out = git.run("rev-list", f"--grep=^{TEAM}: ", f"--max-count={_MOST}", tip, *without).decode().split()
-    found: list[Named] = []
+    out = git.run("rev-list", f"--grep=^{TEAM}: ", f"--max-count={_MAX}", tip, *without).decode().split()
+    found: list[RuleTrailers] = []
     for commit in objects.read_commits(git, out):
         found += _named(commit.text, commit.oid) if commit else []
     return found
 
 
-def _named(message: str, commit: str) -> Iterator[Named]:
+def _named(message: str, commit: str) -> Iterator[RuleTrailers]:
     """Yield the rules that a message names: a key, then what stands of it before the next key."""
     values: dict[str, str] = {}
     for name, value in [*_TRAILER.findall(message.replace("\r\n", "\n")), (TEAM, "")]:
         if name == TEAM:
             if _KEY.fullmatch(values.get(TEAM, "")):
-                yield Named(values[TEAM], values.get(RULE, ""), values.get(FILE, ""), commit)
+                yield RuleTrailers(values[TEAM], values.get(RULE, ""), values.get(FILE, ""), commit)
             values = {}
         values[name] = value.strip()
 
 
-def seen(git: Git, base: str, rules: str, *, today: str) -> Seen:
+def seen(git: Git, base: str, rules: str, *, today: str) -> RemoteStatus:
     """Return what the default branch (its commit `base`) and the pull request's (`rules`, empty: none) show."""
     if not base or refs.tip(git, base) is None:
-        return Seen(lambda _: False, {}, {}, today, today)
+        return RemoteStatus(lambda _: False, {}, {}, today, today)
     landed = rules_of(git, base)
     proposed = rules_of(git, rules, base) if rules and refs.tip(git, rules) else []
     places = {one.key: one.place for one in landed if one.place}
@@ -82,7 +82,7 @@ def seen(git: Git, base: str, rules: str, *, today: str) -> Seen:
 
     head = objects.read_commit(git, base)
     day = datetime.fromtimestamp(head.committer.seconds, UTC).strftime("%Y-%m-%d") if head else today
-    return Seen(
+    return RemoteStatus(
         says, {one.key: one.rule for one in landed}, {one.key: one.rule for one in proposed}, min(day, today), today
     )
 

@@ -17,9 +17,9 @@ from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import Ident
 from skilld.git.run import Git
 from skilld.team.branch import Built, Commit, Loaded, build, flags
-from skilld.team.candidates import Candidate, Standing, is_same
+from skilld.team.candidates import Candidate, CandidateState, is_same
 from skilld.team.hosts import Pull
-from skilld.team.project import INSTRUCTIONS, Named, is_said, read_text, rules_of
+from skilld.team.project import INSTRUCTIONS, RuleTrailers, is_said, read_text, rules_of
 from skilld.team.records import Record, What, key_of
 from skilld.team.refs import Found
 from skilld.team.sync import RULES, Hub
@@ -39,7 +39,7 @@ class Before:
 
     tip: str
     start: str
-    rules: tuple[Named, ...]
+    rules: tuple[RuleTrailers, ...]
 
 
 def before(hub: Hub, pull: Pull | None) -> Before:
@@ -95,13 +95,13 @@ def chosen(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
 
     Raises UsageError for a name that is none, or of several.
     """
-    picked = [one for one in found if one.standing is Standing.READY]
+    picked = [one for one in found if one.standing is CandidateState.READY]
     for name in named:
         fitting = [one for one in found if name and one.id.startswith(name)]
         if len(fitting) != 1:
             what = "does not match any rule" if not fitting else f"matches {len(fitting)} rules"
             raise UsageError("Which rule?", f"{name} {what}", "List them: skilld team status")
-        if fitting[0].standing in {Standing.ACCEPTED, Standing.PROPOSED}:
+        if fitting[0].standing in {CandidateState.ACCEPTED, CandidateState.PROPOSED}:
             raise UsageError("Nothing to propose", f"{name} is already {fitting[0].standing.value}")
         picked += [one for one in fitting if one not in picked]
     return picked
@@ -115,7 +115,7 @@ def write(
     return build(hub.borrowed.git, at.start, fresh, loaded, who, named=named)
 
 
-def _is(one: Candidate, named: Named) -> bool:
+def _is(one: Candidate, named: RuleTrailers) -> bool:
     return any(voice.record.key == named.key for voice in one.voices) or is_same(one.rule, named.rule)
 
 
@@ -156,7 +156,7 @@ def body(git: Git, tip: str, base: str, found: Sequence[Candidate], count: Calla
     return "\n\n".join(parts) + "\n"
 
 
-def _about(git: Git, base: str, named: Named, one: Candidate | None, count: Callable[[str], int]) -> str:
+def _about(git: Git, base: str, named: RuleTrailers, one: Candidate | None, count: Callable[[str], int]) -> str:
     lines = [f"### {quoted(named.rule)}", ""]
     if one is not None:
         people, sessions = counted(one.people, "person", "people"), counted(one.sessions, "session")
@@ -170,7 +170,7 @@ def _about(git: Git, base: str, named: Named, one: Candidate | None, count: Call
     return "\n".join(lines)
 
 
-def _contradictions(git: Git, base: str, named: Named) -> Mapping[str, str]:
+def _contradictions(git: Git, base: str, named: RuleTrailers) -> Mapping[str, str]:
     """Return the lines of the files of instructions that say the opposite, by file."""
     found = {}
     for path in dict.fromkeys((named.place, *INSTRUCTIONS)):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects
-from skilld.git.borrowed import Borrowed, Listed, Push
+from skilld.git.borrowed import BorrowedRepo, Push, RemoteRefs
 from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import EMAIL, Ident
 from skilld.git.run import Git, Result
@@ -92,12 +92,12 @@ class Found:
 
     members: dict[str, Member] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    listed: Listed = field(default_factory=lambda: Listed({}, ""))
+    listed: RemoteRefs = field(default_factory=lambda: RemoteRefs({}, ""))
     form: Form = TEAM
 
 
 def read(
-    hub: Borrowed,
+    hub: BorrowedRepo,
     address: str,
     pins: Mapping[str, Pin],
     environment: Mapping[str, str],
@@ -158,7 +158,7 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
     return there
 
 
-def _fetch(hub: Borrowed, address: str, there: Mapping[str, tuple[str, str]], found: Found) -> None:
+def _fetch(hub: BorrowedRepo, address: str, there: Mapping[str, tuple[str, str]], found: Found) -> None:
     known = {item[0] for item in objects.sizes(hub.git, [oid for _, oid in there.values()]) if item[2] >= 0}
     wanted = {person: ref for person, (ref, oid) in there.items() if oid not in known}
     together = {ref: found.form.refs + who for who, ref in wanted.items()}
@@ -325,7 +325,7 @@ def _entries(git: Git, trees: Mapping[str, str], most: int, found: Found) -> dic
 
 
 def write(
-    hub: Borrowed,
+    hub: BorrowedRepo,
     person: str,
     serial: int,
     records: Iterable[Record],
@@ -352,7 +352,7 @@ def _tree(entries: Sequence[tuple[str, str, str]]) -> bytes:
     return b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(oid) for mode, name, oid in entries)
 
 
-def publish(hub: Borrowed, address: str, person: str, commit: str, listed: Listed, *, form: Form = TEAM) -> str:
+def publish(hub: BorrowedRepo, address: str, person: str, commit: str, listed: RemoteRefs, *, form: Form = TEAM) -> str:
     """Push a commit to the person's ref, or to a branch where the host takes no such ref; returns where it went.
 
     An empty commit takes away what is there. Raises LostRaceError where another machine of this person was quicker,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.errors import RefusedError
-from skilld.git.borrowed import Borrowed
+from skilld.git.borrowed import BorrowedRepo
 from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.refs import tips
 from skilld.git.repo import Repo
@@ -32,7 +32,7 @@ _TRIES = 5
 class Hub:
     """What a team's verbs work with: the copy of what the remote has, the person's key, and their environment."""
 
-    borrowed: Borrowed
+    borrowed: BorrowedRepo
     key: sign.Key
     environment: Mapping[str, str]
     membership: Membership
@@ -45,12 +45,12 @@ def open_hub(
 
     Raises SkilldError where the person has no SSH key.
     """
-    borrowed = Borrowed(folder / membership.folder, repo.common_dir, repo.git.algorithm, removed)
+    borrowed = BorrowedRepo(folder / membership.folder, repo.common_dir, repo.git.algorithm, removed)
     return Hub(borrowed, sign.find_key(borrowed.git, home), env, membership)
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncResult:
     """What came of it: the membership as it is now, and the ref that was pushed to (empty: none)."""
 
     membership: Membership
@@ -58,7 +58,7 @@ class Synced:
     pushed: str
 
 
-def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> Synced:
+def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResult:
     """Bring the person's ref up to `wanted` and return what the others have.
 
     `first` is for joining: a ref of that name that is signed with another key is somebody else's. Raises
@@ -77,7 +77,7 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> Synced:
         known = merged(mine.records if mine else ())
         after = renewed(known, told)
         if own in found.members and mine and mine.public == hub.key.public and after == known:
-            return Synced(_known(hub.membership, found), found, pushed="")
+            return SyncResult(_known(hub.membership, found), found, pushed="")
         try:
             return _pushed(hub, found, mine, after)
         except LostRaceError:
@@ -94,14 +94,14 @@ def _as_last_written(hub: Hub) -> Member | None:
     return refs.check(hub.borrowed.git, {own: pins[own].tip}, pins, hub.environment, Found()).members.get(own)
 
 
-def _pushed(hub: Hub, found: Found, mine: Member | None, after: Kept) -> Synced:
+def _pushed(hub: Hub, found: Found, mine: Member | None, after: Kept) -> SyncResult:
     own, pins = hub.membership.person, hub.membership.pins
     serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
     commit = refs.write(hub.borrowed, own, serial, after.values(), seal(hub))
     pushed = refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed)
     found.refused.pop(own, None)  # whatever somebody had put there is gone
     found.members[own] = Member(own, hub.key.public, serial, commit, tuple(after.values()))
-    return Synced(_known(hub.membership, found), found, pushed)
+    return SyncResult(_known(hub.membership, found), found, pushed)
 
 
 def seal(hub: Hub) -> Callable[[bytes], bytes]:
@@ -118,7 +118,7 @@ def fetch(hub: Hub) -> Found:
     return found
 
 
-def _fetch_project(borrowed: Borrowed, address: str, found: Found) -> None:
+def _fetch_project(borrowed: BorrowedRepo, address: str, found: Found) -> None:
     """Fetch the branches of the project that a pull request is about, where they are not here yet."""
     listed = found.listed
     wanted = {listed.default: _BASE, f"refs/heads/{RULES}": _RULES_HERE}

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.context import Context, Loaded, LoadedFile, Scope
+from skilld.context import Context, LoadedFile, LoadTime, Scope
 from skilld.errors import SkilldError
 from skilld.git.state import is_own
 from skilld.skills import Skill, Source, opt_out
@@ -77,4 +77,4 @@ def _why_not(ref: SkillRef, allowed: Collection[TargetKind]) -> str:
 
 
 def _at_start(path: str, context: Context) -> bool:
-    return any(file.real == path and file.loaded is Loaded.START for file in context.files)
+    return any(file.real == path and file.loaded is LoadTime.START for file in context.files)

@@ -29,7 +29,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class FileFacts:
     """What is known of a file besides its text.
 
     A skill that is `described` says in its front matter when to choose it. `others` are always loaded with the file, by
@@ -71,7 +71,7 @@ _ADVICE = re.compile(
 )
 
 
-def sure(sheet: Sheet, known: Known, count: Callable[[str], int]) -> list[Cut]:
+def sure(sheet: Sheet, known: FileFacts, count: Callable[[str], int]) -> list[Cut]:
     """Return the cuts that code alone is sure of, the largest saving first."""
     free = writable(sheet)
     chosen: dict[int, tuple[Why, str]] = {}

@@ -14,7 +14,7 @@ from skilld.edit.operations import anchored, apply, places
 from skilld.errors import SkilldError
 from skilld.text import cut, fold, folded
 from skilld.trim.cuts import SHOWN, Cut, Kept, Why, cuts, ordered
-from skilld.trim.find import Known, writable
+from skilld.trim.find import FileFacts, writable
 from skilld.trim.pieces import Piece, by_unit, is_closed, is_code, pieces, rewritten
 from skilld.trim.said import binding, says_it, says_nothing, shorter
 from skilld.trim.units import Sheet
@@ -58,7 +58,7 @@ def _only_shown(sheet: Sheet, start: int, stop: int) -> list[tuple[int, int, str
     return [(start, 0, text)] if text else []
 
 
-def _free(sheet: Sheet, known: Known) -> set[Piece]:
+def _free(sheet: Sheet, known: FileFacts) -> set[Piece]:
     """Return the pieces that no program writes and no person said, none of code or that ends inside of a quotation."""
     own = set(known.own)
     free = {at for at in writable(sheet) if folded(sheet.units[at].text.strip().lstrip("-*+ ")) not in own}
@@ -73,7 +73,7 @@ def _free(sheet: Sheet, known: Known) -> set[Piece]:
 
 
 def named(
-    sheet: Sheet, known: Known, answers: Iterable[Answer], count: Callable[[str], int], besides: Sequence[Cut] = ()
+    sheet: Sheet, known: FileFacts, answers: Iterable[Answer], count: Callable[[str], int], besides: Sequence[Cut] = ()
 ) -> list[Cut]:
     """Return the cuts of the pieces that a model named, as far as code approves of them.
 
@@ -103,7 +103,11 @@ def named(
 
 
 def of_units(
-    sheet: Sheet, known: Known, chosen: Mapping[int, _Reason], count: Callable[[str], int], besides: Sequence[Cut] = ()
+    sheet: Sheet,
+    known: FileFacts,
+    chosen: Mapping[int, _Reason],
+    count: Callable[[str], int],
+    besides: Sequence[Cut] = (),
 ) -> list[Cut]:
     """Return the cuts of units that go as wholes; a line that announces them stays where it says more than that."""
     free = {part.unit for part in _free(sheet, known)}

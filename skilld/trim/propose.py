@@ -27,7 +27,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCut:
     """A cut of a file, what is to be done about it, and its batch: the same cut has the same one."""
 
     ref: SkillRef
@@ -37,7 +37,7 @@ class Planned:
     proposal: str = ""
 
 
-def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> list[Planned]:
+def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> list[PlannedCut]:
     """Return what is to be done about cuts, the largest saving first; `known` are all proposals there ever were."""
     before: dict[str, list[Proposal]] = {}
     for one in known:
@@ -59,7 +59,7 @@ def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> lis
             fate = Fate.REJECTED
         left -= fate is Fate.PROPOSE
         name = next((one.id for one in made if one.state is State.OPEN), "")
-        planned.append(Planned(ref, cut, fate, f"{key}-{len(made)}", name))
+        planned.append(PlannedCut(ref, cut, fate, f"{key}-{len(made)}", name))
     return planned
 
 
@@ -72,7 +72,7 @@ def _is_decided(states: set[State]) -> bool:
     return State.OPEN not in states and bool(states & {State.REJECTED, State.REVERTED, State.DROPPED, State.ACCEPTED})
 
 
-def proposal(planned: Planned, model: str, tokenizer: str, at: str) -> Proposal:
+def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Proposal:
     """Return the proposal of a cut, made at a time (RFC 3339). It is flagged, since nobody said it."""
     ref, cut = planned.ref, planned.cut
     where = f" ({cut.where})" if cut.where else ""

@@ -31,7 +31,7 @@ from skilld.paths import places, private_dir
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part as Piece
 from skilld.review.app import ReviewApp
-from skilld.review.controller import Look, ReviewSession, Row
+from skilld.review.controller import ProposalView, ReviewSession, Row
 from skilld.review.dialogs import Rows
 from skilld.review.generating import Choice, Generation, Keep, Preview
 from skilld.skills import Skill, Source
@@ -44,7 +44,7 @@ from support.reviewing import Screen, sitting
 
 SIZES = [(60, 20), (80, 24), (200, 50)]
 LONG = "\n".join(f"- line {number}" for number in range(80))
-LOOK = Look(
+LOOK = ProposalView(
     tuple(Row("+", ((line, False),)) for line in LONG.splitlines()),
     (Piece((), ("- one",)), Piece((), ("- two",))),
     (),
@@ -75,7 +75,7 @@ class Sitting(ReviewSession):
     def take_in(self) -> None:
         return None
 
-    def look(self, proposal: Proposal) -> Look:
+    def look(self, proposal: Proposal) -> ProposalView:
         del proposal
         return LOOK
 

@@ -13,7 +13,7 @@ import pytest
 from skilld.cli.terminal import has_screen
 from skilld.paths import places, private_dir
 from skilld.review import proposals_pane
-from skilld.review.controller import Look, ReviewSession
+from skilld.review.controller import ProposalView, ReviewSession
 from skilld.store import Store
 from skilld.types import Proposal
 from support.proposals import a_proposal
@@ -130,7 +130,7 @@ class Counting(ReviewSession):
 
     looks: list[str]
 
-    def look(self, proposal: Proposal) -> Look:
+    def look(self, proposal: Proposal) -> ProposalView:
         self.looks.append(proposal.id)
         return super().look(proposal)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from skilld.context import Loaded, context_of
+from skilld.context import LoadTime, context_of
 from skilld.context.tokenizer import tokenizer
 from support.live_agent import LiveAgent
 from support.live_claude_code import ClaudeCode
@@ -399,7 +399,7 @@ class Stage:
         """Return what the resolver says of the first request, and of the conversation after files were read."""
         name = self.agent.agent
         context = context_of(name, self.version, self.cwd, self.home, touched, environment=self.agent.environment)
-        start = " ".join(file.text for file in context.files if file.loaded is not Loaded.ON_USE)
+        start = " ".join(file.text for file in context.files if file.loaded is not LoadTime.ON_USE)
         entered = " ".join(file.text for file in context.files if file.entered)
         return list(dict.fromkeys(WORD.findall(start))), set(WORD.findall(entered))
 

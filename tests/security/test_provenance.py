@@ -24,7 +24,7 @@ from skilld.ingest.discover import Host
 from skilld.ingest.inspect import inspect
 from skilld.jobs.analyse import analyse
 from skilld.library.clusters import Piece, confidence
-from skilld.pipeline.documents import Loaded
+from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge
 from skilld.protocol import Analyse, BatchResult
 from skilld.redact import Redactor
@@ -191,7 +191,7 @@ MESSAGES = [
     for number, text in enumerate(["hello", LASTING, "ok go on", "looks good", "thanks"], 1)
 ]
 SKILL_FILE = SKILL_TEXT.encode()
-LOADED = Loaded(SkillRef("notes", "/p/SKILL.md"), SKILL_FILE, SkillDoc(1, "notes", "/p/SKILL.md", SKILL_TEXT))
+LOADED = TargetDocument(SkillRef("notes", "/p/SKILL.md"), SKILL_FILE, SkillDoc(1, "notes", "/p/SKILL.md", SKILL_TEXT))
 
 
 def test_t03_500_malformed_answers_propose_nothing(report: Callable[[str], None]) -> None:

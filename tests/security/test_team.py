@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.git.borrowed import Borrowed, Push
+from skilld.git.borrowed import BorrowedRepo, Push
 from skilld.git.environment import scrub_environment
 from skilld.git.errors import LostRaceError
 from skilld.team import refs, sign
@@ -40,9 +40,9 @@ class Bench:
         self.keys = {name: self.key(name) for name in ("ada", "eve")}
         self.put("team-ada", refs.write(self.writer, "team-ada", 5, [a_rule()], self.seal("ada")))
 
-    def copy(self, name: str) -> Borrowed:
+    def copy(self, name: str) -> BorrowedRepo:
         common = self.team.folder / "first" / ".git"
-        return Borrowed(self.folder / name / "a.git", common, "sha1", self.removed)
+        return BorrowedRepo(self.folder / name / "a.git", common, "sha1", self.removed)
 
     def key(self, name: str) -> sign.Key:
         home = self.folder / "keys" / name

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import Consulting
-from skilld.agents.wrapped import Expanding
+from skilld.agents.base import ConsultingParser
+from skilld.agents.wrapped import ExpandingParser
 from skilld.text import fold
 from skilld.types import Turn
 from support.forged_aider import AIDER
@@ -156,10 +156,10 @@ def turns_of(agent: str, carrier: Carrier, content: str, prompt: str) -> list[st
     parser = ADAPTERS[agent].parser(PurePath(carrier.file))
     if carrier.typed_list is not None:
         parser.listen(carrier.typed_list(prompt))  # type: ignore[attr-defined]
-    if isinstance(parser, Expanding):
+    if isinstance(parser, ExpandingParser):
         templates = [each(content) for each in carrier.templates]
         parser.know(lambda _: templates)
-    if isinstance(parser, Consulting) and carrier.beside is not None:
+    if isinstance(parser, ConsultingParser) and carrier.beside is not None:
         parser.consult(carrier.beside(prompt).get)
     events = [
         event for line in raw_lines(carrier.data(content, prompt)) for event in parser.feed(line)

@@ -15,7 +15,7 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.exchange.outgoing import Check
 from skilld.machines import sync
 from skilld.machines.places import Places
-from skilld.machines.sync import Synced
+from skilld.machines.sync import SyncResult
 from skilld.proposals.amend import put
 from skilld.proposals.decide import Decision, decide
 from skilld.proposals.poll import lately, observation, record
@@ -91,7 +91,7 @@ class Machine:
         """Return what the staging branch says."""
         return self.clone.git("show", f"skilld/staging:{FILE}") if self.clone.tip("skilld/staging") else ""
 
-    def sync(self) -> Synced:
+    def sync(self) -> SyncResult:
         hub = sync.open_hub(
             self.membership, self.home / ".local/state/skilld/machines", home=self.home, removed={}, env=os.environ
         )

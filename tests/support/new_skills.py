@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilld.proposals.model import Proposed, ProposeOutcome
+from skilld.proposals.model import ProposalCommit, ProposeOutcome
 from skilld.skills.write import compose
 from skilld.types import Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
@@ -21,9 +21,9 @@ def propose_new(desk: Desk, name: str = "n1", relpath: str = NEW, text: str = TE
     return desk.propose(name, whole(text), **(facts | other))
 
 
-def made_new(desk: Desk, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> Proposed:
+def made_new(desk: Desk, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> ProposalCommit:
     outcome = propose_new(desk, name, relpath, text, **other)
-    assert isinstance(outcome, Proposed), outcome
+    assert isinstance(outcome, ProposalCommit), outcome
     return outcome
 
 

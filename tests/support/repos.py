@@ -21,7 +21,15 @@ import pytest
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.proposals.cherry_pick import accept, revert
-from skilld.proposals.model import Landed, Line, Observation, ProposalEdit, Proposed, ProposeOutcome, Request
+from skilld.proposals.model import (
+    DecisionCommit,
+    Observation,
+    ProposalCommit,
+    ProposalEdit,
+    ProposeOutcome,
+    Request,
+    StagingState,
+)
 from skilld.proposals.observe import observe
 from skilld.proposals.propose import propose, rebuild
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
@@ -241,29 +249,29 @@ class Desk:
     def propose(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> ProposeOutcome:
         request = self.request(name, apply, **other)
         outcome = propose(request)
-        if isinstance(outcome, Proposed):
+        if isinstance(outcome, ProposalCommit):
             self.remember(request, outcome)
         return outcome
 
-    def made(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> Proposed:
+    def made(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> ProposalCommit:
         outcome = self.propose(name, apply, **other)
-        assert isinstance(outcome, Proposed), outcome
+        assert isinstance(outcome, ProposalCommit), outcome
         return outcome
 
-    def remember(self, request: Request, made: Proposed) -> None:
+    def remember(self, request: Request, made: ProposalCommit) -> None:
         where = {name: getattr(made, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
         self.standing[made.id] = request.edit.apply
         self.proposals[made.id] = replace(request.proposal, **where)
         self.follow(made.line)
 
-    def follow(self, line: Line) -> None:
+    def follow(self, line: StagingState) -> None:
         for name, commit in line.moved.items():
             if name in self.proposals:
                 self.proposals[name] = replace(self.proposals[name], commit=commit)
         for name in line.stale:
             self.standing.pop(name, None)
 
-    def drop(self, name: str) -> Line:
+    def drop(self, name: str) -> StagingState:
         """Decide a proposal and make the branch again, as programs do after every decision."""
         self.decided.add(name)
         self.standing.pop(name, None)
@@ -271,12 +279,12 @@ class Desk:
         self.follow(line)
         return line
 
-    def accept(self, name: str, removed: Mapping[str, str] | None = None) -> Landed:
+    def accept(self, name: str, removed: Mapping[str, str] | None = None) -> DecisionCommit:
         landed = accept(self.proposals[name], self.standing[name], removed or {}, self.private)
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed.commit)
         return landed
 
-    def revert(self, name: str) -> Landed:
+    def revert(self, name: str) -> DecisionCommit:
         return revert(self.proposals[name], {}, self.private)
 
     def know(self, name: str, *, landed: str) -> None:

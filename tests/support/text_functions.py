@@ -30,7 +30,7 @@ from skilld.agents.base import Parser
 from skilld.agents.codex.user_messages import WRAPPERS
 from skilld.agents.typed_history import ClaimingParser
 from skilld.agents.wrapped import Wrappers
-from skilld.context.disk import Files, Found
+from skilld.context.disk import Files, FileText
 from skilld.context.gather import Where
 from skilld.evaluate.secrets import Redacts
 from skilld.redact import Redactor
@@ -47,8 +47,8 @@ class _Project:
 
     text: str
 
-    def read(self, path: str) -> Found:
-        return Found(self.text, path)
+    def read(self, path: str) -> FileText:
+        return FileText(self.text, path)
 
     def names(self, folder: str) -> dict[str, bool]:
         return {"SKILL.md": False, "a.md": False} if folder.endswith("/a") else {}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.agent_cli import child
-from skilld.classify.backends.agent_cli.child import MOST_OUTPUT, Ended, Run, run
+from skilld.classify.backends.agent_cli.child import MAX_OUTPUT, ExitResult, Run, run
 from support.late_clock import LateClock
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
@@ -44,7 +44,7 @@ def until_ready(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_it_printed_its_status_and_its_last_complaint(home: Path) -> None:
     done = start(home, "print('out'); sys.stderr.write('x' * 100_000 + 'why'); sys.exit(7)")
-    assert (done.ended, done.status, done.output) == (Ended.BY_ITSELF, 7, b"out\n")
+    assert (done.ended, done.status, done.output) == (ExitResult.BY_ITSELF, 7, b"out\n")
     assert done.complaint.endswith("xwhy")
     assert len(done.complaint) == 64 << 10
 
@@ -67,14 +67,14 @@ def test_noise_is_not_kept_and_counts_for_nothing(home: Path) -> None:
 @pytest.mark.parametrize("piece", ["'x' * 65536", "'x\\n' * 32768"])
 def test_too_much_output_ends_it(home: Path, piece: str) -> None:
     done = start(home, f"[sys.stdout.write({piece}) for _ in iter(int, 1)]")
-    assert done.ended is Ended.OVER_SIZE
-    assert MOST_OUTPUT < len(done.output) <= MOST_OUTPUT + 65536 + 1
+    assert done.ended is ExitResult.OVER_SIZE
+    assert MAX_OUTPUT < len(done.output) <= MAX_OUTPUT + 65536 + 1
     assert processes_of(home) == {}
 
 
 def test_too_much_complaint_does_not(home: Path) -> None:
-    done = start(home, f"sys.stderr.write('x' * {2 * MOST_OUTPUT}); print('out')")
-    assert (done.ended, done.output) == (Ended.BY_ITSELF, b"out\n")
+    done = start(home, f"sys.stderr.write('x' * {2 * MAX_OUTPUT}); print('out')")
+    assert (done.ended, done.output) == (ExitResult.BY_ITSELF, b"out\n")
 
 
 @pytest.mark.usefixtures("until_ready")
@@ -85,7 +85,7 @@ def test_it_is_asked_to_end_before_it_is_ended(home: Path, monkeypatch: pytest.M
         f"{READY}; time.sleep(1000)"
     )
     done = start(home, code)
-    assert (done.ended, done.output) == (Ended.OVER_TIME, b"ready\n")
+    assert (done.ended, done.output) == (ExitResult.OVER_TIME, b"ready\n")
     assert (home / "asked").exists()
 
 
@@ -96,13 +96,13 @@ def test_one_that_will_not_hear_is_ended_with_all_it_started(home: Path) -> None
         f"{READY}; os.close(1); os.close(2); time.sleep(1000)"
     )
     done = start(home, code)
-    assert (done.ended, done.output) == (Ended.OVER_TIME, b"ready\n")
+    assert (done.ended, done.output) == (ExitResult.OVER_TIME, b"ready\n")
     wait_for("all of it to end", lambda: processes_of(home) == {})
 
 
 def test_what_it_leaves_running_neither_delays_the_answer_nor_stays(home: Path) -> None:
     done = start(home, "subprocess.Popen(['sleep', '1000']); print('out')", seconds=1000)
-    assert (done.ended, done.output) == (Ended.BY_ITSELF, b"out\n")
+    assert (done.ended, done.output) == (ExitResult.BY_ITSELF, b"out\n")
     wait_for("the rest to end", lambda: processes_of(home) == {})
 
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skilld.classify.clauses import all_own, beyond, without_beyond
-from skilld.classify.verify import Checked, verify
+from skilld.classify.verify import VerifiedUpdate, verify
 from skilld.types import Kind, Message, SkillDoc, Update
 
 SAID = "From now on, always put the ticket number first in each entry."
@@ -36,7 +36,7 @@ TONGUES = [
 ]
 
 
-def _proposed(change: str, said: str = SAID) -> Checked | None:
+def _proposed(change: str, said: str = SAID) -> VerifiedUpdate | None:
     update = Update(1, "Style", change, "", Kind.PREFERENCE, 1, said, 0.9)
     found = verify([update], [Message(said, turn=1, turn_key="t1")], [SKILL])
     return next(iter(found.proposed), None)

@@ -12,7 +12,7 @@ import pytest
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
 from skilld.agents.declared import ANY, DeclaredParser, Format, Kind, Record, Take
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.typed_history import Claim
 from skilld.agents.wrapped import Wrappers
 from skilld.types import Event, Span, Turn
@@ -50,7 +50,7 @@ INFO = AgentInfo(
     verified="1 on 2026-11-23",
     wrappers=("note", "headless prompt"),
 )
-AGENT = Declared(INFO, TOY, lambda path: path.suffix == ".jsonl")
+AGENT = DeclaredAdapter(INFO, TOY, lambda path: path.suffix == ".jsonl")
 
 
 def _said(number: int, words: str, **more: Any) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Trusting(Wrappers):
         return [self.typed(text) for text in texts]
 
 
-def _with(reads: type[DeclaredParser] = DeclaredParser, **changed: Any) -> Declared:
+def _with(reads: type[DeclaredParser] = DeclaredParser, **changed: Any) -> DeclaredAdapter:
     return replace(AGENT, format=replace(TOY, **changed), reads=reads)
 
 
@@ -144,7 +144,7 @@ _DEAF = tuple(
     for kind in TOY.kinds
     if kind.take is not Take.NOTHING
 )
-BUGS: Mapping[str, tuple[Declared, Check]] = {
+BUGS: Mapping[str, tuple[DeclaredAdapter, Check]] = {
     "a key made of a place": (_with(ByPlace), copied),
     "a state that is not kept": (_with(Forgetful), resumed),
     "an error on a torn line": (_with(Touchy), torn),
@@ -160,7 +160,7 @@ def test_an_adapter_with_a_bug_does_not(bug: str) -> None:
     assert not _fails(check, AGENT)
 
 
-def _fails(check: Check, adapter: Declared) -> bool:
+def _fails(check: Check, adapter: DeclaredAdapter) -> bool:
     for carrier in SESSIONS:
         try:
             check(adapter, carrier)

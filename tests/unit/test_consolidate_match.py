@@ -12,11 +12,11 @@ from tools import measure_matching
 BOILERPLATE = "Reflect on the outcome, then append the surprising findings to the evolution ledger of the plugin."
 
 
-def skill(name: str, text: str) -> consolidate.Described:
+def skill(name: str, text: str) -> consolidate.SkillDescription:
     return consolidate.described(f"/skills/{name}/SKILL.md", name, text)
 
 
-def others() -> list[consolidate.Described]:
+def others() -> list[consolidate.SkillDescription]:
     return [one for one in measure_matching.skills() if one.key.startswith("tuned/")]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import SkilldError
-from skilld.library.consolidate import Described, Facts, Fate, Match, Pair, pair_key, pair_of, proposals
+from skilld.library.consolidate import Facts, Fate, Match, Pair, SkillDescription, pair_key, pair_of, proposals
 from skilld.library.merge import NO_MARK, Merge, merge, passages
 from skilld.types import Op
 
@@ -163,7 +163,7 @@ def test_passages_are_items_sentences_and_blocks_without_headings() -> None:
 
 def test_a_proposal_of_a_merge_quotes_nobody_and_flags_what_is_lost() -> None:
     found = merged("# Other\n\n- Paint it.\n- Coverage must not fall below 90 %.\n")
-    one, two = (Described(name, name, "", frozenset()) for name in ("/p/testing/SKILL.md", "/p/other/SKILL.md"))
+    one, two = (SkillDescription(name, name, "", frozenset()) for name in ("/p/testing/SKILL.md", "/p/other/SKILL.md"))
     pair = Pair(
         Facts(one.key, "testing", "/p"), Facts(two.key, "other", "/p"), Match(one, two, 0.456, ("test",)), Fate.MERGE
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.library.consolidate import Described, Facts, Fate, Match, Pair, canonical, pair_key, plan
+from skilld.library.consolidate import Facts, Fate, Match, Pair, SkillDescription, canonical, pair_key, plan
 
 A, B, C, D = (Facts(name, name, "/p", since=number) for number, name in enumerate("abcd"))
 
 
 def match(one: Facts, other: Facts, score: float = 0.5) -> Match:
-    first, second = (Described(fact.key, fact.name, "", frozenset()) for fact in (one, other))
+    first, second = (SkillDescription(fact.key, fact.name, "", frozenset()) for fact in (one, other))
     return Match(first, second, score, ("word",))
 
 

@@ -11,7 +11,7 @@ import pytest
 from skilld.__main__ import main
 from skilld.agents import ADAPTERS
 from skilld.agents.claude_code import INFO as CLAUDE_CODE
-from skilld.context import Context, Disk, Kind, Loaded, Scope, context_of, loaded_twice
+from skilld.context import Context, Disk, Kind, LoadTime, Scope, context_of, loaded_twice
 from skilld.context.installed import installed_version
 from skilld.context.patterns import matches
 from skilld.health.checks import loaded
@@ -44,7 +44,7 @@ def context(
 
 def start(found: Context, repo: Path) -> list[str]:
     """Return the files of the first request, in order, as the repository names them."""
-    return [os.path.relpath(file.path, repo) for file in found.files if file.loaded is Loaded.START]
+    return [os.path.relpath(file.path, repo) for file in found.files if file.loaded is LoadTime.START]
 
 
 def told(found: Context, kind: Kind) -> list[tuple[str, str]]:
@@ -164,11 +164,13 @@ def test_a_rule_is_loaded_by_its_patterns(repo: Path, front: str, *, always: boo
 def test_nested_files_come_with_what_is_touched(repo: Path) -> None:
     write(repo, {"CLAUDE.md": "top", "a/CLAUDE.md": "a", "a/b/CLAUDE.local.md": "b", "node_modules/x/CLAUDE.md": "x"})
     found = context("claude-code", repo, "a/b/c.py")
-    nested = [(os.path.relpath(file.path, repo), file.entered) for file in found.files if file.loaded is Loaded.ON_USE]
+    nested = [
+        (os.path.relpath(file.path, repo), file.entered) for file in found.files if file.loaded is LoadTime.ON_USE
+    ]
     assert nested == [("a/CLAUDE.md", True), ("a/b/CLAUDE.local.md", True)]
     assert found.nearest is not None
     assert found.nearest.path == str(repo / "a/CLAUDE.md")
-    assert not any(file.entered for file in context("claude-code", repo).files if file.loaded is Loaded.ON_USE)
+    assert not any(file.entered for file in context("claude-code", repo).files if file.loaded is LoadTime.ON_USE)
     assert [file.path for file in context("claude-code", repo, untouched=False).files] == [str(repo / "CLAUDE.md")]
     deep = context("claude-code", repo, "node_modules/x/y.js")
     assert deep.nearest is not None
@@ -256,7 +258,7 @@ def test_the_skills_that_are_listed_and_those_that_are_not(repo: Path) -> None:
     )
     write(repo.parent, {"home/.claude/skills/same/SKILL.md": skill.format("same", "mine")})
     found = context("claude-code", repo)
-    listed = [file.text for file in found.files if file.loaded is Loaded.LISTING]
+    listed = [file.text for file in found.files if file.loaded is LoadTime.LISTING]
     assert listed[0] == "- same: mine"
     assert listed[-1] == "- s8"
     assert found.tokens == sum(file.tokens for file in found.files)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from skilld.agents import ADAPTERS
-from skilld.agents.asked import Reading, Waiting, quoted
+from skilld.agents.asked import OpenQuestion, Reading, quoted
 from skilld.agents.base import CutError, named_by
 from skilld.agents.declared import local
 from skilld.agents.gathering import Document
@@ -185,11 +185,11 @@ class TestADocumentThatIsRewritten:
         assert _said(store, "cline") == 0
         for number in range(3):
             client.say(f"always use tabs, part {number}")
-            assert follower.take_up("cline", client.path) == 1
+            assert follower.read_new("cline", client.path) == 1
             client.answer("I will" * number)
             client.messages[-1]["content"][0]["text"] += " do so"  # grows where it stands
             client.write()
-            assert follower.take_up("cline", client.path) == 0
+            assert follower.read_new("cline", client.path) == 0
         assert _said(store, "cline") == 3
 
     def test_a_half_written_one_loses_and_doubles_nothing(self, store: Store, tmp_path: Path) -> None:
@@ -199,11 +199,11 @@ class TestADocumentThatIsRewritten:
         client.say("and dates in ISO form")
         for cut in (0, 5, 600, 800, 0):
             client.write(cut=cut)
-            follower.take_up("cline", client.path)
+            follower.read_new("cline", client.path)
         client.say("no emoji")
         client.messages[0]["edited"] = True  # all is read again
         client.write()
-        follower.take_up("cline", client.path)
+        follower.read_new("cline", client.path)
         again = Follower(store, [Root("cline", client.home / "data/sessions")], NOW)
         assert again.sweep() == 0
         assert _said(store, "cline") == 3
@@ -277,11 +277,11 @@ def test_a_conversation_of_openhands_counts_when_a_person_shows(store: Store, tm
     follower = Follower(store, [Root("openhands", tmp_path / "conversations")], 0.0)
     path = Root("openhands", tmp_path / "conversations").transcript(events / "event-00002-x.json")
     assert path == state
-    assert follower.take_up("openhands", state) == 0
+    assert follower.read_new("openhands", state) == 0
     _event(events, 3, kind="ActionEvent", source="agent", tool_name="terminal", tool_call_id="t", action={})
     _event(events, 4, **_message("user", "no, tabs"))
-    assert follower.take_up("openhands", state) == 2
-    assert follower.take_up("openhands", state) == 0
+    assert follower.read_new("openhands", state) == 2
+    assert follower.read_new("openhands", state) == 0
 
 
 def test_an_agent_that_must_be_asked_for_has_roots_only_where_they_are_named(tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_goose_is_read_by_its_history(tmp_path: Path, monkeypatch: pytest.Monkey
 )
 def test_an_answer_stands_behind_a_question_that_was_asked(text: str, answers: list[str]) -> None:
     asked = ["Which?", "Tests?"][: max(1, len(answers))]
-    waiting = Waiting("ask", [named_by("title", title) for title in asked])
+    waiting = OpenQuestion("ask", [named_by("title", title) for title in asked])
     assert list(quoted(Reading(text, {}), waiting)) == answers
 
 

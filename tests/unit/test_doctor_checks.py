@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.context import Context, Loaded, LoadedFile, Scope, Segment
+from skilld.context import Context, LoadedFile, LoadTime, Scope, Segment
 from skilld.health import checks as following
 from skilld.health import checks as judging
 from skilld.health.checks import apart, loaded, machine, repeats, why_nothing
@@ -230,7 +230,7 @@ def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
 )
 def test_agents_of_one_project_that_load_no_file_in_common(codex: list[str], claude: list[str], verdict: str) -> None:
     def loads(agent: str, names: list[str]) -> Context:
-        files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", Loaded.START, Scope.PROJECT) for name in names)
+        files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", LoadTime.START, Scope.PROJECT) for name in names)
         return Context(agent, "", "measured", "/p", files)
 
     found = apart([loads("codex", codex), loads("claude-code", claude)])
@@ -240,7 +240,7 @@ def test_agents_of_one_project_that_load_no_file_in_common(codex: list[str], cla
 
 def test_what_loaded_files_say_against_each_other_is_told() -> None:
     files = tuple(
-        LoadedFile(path, path, Loaded.START, scope, segments=(Segment(3, text),))
+        LoadedFile(path, path, LoadTime.START, scope, segments=(Segment(3, text),))
         for path, scope, text in (
             ("/h/.claude/CLAUDE.md", Scope.PERSONAL, "- Always use npm."),
             ("/p/CLAUDE.md", Scope.PROJECT, "- Be brief.\n- Use pnpm for everything."),

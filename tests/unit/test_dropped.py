@@ -13,7 +13,7 @@ from skilld.errors import RefusedError
 from skilld.proposals import staging
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
-from skilld.proposals.poll import Observing, refresh
+from skilld.proposals.poll import PollSchedule, refresh
 from skilld.proposals.remarks import hours_left, on_staging, otherwise, rejected_for, standing
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
@@ -316,7 +316,7 @@ def test_once_committed_it_is_as_any_other(person: Person, store: Store) -> None
 
 def test_the_daemon_looks_when_the_file_changes_in_which_alone_it_stands(person: Person, store: Store) -> None:
     _written(person, store)
-    now, observing = time.time(), Observing(store)
+    now, observing = time.time(), PollSchedule(store)
     assert observing.job(now) is not None
     assert observing.job(now + 5) is None
     person.git("checkout", SKILL)

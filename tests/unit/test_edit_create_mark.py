@@ -12,7 +12,7 @@ from skilld.edit.from_file import operations_between, operations_from
 from skilld.edit.lint import Severity, gravest, is_low_risk, lint
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.pipeline.documents import Loaded
+from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import check
 from skilld.skills.spec import front
 from skilld.skills.write import compose
@@ -140,7 +140,7 @@ def test_a_model_can_form_neither(operation: Operation) -> None:
     reply = f'<operations>[{{"op": "{operation.op.value}", "anchor": "skilld-x", "text": "x"}}]</operations>'
     with pytest.raises(BadReplyError, match="unknown type"):
         parse_operations(reply)
-    loaded = Loaded(
+    loaded = TargetDocument(
         SkillRef("deploy", "/x"), b"" if operation.op is Op.CREATE else TEXT.encode(), SkillDoc(1, "", "", "")
     )
     with pytest.raises(RefusedError, match="it changes more than the skill's body"):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends import Unfit
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
-from skilld.pipeline.documents import Loaded, load_skills
+from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.pipeline.edits import BEYOND, TAKEN_UP, compose
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update
@@ -55,38 +55,38 @@ class Scripted(Editor):
 
 
 @pytest.fixture
-def skill(tmp_path: Path) -> Loaded:
+def skill(tmp_path: Path) -> TargetDocument:
     path = tmp_path / "SKILL.md"
     path.write_text(TEXT)
     ((loaded,), _) = load_skills([SkillRef("notes", str(path))])
     return loaded
 
 
-def _after(skill: Loaded, answer: list[Operation] | str, *, by_assent: bool = False, typed: str = TYPED) -> str:
-    composed = compose(Scripted(answer), [Checked(UPDATE, by_assent)], skill, typed, redact)
+def _after(skill: TargetDocument, answer: list[Operation] | str, *, by_assent: bool = False, typed: str = TYPED) -> str:
+    composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent)], skill, typed, redact)
     return composed.after.decode()
 
 
-def test_an_edit_changes_what_it_says_and_nothing_else(skill: Loaded) -> None:
+def test_an_edit_changes_what_it_says_and_nothing_else(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     assert _after(skill, answer) == TEXT.replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
 
 
-def test_a_secret_in_the_skill_is_not_shown_to_a_model(skill: Loaded) -> None:
+def test_a_secret_in_the_skill_is_not_shown_to_a_model(skill: TargetDocument) -> None:
     model = Scripted([Operation(Op.INSERT_AFTER, "- Past tense.", LINE)])
-    compose(model, [Checked(UPDATE)], skill, TYPED, redact)
+    compose(model, [VerifiedUpdate(UPDATE)], skill, TYPED, redact)
     assert "- Past tense." in model.shown
     assert SECRET not in model.shown
 
 
-def test_a_line_that_holds_a_secret_is_stored_with_no_proposal(skill: Loaded) -> None:
+def test_a_line_that_holds_a_secret_is_stored_with_no_proposal(skill: TargetDocument) -> None:
     with pytest.raises(RefusedError, match="contains a secret"):
         _after(skill, [Operation(Op.INSERT_AFTER, f"- Token: {SECRET}", LINE)])
     with pytest.raises(RefusedError, match="contains a secret"):
         _after(skill, [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE} {SECRET}")])
 
 
-def test_a_rewritten_file_in_which_a_secret_was_redacted_takes_no_secret_away(skill: Loaded) -> None:
+def test_a_rewritten_file_in_which_a_secret_was_redacted_takes_no_secret_away(skill: TargetDocument) -> None:
     rewritten = redact(TEXT).replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
     with pytest.raises(RefusedError):
         _after(skill, rewritten)
@@ -114,7 +114,7 @@ def test_s5_an_operation_that_no_update_names_is_refused(tmp_path: Path, more: O
 
 @pytest.mark.parametrize("by_assent", [False, True])
 def test_an_edit_that_says_more_is_refused_also_after_an_assent(
-    skill: Loaded,
+    skill: TargetDocument,
     by_assent: bool,  # noqa: FBT001 - a table
 ) -> None:
     more = [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE}\n- Send every draft to the marketing people.")]
@@ -122,25 +122,25 @@ def test_an_edit_that_says_more_is_refused_also_after_an_assent(
         _after(skill, more, by_assent=by_assent, typed="yes, always" if by_assent else TYPED)
 
 
-def test_anchors_that_do_not_fit_are_replaced_where_something_is_only_added(skill: Loaded) -> None:
+def test_anchors_that_do_not_fit_are_replaced_where_something_is_only_added(skill: TargetDocument) -> None:
     assert LINE in _after(skill, [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]).split("\n")
 
 
-def test_the_prompts_word_for_no_heading_names_no_section(skill: Loaded) -> None:
+def test_the_prompts_word_for_no_heading_names_no_section(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]
-    item = Checked(replace(UPDATE, section="new step"))
+    item = VerifiedUpdate(replace(UPDATE, section="new step"))
     composed = compose(Scripted(answer), [item], skill, TYPED, redact)
     assert LINE in composed.after.decode().split("\n")
     assert "new step" not in composed.after.decode()
 
 
-def test_s5_what_is_in_nobodys_words_is_marked_for_the_person(skill: Loaded) -> None:
+def test_s5_what_is_in_nobodys_words_is_marked_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
-    composed = compose(Scripted(answer), [Checked(UPDATE, beyond=("forward it",))], skill, TYPED, redact)
+    composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, beyond=("forward it",))], skill, TYPED, redact)
     assert composed.flags == (f"{BEYOND}: forward it",)
 
 
-def test_what_came_from_the_agents_offer_is_marked_for_the_person(skill: Loaded) -> None:
+def test_what_came_from_the_agents_offer_is_marked_for_the_person(skill: TargetDocument) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
-    composed = compose(Scripted(answer), [Checked(UPDATE, by_assent=True)], skill, "yes, always", redact)
+    composed = compose(Scripted(answer), [VerifiedUpdate(UPDATE, by_assent=True)], skill, "yes, always", redact)
     assert TAKEN_UP in composed.flags

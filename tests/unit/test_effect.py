@@ -13,7 +13,7 @@ from benchmarks.kit.year import MODEL, WORDS, Ears, has_enough, lived
 from skilld import codec
 from skilld.daemon.surveys import Surveys
 from skilld.effect.asking import rule_key
-from skilld.effect.figures import FEWEST, Count, RuleState, state_of, wilson
+from skilld.effect.figures import MIN_SESSIONS, Count, RuleState, state_of, wilson
 from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_notes
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat
@@ -54,16 +54,16 @@ def test_an_interval_is_wilsons() -> None:
     ("repeats", "of", "in_reach", "state"),
     [
         (0, 0, 0, RuleState.UNKNOWN),
-        (0, FEWEST - 1, 300, RuleState.UNKNOWN),
-        (FEWEST - 1, FEWEST - 1, 300, RuleState.UNKNOWN),
-        (0, FEWEST, FEWEST, RuleState.HOLDS),
-        (1, FEWEST, FEWEST, RuleState.UNKNOWN),
-        (3, FEWEST, FEWEST, RuleState.UNKNOWN),
-        (5, FEWEST, FEWEST, RuleState.REPEATED),
+        (0, MIN_SESSIONS - 1, 300, RuleState.UNKNOWN),
+        (MIN_SESSIONS - 1, MIN_SESSIONS - 1, 300, RuleState.UNKNOWN),
+        (0, MIN_SESSIONS, MIN_SESSIONS, RuleState.HOLDS),
+        (1, MIN_SESSIONS, MIN_SESSIONS, RuleState.UNKNOWN),
+        (3, MIN_SESSIONS, MIN_SESSIONS, RuleState.UNKNOWN),
+        (5, MIN_SESSIONS, MIN_SESSIONS, RuleState.REPEATED),
         (2, 100, 100, RuleState.HOLDS),
         (20, 100, 100, RuleState.REPEATED),
-        (0, 0, FEWEST - 1, RuleState.UNKNOWN),
-        (0, 0, FEWEST, RuleState.UNUSED),
+        (0, 0, MIN_SESSIONS - 1, RuleState.UNKNOWN),
+        (0, 0, MIN_SESSIONS, RuleState.UNUSED),
     ],
 )
 def test_nothing_is_claimed_that_the_numbers_do_not_carry(
@@ -94,7 +94,7 @@ def test_the_session_that_taught_a_rule_said_it_whatever_its_words() -> None:
 
 
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
-    elsewhere = [session(at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, FEWEST + 1)]
+    elsewhere = [session(at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, MIN_SESSIONS + 1)]
     found = the_effect(elsewhere)
     assert (found.after, found.state) == (Count(), RuleState.UNUSED)
     assert the_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN

@@ -99,7 +99,7 @@ def test_a_file_that_could_not_be_read_at_first_is_read_when_it_can(machine: Mac
     follower = machine.start()
     target = write(machine.path("target").with_suffix(".txt"), typed("t1"))
     machine.path().symlink_to(target)
-    assert follower.take_up("claude-code", machine.path()) == 0
+    assert follower.read_new("claude-code", machine.path()) == 0
     assert str(machine.path()) in follower.unreadable
     machine.path().unlink()
     target.rename(machine.path())
@@ -284,7 +284,7 @@ def test_a_name_that_is_no_text_is_told_and_stops_nothing(machine: Machine) -> N
     follower = machine.start()
     write(machine.path(), typed("t1"))
     assert follower.sweep() == 1
-    assert follower.take_up("claude-code", Path(os.fsdecode(strange))) == 0
+    assert follower.read_new("claude-code", Path(os.fsdecode(strange))) == 0
     assert follower.unreadable == {os.fsdecode(strange): "its name is not UTF-8"}
 
 
@@ -306,10 +306,10 @@ def test_a_folder_that_no_system_can_have_is_not_known_and_its_turns_count(machi
 def test_a_deleted_file_leaves_no_complaint(machine: Machine) -> None:
     follower = machine.start()
     machine.path().symlink_to("/dev/zero")
-    follower.take_up("claude-code", machine.path())
+    follower.read_new("claude-code", machine.path())
     assert list(follower.unreadable.values()) == ["Too many levels of symbolic links"]
     machine.path().unlink()
-    follower.take_up("claude-code", machine.path())
+    follower.read_new("claude-code", machine.path())
     assert follower.unreadable == {}
 
 

@@ -15,7 +15,7 @@ from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
 from skilld.proposals.explain import why
-from skilld.proposals.model import GitStatus, Proposed, Way
+from skilld.proposals.model import GitStatus, ProposalCommit, Way
 from skilld.proposals.poll import _stamp
 from skilld.proposals.propose import propose
 from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
@@ -220,7 +220,7 @@ def test_git_goes_first_once_it_tracks_the_skill(person: Person, desk: Desk) -> 
     person.git("add", "skills/release")
     person.git("commit", "--quiet", "-m", "now in git")
     made = desk.propose("p2", NEWS, standing=())
-    assert isinstance(made, Proposed)
+    assert isinstance(made, ProposalCommit)
     assert made.repo == str(person.root)
     # What was proposed before still comes in from where it was proposed.
     desk.accept("p1")
@@ -334,7 +334,7 @@ def test_two_processes_that_make_it_at_once(person: Person, folder: Path) -> Non
 def test_a_retry_finds_what_was_made(desk: Desk) -> None:
     made = desk.made("p1", DRY)
     again = propose(desk.request("p1", DRY))
-    assert isinstance(again, Proposed)
+    assert isinstance(again, ProposalCommit)
     assert (again.commit, again.repo, again.fresh) == (made.commit, made.repo, False)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skilld.git.errors import NotTrackedError, RepoRefusedError, StagingBusyError
-from skilld.proposals.model import Proposed
+from skilld.proposals.model import ProposalCommit
 from support.new_skills import NEW, made_new, propose_new
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.unready import detached, merging, picking, rebasing
@@ -341,7 +341,7 @@ def test_an_edit_is_proposed_or_refused_and_nothing_else_changes(person: Person,
     desk = Desk(here)
     if case.refusal is None:
         made = desk.propose("p1", DRY, path=path)
-        assert isinstance(made, Proposed)
+        assert isinstance(made, ProposalCommit)
         assert here.git("diff", "--name-only", f"{made.commit}^", made.commit) == SKILL
         assert here.git("ls-tree", made.commit, SKILL).split()[0] == here.git("ls-tree", "HEAD", SKILL).split()[0]
         assert here.git("fsck", "--strict", "--no-dangling") == ""
@@ -461,7 +461,7 @@ def test_a_place_that_is_taken_is_refused(person: Person, build: Callable[[Perso
 def test_replace_refs_are_not_followed(person: Person) -> None:
     replaced(person)
     made = Desk(person).propose("p1", below("# Other", "More."))
-    assert isinstance(made, Proposed)
+    assert isinstance(made, ProposalCommit)
     assert person.git("--no-replace-objects", "show", f"{made.commit}:{SKILL}") == "# Other\nMore."
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from skilld.classify.backends import Unfit
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError
-from skilld.pipeline.documents import Loaded
+from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import LintError
 from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
@@ -18,7 +18,7 @@ from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, Targe
 TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
 TYPED = "always put the ticket number first"
 CHANGE = "Put the ticket number first."
-LOADED = Loaded(SkillRef("notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "notes", "/p/SKILL.md", TEXT))
+LOADED = TargetDocument(SkillRef("notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "notes", "/p/SKILL.md", TEXT))
 UPDATE = Update(1, "Style", CHANGE, "Asked for.", Kind.PREFERENCE, 1, TYPED, 0.9)
 STILL = replace(UPDATE, change="Put the ticket number at the beginning.")
 STRAY = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE} Then notify everybody on the mailing list at once.")
@@ -57,7 +57,7 @@ class Scripted:
 
 def _edited(model: Scripted) -> str:
     judge = Judge(model, [Message(TYPED, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
-    return judge.edit(LOADED, [Checked(UPDATE)]).after.decode()
+    return judge.edit(LOADED, [VerifiedUpdate(UPDATE)]).after.decode()
 
 
 def test_an_edit_that_says_it_is_taken() -> None:
@@ -82,7 +82,7 @@ def _update(turn: int, typed: str, change: str, kind: Kind = Kind.PREFERENCE) ->
 def _both(model: Scripted, *updates: Update) -> tuple[str, list[str], list[str]]:
     messages = [Message(update.quote, turn=update.turn, turn_key=f"t{update.turn}") for update in updates]
     judge = Judge(model, messages, [LOADED], "", lambda text: text)
-    composed = judge.edit(LOADED, [Checked(update) for update in updates])
+    composed = judge.edit(LOADED, [VerifiedUpdate(update) for update in updates])
     made, left = ([item.update.change for item in part] for part in (composed.checked, composed.left_out))
     return composed.after.decode(), made, left
 
@@ -232,7 +232,7 @@ def test_each_part_of_a_file_that_is_made_stands_alone() -> None:
     updates = [replace(UPDATE, turn=2), hidden, replace(TESTS, turn=3)]
     messages = [Message(update.quote, turn=update.turn, turn_key=f"t{update.turn}") for update in updates]
     judge = Judge(Scripted(GOOD, []), messages, [absent], "", lambda text: text)
-    composed = judge.edit(absent, [Checked(update) for update in updates])
+    composed = judge.edit(absent, [VerifiedUpdate(update) for update in updates])
     assert [item.update.change for item in composed.checked] == [CHANGE, TESTS.change]
     assert composed.after.decode() == f"# Preferences\n\n- {CHANGE}\n- {TESTS.change}\n"
 
@@ -241,9 +241,11 @@ def test_s5_the_linter_keeps_only_its_own_words_from_being_kept() -> None:
     judge = Judge(Scripted(STRAY), [Message(TYPED, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
     refusal = LintError("The edit was not made", "for a reason")
     hidden = _update(1, TYPED, "Always run !`whoami` first.")
-    assert judge.harms(LOADED, Checked(hidden), refusal)
-    assert not judge.harms(LOADED, Checked(UPDATE), refusal), "what a model wrote around them is not the person's"
-    assert judge.harms(LOADED, Checked(replace(UPDATE, kind=Kind.REMOVE_STEP)), refusal)
+    assert judge.harms(LOADED, VerifiedUpdate(hidden), refusal)
+    assert not judge.harms(LOADED, VerifiedUpdate(UPDATE), refusal), (
+        "what a model wrote around them is not the person's"
+    )
+    assert judge.harms(LOADED, VerifiedUpdate(replace(UPDATE, kind=Kind.REMOVE_STEP)), refusal)
 
 
 @pytest.mark.parametrize(("kind", "least"), [(TargetKind.SKILL, 0.5), (TargetKind.INSTRUCTIONS, 0.65)])
@@ -258,7 +260,7 @@ def test_what_goes_into_every_session_must_be_surer(kind: TargetKind, least: flo
 
 SPOKEN = "from now on use tabs. And be brief with me."
 TALK = replace(UPDATE, change="Use tabs. Be brief with the user.", quote=SPOKEN)
-MINE = Loaded(
+MINE = TargetDocument(
     SkillRef("~/.claude/CLAUDE.md", "/h/.claude/CLAUDE.md", kind=TargetKind.PERSONAL),
     b"",
     SkillDoc(2, "CLAUDE.md", "/h/.claude/CLAUDE.md", "# Me\n"),
@@ -266,10 +268,12 @@ MINE = Loaded(
 
 
 @pytest.mark.parametrize("own", [MINE, None])
-def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_named(own: Loaded | None) -> None:
+def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_named(
+    own: TargetDocument | None,
+) -> None:
     files = [LOADED]
 
-    def find_own(named: Loaded) -> Loaded | None:
+    def find_own(named: TargetDocument) -> TargetDocument | None:
         assert named is LOADED
         files.extend([own] if own and own not in files else [])
         return own

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skilld.mining.comments import Sort, is_generated, of_github, of_gitlab
-from skilld.mining.requests import Asked, Recurring, recurring, requests
+from skilld.mining.requests import RecurringRequest, StoredRequest, recurring, requests
 from support.review_comments import PEOPLE, comments, row
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -20,7 +20,7 @@ def plain(text: str) -> str:
     return text
 
 
-def said(*texts: str) -> list[Recurring]:
+def said(*texts: str) -> list[RecurringRequest]:
     """Return what comes again where each text was said in a pull request and on a day of its own."""
     rows = [
         row(at, START + timedelta(days=at), body=text, who=PEOPLE[at % 3], pull=at) for at, text in enumerate(texts)
@@ -28,10 +28,10 @@ def said(*texts: str) -> list[Recurring]:
     return found_in(rows)
 
 
-def found_in(rows: Sequence[dict[str, Any]]) -> list[Recurring]:
+def found_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
     read = [one for each in rows if (one := of_github(each, each["stream"], ""))]
     return recurring(
-        Asked(one.id, one.url, one.pull, one.author, one.role, one.at, asked.change, asked.quote)
+        StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, asked.change, asked.quote)
         for one in read
         if one.sort is Sort.PERSON
         for asked in requests(one.text, plain)

@@ -11,7 +11,7 @@ from skilld.errors import Exit, RefusedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import why
-from skilld.proposals.model import AnchorNotFound, EditConflict, GitStatus, Proposed, Unchanged, Way
+from skilld.proposals.model import AnchorNotFound, EditConflict, GitStatus, NoChange, ProposalCommit, Way
 from skilld.proposals.observe import EDITED
 from skilld.proposals.propose import rebuild, withdraw
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
@@ -83,7 +83,7 @@ def test_made_twice_it_is_one(person: Person, desk: Desk) -> None:
     made = made_new(desk)
     again = made_new(desk)
     assert (again.commit, again.fresh) == (made.commit, False)
-    assert isinstance(propose_new(desk, "n2"), Unchanged)
+    assert isinstance(propose_new(desk, "n2"), NoChange)
     other = propose_new(desk, "n3", text=OTHER)
     assert isinstance(other, EditConflict)
     assert other.proposals == ("n1",)
@@ -389,7 +389,7 @@ def test_two_desks_at_once_make_two_commits(person: Person) -> None:
     one, two = Desk(person), Desk(person)
     first = made_new(one)
     second = made_new(two, "n2", ".agents/skills/deploy/SKILL.md", OTHER)
-    assert isinstance(second, Proposed)
+    assert isinstance(second, ProposalCommit)
     assert person.git("rev-parse", f"{second.commit}^") == first.commit
     assert person.tip("refs/skilld/proposals/n1") == first.commit
 

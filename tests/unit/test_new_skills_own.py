@@ -12,8 +12,8 @@ from skilld.git.errors import NotTrackedError
 from skilld.paths import places
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
-from skilld.proposals.explain import Looking
-from skilld.proposals.model import GitStatus, Unchanged, Way
+from skilld.proposals.explain import ProposalReader
+from skilld.proposals.model import GitStatus, NoChange, Way
 from skilld.proposals.refit import REMADE
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
@@ -37,7 +37,7 @@ def desk(person: Person, tmp_path: Path) -> Desk:
 def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) -> None:
     before = snapshot(person.root)
     made = made_new(desk)
-    assert isinstance(propose_new(desk, "n2"), Unchanged)
+    assert isinstance(propose_new(desk, "n2"), NoChange)
     assert (Path(made.repo).parent, made.relpath) == (desk.private, "deploy/SKILL.md")
     own = Person(Path(made.repo))
     assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == TEXT
@@ -175,4 +175,4 @@ def test_of_a_file_that_is_gone_nothing_is_said_about_git(person: Person, store:
         decide(store, made, accepting({}))
     assert (refused.value.title, refused.value.cause) == ("The proposal was not accepted", f"{path} does not exist")
     assert refused.value.remedy == f"Restore it, then: skilld accept {made.id}"
-    assert Looking().look(made).unfit == f"accepting it would fail: {path} does not exist"
+    assert ProposalReader().look(made).unfit == f"accepting it would fail: {path} does not exist"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.daemon import judges
-from skilld.daemon.messages import Noticed
+from skilld.daemon.messages import NoticeShown
 from skilld.daemon.notices import Notices
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice
@@ -56,7 +56,7 @@ def database(tmp_path: Path) -> Iterator[Callable[[], Store]]:
 def started(store: Store, screen: Screen) -> Notices:
     """Return the notices of a daemon that has just started, with a loop that takes each message at once."""
 
-    def post(message: Noticed) -> None:
+    def post(message: NoticeShown) -> None:
         made.noticed(message.why_not, message.digest, message.at)
 
     made = Notices(store, Notify(quiet_hours=""), screen, post, {})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.cli import pause
-from skilld.proposals.poll import Observing, record
+from skilld.proposals.poll import PollSchedule, record
 from skilld.protocol import GitResult
 from skilld.store import Store
 from skilld.store.meta import PAUSED_UNTIL
@@ -36,13 +36,13 @@ def _state(store: Store, name: str = "a") -> State:
 
 
 def test_nothing_is_looked_at_where_nothing_was_proposed(store: Store) -> None:
-    assert Observing(store).job(NOW) is None
+    assert PollSchedule(store).job(NOW) is None
 
 
 def test_a_look_is_taken_when_something_moved_and_at_least_every_hour(store: Store, tmp_path: Path) -> None:
     person = new_repo(tmp_path / "repo")
     store.proposals.add(replace(PROPOSAL, repo=str(person.root), path=str(person.skill)))
-    observing = Observing(store)
+    observing = PollSchedule(store)
     assert observing.job(NOW) is not None
     assert observing.job(NOW + 5) is None
     person.commit("something else", {"other": "x"})
@@ -56,14 +56,14 @@ def test_a_look_is_taken_when_something_moved_and_at_least_every_hour(store: Sto
 def test_paused_nothing_is_looked_at(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.meta.set(PAUSED_UNTIL, NOW + 60)
-    assert Observing(store).job(NOW) is None
-    assert Observing(store).job(NOW + 60) is not None
+    assert PollSchedule(store).job(NOW) is None
+    assert PollSchedule(store).job(NOW + 60) is not None
 
 
 def test_what_was_decided_long_ago_is_left_alone(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, state=State.ACCEPTED, decided_at=AT))
-    assert Observing(store).job(NOW + 29 * 86400) is not None
-    assert Observing(store).job(NOW + 31 * 86400) is None
+    assert PollSchedule(store).job(NOW + 29 * 86400) is not None
+    assert PollSchedule(store).job(NOW + 31 * 86400) is None
 
 
 def test_a_revert_is_not_taken_for_the_commit_by_which_it_came_in(store: Store) -> None:
@@ -90,7 +90,7 @@ def test_what_was_committed_and_moved_in_one_look_is_where_it_moved(store: Store
 
 def test_a_repository_that_is_gone_is_looked_at_too(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, repo="/nowhere/at/all"))
-    job = Observing(store).job(NOW)
+    job = PollSchedule(store).job(NOW)
     assert job is not None
     assert [one.id for one in job.proposals] == ["a"]
 
@@ -127,7 +127,7 @@ def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(s
     store.proposals.add(PROPOSAL)
     record(store, GitResult(outcome=DONE, missing={"a": NOW}), NOW)
     assert store.proposals.missing_since("a") == AT
-    job = Observing(store).job(NOW + 60)
+    job = PollSchedule(store).job(NOW + 60)
     assert job is not None
     assert job.missing == {"a": NOW}
     record(store, GitResult(outcome=DONE, missing={"a": None}), NOW)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.detector import Heard, listen
+from skilld.classify.offline.detector import Match, listen
 from skilld.classify.offline.phrasing import phrase
 
 LASTING = """
@@ -116,5 +116,5 @@ def test_what_is_heard_becomes_an_instruction(said: str, change: str) -> None:
     assert all(phrase(one).clear for one in _heard(said))
 
 
-def _heard(said: str) -> list[Heard]:
+def _heard(said: str) -> list[Match]:
     return listen(said)

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.git.errors import GitFailedError
 from skilld.git.run import Git, Result
-from skilld.proposals.model import AnchorNotFound, EditConflict, Proposed, Unchanged, Waiting
+from skilld.proposals.model import AnchorNotFound, EditConflict, NoChange, ProposalCommit, WaitsForPerson
 from skilld.proposals.propose import rebuild
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
 
@@ -112,7 +112,7 @@ def test_a_retry_finds_what_was_made(person: Person, desk: Desk) -> None:
 def test_a_retry_under_another_id_finds_the_batch(desk: Desk) -> None:
     made = desk.made("p1", DRY)
     again = desk.propose("other", DRY, batch_id="batch-p1")
-    assert isinstance(again, Proposed)
+    assert isinstance(again, ProposalCommit)
     assert (again.id, again.commit, again.fresh) == ("p1", made.commit, False)
 
 
@@ -218,7 +218,7 @@ def test_an_amended_proposal_keeps_the_persons_words(person: Person, desk: Desk)
 def test_an_uncommitted_skill_is_waited_for(person: Person, desk: Desk) -> None:
     person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it well."))
     outcome = desk.propose("p1", below("- Tag it well.", "- Do a dry run."))
-    assert outcome == Waiting(f"on hold until you commit your changes to {SKILL}")
+    assert outcome == WaitsForPerson(f"on hold until you commit your changes to {SKILL}")
     assert person.tip(STAGING) == ""
     made = desk.made("p2", DRY)
     assert "Tag it well" not in person.show(ref=made.commit)
@@ -240,7 +240,7 @@ def test_a_contradiction_with_an_open_proposal_is_named(person: Person, desk: De
 
 
 def test_an_edit_that_changes_nothing(person: Person, desk: Desk) -> None:
-    assert desk.propose("p1", lambda data: data) == Unchanged()
+    assert desk.propose("p1", lambda data: data) == NoChange()
     assert person.tip(STAGING) == ""
 
 

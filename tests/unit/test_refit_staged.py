@@ -11,7 +11,7 @@ from skilld.errors import RefusedError
 from skilld.paths import places
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
-from skilld.proposals.explain import Here, Looking
+from skilld.proposals.explain import Here, ProposalReader
 from skilld.proposals.poll import refresh
 from skilld.proposals.refit import ANEW, REMADE
 from skilld.store import Store
@@ -340,22 +340,22 @@ def test_lists_of_other_kinds_keep_their_way(person: Person, store: Store, text:
 
 def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, store: Store) -> None:
     offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
-    assert Looking().look(get(store, "p1")) == Here(picks=True, merges=True)
+    assert ProposalReader().look(get(store, "p1")) == Here(picks=True, merges=True)
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
     assert states(store) == {"p1": "open"}  # main is as it was
-    here = Looking().look(get(store, "p1"))
+    here = ProposalReader().look(get(store, "p1"))
     assert (here.picks, here.merges) == (False, False)
     assert here.unfit.endswith("would fail: a line that it changes was edited or is gone")
     with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
         decide(store, get(store, "p1"), accepting({}))
     person.git("switch", "--quiet", "main")
-    assert Looking().look(get(store, "p1")).unfit == ""
+    assert ProposalReader().look(get(store, "p1")).unfit == ""
 
 
 def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, store: Store) -> None:
     steps(person, store)
-    found = {name: Looking().look(get(store, name)) for name in ADDED}
+    found = {name: ProposalReader().look(get(store, name)) for name in ADDED}
     assert {name: here.picks for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
     assert all(here.merges and not here.unfit for here in found.values())
 
@@ -386,7 +386,7 @@ def test_after_any_edit_by_hand_accepting_does_what_was_shown(person: Person, st
             assert proposal.note
             continue
         shown = set(person.show(ref=proposal.commit).splitlines())
-        assert Looking().look(proposal).unfit == ""
+        assert ProposalReader().look(proposal).unfit == ""
         decide(store, proposal, accepting({}))
         assert "Dry run first." in person.skill.read_text() or name == "p2"
         assert set(person.skill.read_text().splitlines()) <= shown | set(lines)

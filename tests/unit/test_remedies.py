@@ -13,9 +13,9 @@ import pytest
 from skilld.clock import rfc3339
 from skilld.effect.enforce import checks
 from skilld.effect.everything import look, mend
-from skilld.effect.figures import FEWEST, Count, RuleState
+from skilld.effect.figures import MIN_SESSIONS, Count, RuleState
 from skilld.effect.remedies import Remedy, Signs, choose, is_broken, rose
-from skilld.effect.rules import Effect, Heard, Origin, Rule
+from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat
 from skilld.store import Store
@@ -52,8 +52,8 @@ def test_the_order_of_remedies(signs: Signs, tried: tuple[Remedy, ...], remedy: 
     assert choose(signs, tried) is remedy
 
 
-def heard(session: str, quote: str = AGAIN, days: float = 1.0) -> Heard:
-    return Heard(session, f"codex:{session}", quote, "codex", NOW - days * DAY)
+def heard(session: str, quote: str = AGAIN, days: float = 1.0) -> RepeatEvidence:
+    return RepeatEvidence(session, f"codex:{session}", quote, "codex", NOW - days * DAY)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def heard(session: str, quote: str = AGAIN, days: float = 1.0) -> Heard:
 def test_a_rule_is_mended_for_its_figures_or_when_it_is_said_in_a_second_session(
     origin: Origin,
     state: RuleState,
-    evidence: list[Heard],
+    evidence: list[RepeatEvidence],
     broken: bool,  # noqa: FBT001 - a case
 ) -> None:
     rule = Rule("/p/CLAUDE.md", 3, PNPM, origin, 0.0)
@@ -216,7 +216,7 @@ def test_what_a_proposal_brought_in_and_was_never_needed_is_taken_out(bench: Ben
     (one,) = bench.mend()
     bench.decide(one, State.ACCEPTED)
     bench.write(**{"CLAUDE.md": bench.staged("CLAUDE.md")})
-    for number in range(FEWEST):
+    for number in range(MIN_SESSIONS):
         bench.say(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
     assert bench.mend(20) == []  # it had its proposal of the month
     (two,) = bench.mend(31)

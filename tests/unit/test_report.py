@@ -30,15 +30,15 @@ from skilld.report.lines import lines
 from skilld.report.markup import tag
 from skilld.report.page import page
 from skilld.report.values import (
-    Again,
     Around,
     Cost,
-    Decided,
+    DecisionCounts,
     FileWeight,
     Group,
     Lesson,
     ModelCost,
     Place,
+    Repeats,
     Report,
     RuleRow,
     Share,
@@ -64,8 +64,8 @@ REPORT = Report(
     taught=Taught(
         18, dict.fromkeys(say.WHERE, 3), dict.fromkeys(say.WHERE, WEEK), 12, (Place("/p", "skill", 3, 2, 1),)
     ),
-    decided=Decided(dict.fromkeys(say.STATES, 4), 50, 1.5),
-    again=Again(
+    decided=DecisionCounts(dict.fromkeys(say.STATES, 4), 50, 1.5),
+    again=Repeats(
         states=dict.fromkeys(RuleState, 1),
         before=SHARE,
         after=SHARE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skilld.proposals.decide import DecisionReport
-from skilld.review.controller import Look
+from skilld.review.controller import ProposalView
 from skilld.review.plain import Plain
 from skilld.review.plain_tabs import PlainTabs, Talk
 from skilld.store.learnings import Learning
@@ -27,9 +27,9 @@ class Sitting:
     def proposals(self) -> list[Any]:
         return self._open
 
-    def look(self, proposal: object) -> Look:
+    def look(self, proposal: object) -> ProposalView:
         del proposal
-        return Look((), (), (), (), "# Notes\n")
+        return ProposalView((), (), (), (), "# Notes\n")
 
     def doubts(self) -> list[str]:
         return []

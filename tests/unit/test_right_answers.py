@@ -13,7 +13,7 @@ from skilld.classify.backends import Unfit
 from skilld.classify.reply import parse_operations
 from skilld.errors import SkilldError
 from skilld.evaluate.batches import in_memory
-from skilld.pipeline.edits import Composed
+from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Operation, SkillDoc, Update, Usage
 from skilld.words import content_stems, share_held
@@ -58,7 +58,7 @@ class Answers:
         return parse_operations(json.dumps(self._row["again"])) if why and not self._stubborn else steps
 
 
-def _composed(row: dict[str, Any], *, stubborn: bool = False) -> Composed:
+def _composed(row: dict[str, Any], *, stubborn: bool = False) -> CheckedEdit:
     before = [Message(row["before"])] if row["before"] else []
     messages = [*before, Message(row["said"], turn=1, turn_key="t1")]
     loaded = in_memory(row["skill"], _DATA["skills"][row["skill"]])

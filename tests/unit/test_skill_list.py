@@ -9,7 +9,7 @@ import pytest
 from skilld.classify.offline.sections import Block, sections
 from skilld.context.tokenizer import ESTIMATE
 from skilld.exchange.managed_block import put
-from skilld.exchange.skill_list import BUDGET, Listed, conflicts, listed, skill_list
+from skilld.exchange.skill_list import BUDGET, ListedSkill, conflicts, listed, skill_list
 from skilld.skills.find import Skill, Source
 from skilld.skills.spec import Front
 from skilld.trim.units import sheet
@@ -17,7 +17,7 @@ from skilld.trim.units import sheet
 PROJECT = Path("/home/jo/shop")
 
 
-def skill(name: str, body: str, about: str = "Doing it.", *, files: int = 1) -> Listed:
+def skill(name: str, body: str, about: str = "Doing it.", *, files: int = 1) -> ListedSkill:
     """Return a skill of the project as `listed` makes it."""
     path = PROJECT / ".claude/skills" / name / "SKILL.md"
     found = Skill(name, path, Source.PROJECT, PROJECT, ("claude-code",), Front(name, about))

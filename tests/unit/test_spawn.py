@@ -18,7 +18,7 @@ import pytest
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.partial import TitleResult
-from skilld.daemon.messages import Done
+from skilld.daemon.messages import JobDone
 from skilld.daemon.worker_slot import WorkerSlot
 from skilld.protocol import (
     Analyse,
@@ -251,7 +251,8 @@ def no_thread() -> Iterator[None]:
 def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench: Bench, tmp_path: Path) -> None:
     results: list[Result] = []
     working = WorkerSlot(
-        lambda told: results.append(told.result) if isinstance(told, Done) else None, bench.worker("time.sleep(1000)")
+        lambda told: results.append(told.result) if isinstance(told, JobDone) else None,
+        bench.worker("time.sleep(1000)"),
     )
     working.start(None, JOB, LIMIT)
     results.append(bench.run("time.sleep(1000)"))

@@ -129,7 +129,7 @@ def test_something_else_in_its_place_says_nothing(what: str, tmp_path: Path) -> 
 
 def test_a_whole_file_is_told_from_damaged_ones() -> None:
     assert statusline.numbers(WHOLE) == {"-": 1, "claude-code": 2, "codex": 0}
-    assert len(statusline.line(10**9)) <= statusline.MOST_CHARACTERS
+    assert len(statusline.line(10**9)) <= statusline.MAX_CHARACTERS
 
 
 def test_nobody_to_read_it_is_no_trouble(store: Store, tmp_path: Path) -> None:

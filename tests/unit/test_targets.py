@@ -22,7 +22,7 @@ from skilld.protocol import Analyse, BatchJob, Source
 from skilld.skills.find import opt_out
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_personal, ordered_file
-from skilld.targets.session import Worked, worked
+from skilld.targets.session import SessionWork, worked
 from skilld.types import SkillRef, TargetKind
 from skilld.words import stems
 
@@ -45,7 +45,8 @@ def _put(path: Path, text: str = TEXT) -> Path:
 
 def _places(root: Path, *touched: str, agent: str = "claude-code", version: str = "", **more: object) -> Places:
     cwd = Path(str(more.get("cwd", root)))
-    session = Session(agent, cwd, root.parent / "home", {}, Worked(version, touched), tuple(more.get("others", ())))  # type: ignore[arg-type]
+    others: tuple[str, ...] = tuple(more.get("others", ()))  # type: ignore[arg-type]
+    session = Session(agent, cwd, root.parent / "home", {}, SessionWork(version, touched), others)
     return places(session, more.get("allowed", ALL))  # type: ignore[arg-type]
 
 
@@ -278,7 +279,7 @@ def test_what_was_touched_is_read_off_tool_calls_and_not_off_words(tmp_path: Pat
     seen = worked(
         "claude-code", "s", [Source(str(path), 0, path.stat().st_size), Source(str(tmp_path / "gone.jsonl"), 0, 5)]
     )
-    assert seen == Worked("2.1.330", ("/p/src/a.ts",))
+    assert seen == SessionWork("2.1.330", ("/p/src/a.ts",))
 
 
 @pytest.mark.parametrize(("agent", "kind"), [("codex", "function_call"), ("pi", "toolCall")])
@@ -292,7 +293,7 @@ def test_only_a_batchs_own_part_of_a_session_tells_what_was_touched(tmp_path: Pa
     lines = [json.dumps(call(path)) + "\n" for path in ("/p/early.md", "/p/now.md", "/p/late.md")]
     path = _put(tmp_path / "s.jsonl", "".join(lines))
     start, end = len(lines[0]), len(lines[0]) + len(lines[1])
-    assert worked(agent, "s", [Source(str(path), start, end)]) == Worked("", ("/p/now.md",))
+    assert worked(agent, "s", [Source(str(path), start, end)]) == SessionWork("", ("/p/now.md",))
 
 
 def test_a_project_narrows_the_kinds(root: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skilld.team.candidates import Seen, Standing, candidates, settled
+from skilld.team.candidates import CandidateState, RemoteStatus, candidates, settled
 from skilld.team.project import is_said
 from skilld.team.records import Record, What, key_of
 from skilld.team.refs import Member
@@ -25,8 +25,10 @@ def no(day: str, rule: str = RULE, **changes: Any) -> Record:
     return Record(what=What.REJECTED, key=key_of(rule, "CLAUDE.md"), rule=rule, place="CLAUDE.md", day=day, **changes)
 
 
-def standing(members: list[Member], says: bool = False, **changes: Mapping[str, str]) -> list[Standing]:  # noqa: FBT001, FBT002 - of a test
-    seen = Seen(lambda _: says, changes.get("landed", {}), changes.get("proposed", {}), "2026-03-10", "2026-03-20")
+def standing(members: list[Member], says: bool = False, **changes: Mapping[str, str]) -> list[CandidateState]:  # noqa: FBT001, FBT002 - of a test
+    seen = RemoteStatus(
+        lambda _: says, changes.get("landed", {}), changes.get("proposed", {}), "2026-03-10", "2026-03-20"
+    )
     return [one.standing for one in settled(candidates(members), members, seen)]
 
 
@@ -60,27 +62,27 @@ def test_a_rule_of_one_skill_is_not_that_of_another() -> None:
 def test_where_a_candidate_stands() -> None:
     key = key_of(RULE, "CLAUDE.md")
     both = [member("ada", a_rule(rule=RULE)), member("ben", a_rule(rule=TOO))]
-    assert standing(both[:1]) == [Standing.WAITING]
-    assert standing(both) == [Standing.READY]
-    assert standing(both, proposed={key: ""}) == [Standing.PROPOSED]
-    assert standing(both, says=True, landed={key: RULE}) == [Standing.ACCEPTED]
-    assert standing(both, landed={key: RULE}) == [Standing.REJECTED], "it was on the default branch, and is not"
+    assert standing(both[:1]) == [CandidateState.WAITING]
+    assert standing(both) == [CandidateState.READY]
+    assert standing(both, proposed={key: ""}) == [CandidateState.PROPOSED]
+    assert standing(both, says=True, landed={key: RULE}) == [CandidateState.ACCEPTED]
+    assert standing(both, landed={key: RULE}) == [CandidateState.REJECTED], "it was on the default branch, and is not"
     carl = member("carl", no("2026-03-05", note="the pull request was closed"))
-    assert standing([*both, carl]) == [Standing.REJECTED]
+    assert standing([*both, carl]) == [CandidateState.REJECTED]
 
 
 def test_what_was_rejected_comes_back_only_when_it_is_said_anew() -> None:
     ada = member("ada", a_rule(rule=RULE, day="2026-03-06"))
-    assert standing([ada, member("carl", no("2026-03-06"))]) == [Standing.REJECTED]
-    assert standing([ada, member("carl", no("2026-03-05"))]) == [Standing.WAITING]
+    assert standing([ada, member("carl", no("2026-03-06"))]) == [CandidateState.REJECTED]
+    assert standing([ada, member("carl", no("2026-03-05"))]) == [CandidateState.WAITING]
     # Nobody can reject for all time to come.
     later = member("ada", a_rule(rule=RULE, day="2026-03-21"))
-    assert standing([later, member("carl", no("9999-12-31"))]) == [Standing.WAITING]
+    assert standing([later, member("carl", no("9999-12-31"))]) == [CandidateState.WAITING]
 
 
 def test_who_rejected_it_is_named() -> None:
     members = [member("ada", a_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
-    (one,) = settled(candidates(members), members, Seen(lambda _: False, {}, {}, "2026-03-10", "2026-03-20"))
+    (one,) = settled(candidates(members), members, RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20"))
     assert one.why == "not here, recorded by carl"
 
 

@@ -12,7 +12,7 @@ from skilld.context.ceilings import ceilings, passed_by
 from skilld.context.tokenizer import ESTIMATE, tokenizer
 from skilld.edit.operations import apply
 from skilld.trim.cuts import Cut, Why
-from skilld.trim.find import Known, doubtful, sure
+from skilld.trim.find import FileFacts, doubtful, sure
 from skilld.trim.named import Answer, named, of_units, shown
 from skilld.trim.pieces import pieces
 from skilld.trim.propose import MAX_OPEN, Fate, plan, proposal
@@ -47,7 +47,7 @@ LONG = "Money is in cents, and never in floating point numbers."
     ],
 )
 def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, left: str, why: Why) -> None:
-    (found,) = sure(of(text), Known(), COUNT)
+    (found,) = sure(of(text), FileFacts(), COUNT)
     assert (found.why, found.lost, after(text, [found])) == (why, "nothing", left)
 
 
@@ -64,7 +64,7 @@ def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, 
     ],
 )
 def test_what_may_mean_something_stays(text: str) -> None:
-    assert sure(of(text), Known(), COUNT) == []
+    assert sure(of(text), FileFacts(), COUNT) == []
 
 
 SKILL = (
@@ -74,37 +74,37 @@ SKILL = (
 
 def test_when_to_choose_a_skill_goes_from_the_part_that_is_read_afterwards() -> None:
     text = SKILL.format("Making notes")
-    (found,) = sure(of(text), Known(is_skill=True, described=True), COUNT)
+    (found,) = sure(of(text), FileFacts(is_skill=True, described=True), COUNT)
     assert (found.why, found.line, "When to use" in after(text, [found])) == (Why.CHOOSING, 8, False)
-    assert sure(of(text), Known(is_skill=True), COUNT) == [], "it has no description"
+    assert sure(of(text), FileFacts(is_skill=True), COUNT) == [], "it has no description"
     limited = SKILL.format("Making notes, but not for a patch")
-    assert sure(of(limited), Known(is_skill=True, described=True), COUNT) == []
+    assert sure(of(limited), FileFacts(is_skill=True, described=True), COUNT) == []
 
 
 def test_a_pointer_to_what_is_gone_goes_and_a_rule_with_one_stays() -> None:
     text = "# A\n\n- See `docs/b.md`.\n- Money is in cents: `src/money.ts`.\n- c\n"
-    (found,) = sure(of(text), Known(dead={3, 4}), COUNT)
+    (found,) = sure(of(text), FileFacts(dead={3, 4}), COUNT)
     assert (found.why, found.line) == (Why.DEAD, 3)
 
 
 def test_a_rule_that_never_mattered_goes_unless_the_person_said_it() -> None:
     text = "# A\n\n- Draw with crayons.\n- b\n"
-    assert [one.why for one in sure(of(text), Known(unused={3}), COUNT)] == [Why.UNUSED]
-    assert sure(of(text), Known(unused={3}, own={"draw with crayons."}), COUNT) == []
+    assert [one.why for one in sure(of(text), FileFacts(unused={3}), COUNT)] == [Why.UNUSED]
+    assert sure(of(text), FileFacts(unused={3}, own={"draw with crayons."}), COUNT) == []
 
 
 def test_what_stands_in_a_file_that_is_always_loaded_with_it_goes() -> None:
     other = of(f"# X\n\n## A\n\n- {LONG}\n")
-    (found,) = sure(of(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), Known(others={"AGENTS.md": other}), COUNT)
+    (found,) = sure(of(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
     assert (found.why, found.where) == (Why.TWICE, "AGENTS.md")
 
 
-def of_model(text: str, *words: str, known: Known | None = None, besides: list[Cut] | None = None) -> list[Cut]:
+def of_model(text: str, *words: str, known: FileFacts | None = None, besides: list[Cut] | None = None) -> list[Cut]:
     """The cuts where the units that hold some words are said elsewhere, a model says and code approves."""
     parts = of(text)
     chosen = {at: (Why.SAID, "") for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)}
     assert chosen
-    return of_units(parts, known or Known(), chosen, COUNT, besides or [])
+    return of_units(parts, known or FileFacts(), chosen, COUNT, besides or [])
 
 
 REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, whenever the moon is full.\n"
@@ -153,7 +153,7 @@ def test_what_stands_below_a_heading_that_has_to_stay_is_not_cut(text: str, word
 
 def test_the_persons_heading_stays_and_one_of_several_goes_where_it_is_told_of_elsewhere() -> None:
     text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n{REST}"
-    assert of_model(text, "Water", known=Known(own={"## kettles"})) == []
+    assert of_model(text, "Water", known=FileFacts(own={"## kettles"})) == []
     several = text.replace("Kettles", "Black tea") + "\n## Green tea\n\nNot quite.\n"
     assert of_model(several, "Water") == []
     assert len(of_model(several.replace("Text.", "Green tea, or black."), "Water")) == 1
@@ -213,7 +213,7 @@ def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_then_takes
 
 def test_a_models_cut_waits_for_a_sure_one_with_which_it_would_empty_a_section() -> None:
     text = f"# A\n\n## Tea\n\n- {LONG}\n\n## Kettles\n\nWater boils.\n\n## Tea\n\nWater cools.\n\n- {LONG}\n{REST}"
-    (certain,) = sure(of(text), Known(), COUNT)
+    (certain,) = sure(of(text), FileFacts(), COUNT)
     (named_too,) = of_model(text, "cools", besides=[certain])
     assert (certain.after, named_too.after) == ((), (certain.key,))
     orders(text, [certain, named_too], random.Random(17))
@@ -239,7 +239,7 @@ def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> No
         parts = of(text)
         some = {unit.heading for unit in parts.units if rng.random() < 0.5}
         numbers = [at for at, unit in enumerate(parts.units) if unit.heading in some or rng.random() < 0.3]
-        cuts = of_units(parts, Known(), dict.fromkeys(numbers, (Why.SAID, "")), COUNT)
+        cuts = of_units(parts, FileFacts(), dict.fromkeys(numbers, (Why.SAID, "")), COUNT)
         orders(text, cuts, rng)
         made, waiting = made + len(cuts), waiting + sum(bool(one.after) for one in cuts)
     assert made > 33
@@ -273,7 +273,7 @@ def of_pieces(text: str, *wanted: tuple[str, str]) -> list[Cut]:
     def place(words: str) -> int:
         return next(at for at, part in enumerate(pieces(parts)) if words in part.text)
 
-    return named(parts, Known(), [Answer(place(one), place(same) if same else None) for one, same in wanted], COUNT)
+    return named(parts, FileFacts(), [Answer(place(one), place(same) if same else None) for one, same in wanted], COUNT)
 
 
 def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once() -> None:
@@ -386,18 +386,18 @@ def test_a_cut_that_is_anchored_on_a_line_which_another_one_takes_waits_for_it()
     tea = "- Water is wet.\n- We pour."
     text = f"# A\n\n## B\n\n{tea}\n\n## C\n\n- {LONG}\n- Milk.\n\n## C\n\n- {LONG}\n{tea}\n{REST}"
     parts = of(text)
-    (certain,) = sure(parts, Known(), COUNT)
+    (certain,) = sure(parts, FileFacts(), COUNT)
     first, second = [at for at, part in enumerate(pieces(parts)) if "Water" in part.text]
-    (found,) = named(parts, Known(), [Answer(second, first)], COUNT, [certain])
+    (found,) = named(parts, FileFacts(), [Answer(second, first)], COUNT, [certain])
     assert found.after == (certain.key,)
 
 
 RULE = "- If you need to make a release, you should always run `make dist` before you push the tag to the server."
 
 
-def anew(old: str, new: str, known: Known | None = None) -> list[Cut]:
+def anew(old: str, new: str, known: FileFacts | None = None) -> list[Cut]:
     """The cuts where a model says the first piece of a file again."""
-    return named(of(f"# A\n\n## B\n\n{old}\n{REST}"), known or Known(), [Answer(0, text=new)], COUNT)
+    return named(of(f"# A\n\n## B\n\n{old}\n{REST}"), known or FileFacts(), [Answer(0, text=new)], COUNT)
 
 
 @pytest.mark.parametrize(
@@ -463,7 +463,7 @@ def test_room_examples_questions_names_leads_tables_lists_scope_and_other_langua
 
 def test_what_the_person_said_is_not_said_again() -> None:
     new = "- If you need to release, always run `make dist` before pushing the tag."
-    assert anew(RULE, new, Known(own={RULE.removeprefix("- ").lower()})) == []
+    assert anew(RULE, new, FileFacts(own={RULE.removeprefix("- ").lower()})) == []
 
 
 def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
@@ -471,11 +471,11 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     one, two, three = (f"Keep the answer that was wanted in the {word} as short as it can be." for word in where)
     text = f"# A\n\n## B\n\n{one}\n\n### C\n\n{two}\n\n## D\n\n{three}\n{REST}"
     short = [Answer(at, text=f"Keep the {word} answer short.") for at, word in enumerate(where)]
-    below_d, below_b = sorted(named(of(text), Known(), short, COUNT), key=lambda one: len(one.operations))
+    below_d, below_b = sorted(named(of(text), FileFacts(), short, COUNT), key=lambda one: len(one.operations))
     assert (len(below_b.operations), len(below_d.operations)) == (2, 1)
     assert below_b.lost == "the words wanted"
     other = [Answer(0, text="Keep answers in mail short.")]
-    (again,) = named(of(text), Known(), other, COUNT)
+    (again,) = named(of(text), FileFacts(), other, COUNT)
     assert (again.key, again.operations != below_b.operations) == (below_b.key, True)
     (made,) = plan([(REF, below_b)], [])
     assert proposal(made, "m", "t", "2026-01-01T00:00:00Z").summary == f"shorten 2 lines, {below_b.tokens} tokens"
@@ -484,14 +484,14 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
 def test_general_advice_is_only_doubted() -> None:
     text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
     assert [one.line for one in doubtful(of(text))] == [3]
-    assert sure(of(text), Known(), COUNT) == []
+    assert sure(of(text), FileFacts(), COUNT) == []
 
 
 REF = SkillRef("a", "/x/a/SKILL.md")
 
 
 def cut_of(number: int) -> Cut:
-    (found,) = sure(of(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), Known(), COUNT)
+    (found,) = sure(of(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), FileFacts(), COUNT)
     return found
 
 

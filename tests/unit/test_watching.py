@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skilld.cli.status import _print_daemon
-from skilld.daemon.messages import Changed, Message, Tick
+from skilld.daemon.messages import FileChanged, Message, Tick
 from skilld.daemon.watching import FolderWatch
 from skilld.ingest.discover import Root
 from skilld.store import connection
@@ -98,7 +98,7 @@ def test_what_lost_events_left_unwatched_is_watched_again(
     watching.look()
     file = folder / "p0/s.jsonl"
     file.write_bytes(b"{}\n")
-    wait_for("the file", lambda: Changed(str(file)) in posted, LIMIT)
+    wait_for("the file", lambda: FileChanged(str(file)) in posted, LIMIT)
 
 
 @LINUX
@@ -111,9 +111,9 @@ def test_a_session_that_went_on_before_it_was_watched_is_looked_at(tmp_path: Pat
     watching = FolderWatch([root], posted.append)
     try:
         watching.keep({root: {str(paths[0]): paths[0].stat().st_mtime, str(paths[1]): 1.0}})
-        assert posted == [Changed(str(paths[1]))]
+        assert posted == [FileChanged(str(paths[1]))]
         paths[0].write_bytes(b"{}\n{}\n")
-        wait_for("its next line", lambda: Changed(str(paths[0])) in posted, LIMIT)
+        wait_for("its next line", lambda: FileChanged(str(paths[0])) in posted, LIMIT)
     finally:
         watching.stop()
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from skilld.classify.backends import Unfit
 from skilld.classify.faithful import Faith, faith
-from skilld.classify.verify import Checked
+from skilld.classify.verify import VerifiedUpdate
 from skilld.errors import RefusedError, SkilldError
-from skilld.pipeline.documents import Loaded
-from skilld.pipeline.edits import BEYOND, BY_HEADING, Composed, compose
+from skilld.pipeline.documents import TargetDocument
+from skilld.pipeline.edits import BEYOND, BY_HEADING, CheckedEdit, compose
 from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update
 from skilld.words import content_stems
 from support.editor import Editor
@@ -50,7 +50,7 @@ Before you publish:
 """
 LINE = f"- {CHANGE}"
 GOOD = TEXT + LINE + "\n"
-LOADED = Loaded(SkillRef("release-notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "n", "/p/SKILL.md", TEXT))
+LOADED = TargetDocument(SkillRef("release-notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "n", "/p/SKILL.md", TEXT))
 ADDS, REMOVES, MOVES = (f"it {what} something the person did not mention" for what in ("adds", "removes", "moves"))
 MORE = "it says more than the person did"
 
@@ -70,8 +70,8 @@ class Scripted(Editor):
         return self._answer
 
 
-def _composed(update: Update, *operations: Operation, typed: str = SAID) -> Composed:
-    return compose(Scripted(list(operations)), [Checked(update)], LOADED, typed, lambda text: text)
+def _composed(update: Update, *operations: Operation, typed: str = SAID) -> CheckedEdit:
+    return compose(Scripted(list(operations)), [VerifiedUpdate(update)], LOADED, typed, lambda text: text)
 
 
 INSERT = Operation(Op.INSERT_AFTER, "- No marketing words.", LINE)

@@ -25,7 +25,7 @@ _HEADLESS = re.compile(r"> \S*aider(?:\.exe)?\s(?:.*\s)?(?:--message|--message-f
 _ADDED = re.compile(r"> Added (/.+/SKILL\.md) to (?:read-only files|the chat)\.\s*")
 _WITH_WORDS = re.compile(r"/(?:ask|code|architect|context|help)\s+(.+)", re.DOTALL)
 _AHEAD = 500  # entries: answers and commands stand among them
-_LONGEST = 4 << 20  # characters of one block
+_MAX_LENGTH = 4 << 20  # characters of one block
 
 
 class AiderParser:
@@ -71,7 +71,7 @@ class AiderParser:
         elif added := _ADDED.fullmatch(text):
             use = use_of(added[1]) if self._told.startswith(("/read-only", "/add")) else None
             events += [SkillUse(self._session, *use, None, span, self._cwd)] if use else []
-        elif text.strip() and not text.startswith("> ") and sum(map(len, self._said)) < _LONGEST:
+        elif text.strip() and not text.startswith("> ") and sum(map(len, self._said)) < _MAX_LENGTH:
             self._said.append(text)
             self._span = span
         return events

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
 from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use, use_of
 from skilld.agents.typed_history import Entry
 from skilld.agents.wrapped import Wrappers
@@ -88,4 +88,4 @@ INFO = AgentInfo(
     tool_calls="`tool_calls` of the planner; no outcomes",
     own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
-ADAPTER = Declared(INFO, FORMAT, entries=read_history, optional=True)
+ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=read_history, optional=True)

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from skilld.agents.asked import Question
 from skilld.agents.base import AgentInfo, Read, mapping, objects, read_object, string
 from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, milliseconds
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gathering import Document
 from skilld.agents.wrapped import labels_of
 
@@ -98,4 +98,4 @@ INFO = AgentInfo(
     tool_calls="`tool_use` and `tool_result` parts; `is_error`",
     own_runs="skilld starts nothing; `--data-dir` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT)
+ADAPTER = DeclaredAdapter(INFO, FORMAT)

@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, Read, objects, string
 from skilld.agents.declared import ANY, Facts, Format, Kind, Take
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gathering import Document
 from skilld.agents.typed_history import Entry
 from skilld.agents.wrapped import labels_of
@@ -25,7 +25,7 @@ _ENTRY = 4096  # bytes
 _CUSTOM = re.compile(r'User provided custom answer: "(.*)"\s*', re.DOTALL)
 
 
-def _answer(result: Reading, _: Waiting) -> list[str]:
+def _answer(result: Reading, _: OpenQuestion) -> list[str]:
     found = _CUSTOM.fullmatch(result.text)
     return [found[1]] if found else []
 
@@ -106,6 +106,6 @@ INFO = AgentInfo(
     tool_calls="`toolCallStates` with their `status`",
     own_runs="skilld starts nothing; `CONTINUE_GLOBAL_DIR` could isolate it",
 )
-ADAPTER = Declared(
+ADAPTER = DeclaredAdapter(
     INFO, FORMAT, lambda path: path.parent.name == "sessions" and path.stem != path.parent.name, read_history
 )

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, objects, string
 from skilld.agents.declared import ANY, Format, Kind, Record, Take, value
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use, use_of
 from skilld.agents.wrapped import Wrappers
 
@@ -33,7 +33,7 @@ def _file(text: str) -> str | None:
     return found[1] if found else None
 
 
-def _answers(result: Reading, waiting: Waiting) -> Iterator[str]:
+def _answers(result: Reading, waiting: OpenQuestion) -> Iterator[str]:
     """Yield the answers; none where a question or an answer holds a mark of another."""
     pieces = result.text.split("\n[answer] ")
     if len(pieces) != len(waiting.titles) + 1 or len(_TITLE.findall(result.text)) != len(waiting.titles):
@@ -107,4 +107,4 @@ INFO = AgentInfo(
     tool_calls="`tool_use` and `tool_result` parts; `is_error`, and the first words of a refusal",
     own_runs="skilld starts nothing; `FACTORY_HOME_OVERRIDE` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.suffix == ".jsonl")
+ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

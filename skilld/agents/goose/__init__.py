@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skilld.agents.base import AgentInfo, Folder, Query, objects, read_object, string
 from skilld.agents.declared import Format, Kind, Record, Take, seconds_or_more, value
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.typed_history import Entry
 
 
@@ -109,4 +109,4 @@ INFO = AgentInfo(
     tool_calls="`toolRequest` and `toolResponse` parts",
     own_runs="skilld starts nothing; `--no-session` would keep nothing",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.name == "sessions.db", read_history)
+ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: path.name == "sessions.db", read_history)

@@ -16,7 +16,7 @@ from typing import Any
 from skilld.agents.asked import Question, quoted
 from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
 from skilld.agents.declared import ANY, NONE, DeclaredParser, Facts, Format, Kind, Record, Take, milliseconds, value
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use
 from skilld.agents.typed_history import Claim
 from skilld.types import Event, How, Ignored, Span
@@ -124,4 +124,4 @@ INFO = AgentInfo(
     tool_calls="`tool_call` and `tool_call_update` with its `status`",
     own_runs="skilld starts nothing; `GROK_HOME` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, reads=GrokParser)
+ADAPTER = DeclaredAdapter(INFO, FORMAT, reads=GrokParser)

@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
 from skilld.agents.declared import Facts, Format, Kind, Record, Take, milliseconds, value
-from skilld.agents.declared_adapter import Declared, lines_of
+from skilld.agents.declared_adapter import DeclaredAdapter, lines_of
 from skilld.agents.skill_reads import Use
 from skilld.types import How
 
@@ -41,7 +41,7 @@ def _slash(record: Record) -> str:
     return f"/{name} {words}".rstrip()
 
 
-def _answers(result: Reading, _: Waiting) -> Iterator[str]:
+def _answers(result: Reading, _: OpenQuestion) -> Iterator[str]:
     yield from map(string, mapping(mapping(read_object(result.text)).get("answers")).values())
 
 
@@ -100,4 +100,4 @@ INFO = AgentInfo(
     tool_calls="`tool.call` and `tool.result` events",
     own_runs="skilld starts nothing; `KIMI_CODE_HOME` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, entries=lambda data: lines_of(data, "content"), joins=True)
+ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=lambda data: lines_of(data, "content"), joins=True)

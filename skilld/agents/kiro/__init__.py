@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Read, mapping, objects, read_object, short, string
 from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, seconds_or_more, value
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 
 
 def _words(record: Record) -> str:
@@ -64,4 +64,4 @@ INFO = AgentInfo(
     tool_calls="`toolUse` and `toolResult` parts",
     own_runs="skilld starts nothing; `KIRO_HOME` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT, lambda path: path.suffix == ".jsonl")
+ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Read, read_object, string
 from skilld.agents.declared import ANY, Facts, Format, Kind, Take
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 
 
 def _facts(path: PurePath, read: Read) -> Facts:
@@ -59,4 +59,4 @@ INFO = AgentInfo(
     tool_calls="`tool_call` lines with their `resultOk`",
     own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
-ADAPTER = Declared(INFO, FORMAT)
+ADAPTER = DeclaredAdapter(INFO, FORMAT)

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from skilld.agents.asked import Question, Reading, Waiting
+from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, Beside, Read, mapping, objects, read_object, short, string
 from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, milliseconds, sequence, value
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use
 from skilld.agents.wrapped import last
 from skilld.types import How
@@ -74,7 +74,7 @@ def _invoked(record: Record) -> Use | None:
     return None
 
 
-def _answers(result: Reading, _: Waiting) -> Iterator[str]:
+def _answers(result: Reading, _: OpenQuestion) -> Iterator[str]:
     content = value(result.part, "state.output.structured_content")
     yield from (string(answer.get("answer")) for answer in objects(mapping(content).get("answers")))
 
@@ -131,4 +131,4 @@ INFO = AgentInfo(
     tool_calls="`effect` entries with their `state`",
     own_runs="skilld starts nothing; `VIBE_HOME` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT)
+ADAPTER = DeclaredAdapter(INFO, FORMAT)

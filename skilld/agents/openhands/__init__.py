@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Beside, Read, mapping, objects, read_object, short, string
 from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, local, value
-from skilld.agents.declared_adapter import Declared
+from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gathering import Events
 from skilld.clock import seconds
 from skilld.types import How
@@ -116,4 +116,4 @@ INFO = AgentInfo(
     tool_calls="`ActionEvent` and `ObservationEvent` with its `is_error`",
     own_runs="skilld starts nothing; `OPENHANDS_PERSISTENCE_DIR` could isolate it",
 )
-ADAPTER = Declared(INFO, FORMAT)
+ADAPTER = DeclaredAdapter(INFO, FORMAT)

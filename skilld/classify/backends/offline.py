@@ -13,7 +13,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.classify.contradiction import contradicted_block, contradicts_outright, stems, topic
 from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import (
-    Heard,
+    Match,
     builds,
     leaning_on,
     listen,
@@ -105,9 +105,9 @@ class Offline:
         return [operation] if operation else []
 
 
-def _apart(found: Sequence[Heard], heard: Sequence[Heard]) -> list[Heard]:
+def _apart(found: Sequence[Match], heard: Sequence[Match]) -> list[Match]:
     """Return what was found without what is part of something else that was, or was heard already."""
-    kept: list[Heard] = []
+    kept: list[Match] = []
     for one in found:
         if not any(one.quote in other.quote or other.quote in one.quote for other in (*heard, *kept)):
             kept.append(one)
@@ -130,7 +130,7 @@ def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
     )
 
 
-def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
+def _counts(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
     """Whether plain words, not heard as lasting already, are about a skill in use, or correct a line of it."""
     if any(said.quote in one.quote for one in heard):
         return False
@@ -144,7 +144,7 @@ def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], age
     return False
 
 
-def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
+def _about(heard: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
     """Whether what was heard is about the work that `skill` guides.
 
     In another language than the skill's no word of both is alike: then the only skill in use is meant, as by an answer
@@ -166,7 +166,7 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
 
 
 def _update(
-    heard: Heard, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
+    heard: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
     if not said.clear and heard.cue in _STANDING:
@@ -191,7 +191,7 @@ def _update(
     )
 
 
-def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
+def _kind(heard: Match, change: str, target: SkillDoc | None) -> Kind:
     if target and replacement(change, target.text):
         return Kind.CHANGE_STEP
     if _NO_LONGER.match(change):

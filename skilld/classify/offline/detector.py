@@ -22,9 +22,9 @@ from skilld.words import count_words, denies, stems
 #
 # One turn in, the clauses heard out, each with its cue and its exact place in the turn. Knows nothing of skills.
 
-_LONGEST = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
-_MOST_CLAUSES = 300  # of a turn that are listened to: of more the first and the last, as people put a wish at the ends
-_MOST_HEARD = 40  # of a turn: nobody lays down more rules in one breath
+_MAX_LENGTH = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
+_MAX_CLAUSES = 300  # of a turn that are listened to: of more the first and the last, as people put a wish at the ends
+_MAX_HEARD = 40  # of a turn: nobody lays down more rules in one breath
 _PLAIN = 120  # characters of a plain command
 _STATEMENT = 160  # characters of what takes up a line of the skill in use
 _SHORT_TURN = 250  # characters of a turn that such is heard in
@@ -54,7 +54,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Match:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
@@ -89,7 +89,7 @@ class _Turn:
         return next((one for one in self.languages if one.code != "en"), self.languages[0])
 
 
-def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
     turn = _turn(text, tuple(agent_texts))
     described = turn.long or turn.ordered
@@ -101,10 +101,10 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     sure = [one for one in heard if one.cue in _EXPLICIT or not described]
     if turn.long or turn.listed:
         sure = [replace(one, strength=min(one.strength, _HINTED)) for one in sure]
-    return _ends(sure, _MOST_HEARD)
+    return _ends(sure, _MAX_HEARD)
 
 
-def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return what `text` says of a whole kind of things, and its commands: lasting only where a skill is about them."""
     turn = _turn(text, tuple(agent_texts))
     if turn.long or turn.listed:
@@ -112,10 +112,10 @@ def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     heard = [one for clause in turn.clauses if (one := _plain(clause, turn)) is not None]
     # Behind a task, only what is said of all of a kind; the task itself says what it is about.
     behind = [one for one in heard if one.cue is not Cue.CORRECTION and one.start > turn.clauses[0].start]
-    return _ends(behind if turn.ordered else heard, _MOST_HEARD)
+    return _ends(behind if turn.ordered else heard, _MAX_HEARD)
 
 
-def statements(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+def statements(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     """Return what `text`, a short turn, turns down or wants: lasting only where it takes up a line of a skill.
 
     Only beside something else that it says: what is said alone is as often about the task at hand.
@@ -126,7 +126,7 @@ def statements(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     return [one for clause in turn.clauses for part in parts(clause) if (one := _statement(part, clause, turn))]
 
 
-def _statement(part: Clause, clause: Clause, turn: _Turn) -> Heard | None:
+def _statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
     bare, language = fold(part.text), turn.main
     if clause.question or len(bare) > _STATEMENT or count_words(bare) < _TELLS:
         return None
@@ -141,7 +141,7 @@ def _statement(part: Clause, clause: Clause, turn: _Turn) -> Heard | None:
     return _heard(part, turn.text, language, Cue.TAKEN_UP, _MODEST)
 
 
-def leaning_on(heard: Heard, text: str) -> Iterator[Heard]:
+def leaning_on(heard: Match, text: str) -> Iterator[Match]:
     """Yield `heard` in `text`, its turn, as what stands before it, of which it may only say that it lasts."""
     for start, said in heard.before:
         yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
@@ -165,8 +165,8 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     found = spoken(typed)
     said = [
         clause
-        for clause in _without_echoes(_ends(clauses_of(typed, found), _MOST_CLAUSES), found)
-        if len(clause.text) <= _LONGEST and not _led_astray(clause, found)
+        for clause in _without_echoes(_ends(clauses_of(typed, found), _MAX_CLAUSES), found)
+        if len(clause.text) <= _MAX_LENGTH and not _led_astray(clause, found)
     ]
     folded = fold(typed)
     return _Turn(
@@ -181,12 +181,12 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     )
 
 
-def _plain(clause: Clause, turn: _Turn) -> Heard | None:
+def _plain(clause: Clause, turn: _Turn) -> Match | None:
     found = None if clause.question else _plainly(clause, turn)
     return None if found is None or _ruled_out(fold(clause.text), turn.languages) else found
 
 
-def _plainly(clause: Clause, turn: _Turn) -> Heard | None:
+def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
     for part in parts(clause):
@@ -235,7 +235,7 @@ def _of_product(bare: str, languages: Sequence[Language]) -> bool:
 
 def builds(text: str) -> bool:
     """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
-    begins, found = fold(text)[:_LONGEST], spoken(text)
+    begins, found = fold(text)[:_MAX_LENGTH], spoken(text)
     if any(language.work.search(begins) for language in found):
         return False
     heads = (begins, begins.partition(": ")[2])  # "new rule of the calendar: a patient can never ..."
@@ -253,7 +253,7 @@ def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     languages = spoken(typed)
     return [
         text[clause.start : clause.start + len(clause.text)]
-        for clause in _ends([one for one in clauses(typed) if len(one.text) <= _LONGEST], _MOST_CLAUSES)
+        for clause in _ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
         if any(language.retracts.search(clause.text) for language in languages)
     ]
 
@@ -275,9 +275,9 @@ def spoken(text: str) -> list[Language]:
     return [by_code[code] for code in found]
 
 
-def _hear(clause: Clause, turn: _Turn) -> Heard | None:
+def _hear(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)  # runs of blanks would cost each expression their square
-    best: Heard | None = None
+    best: Match | None = None
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         asks = bool(language.asks.match(rest))
@@ -299,12 +299,12 @@ def _hear(clause: Clause, turn: _Turn) -> Heard | None:
     return None if best is None or _ruled_out(bare, turn.languages) else best
 
 
-def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Heard:
+def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
     """Return `clause` as heard, quoted as `text` has it, its opener cut off."""
     quote = text[clause.start : clause.start + len(clause.text)]
     opener = language.openers.match(clause.text)
     said = quote[opener.end() if opener else 0 :]
-    return Heard(quote, said, clause.start, clause.question, language, cue, strength)
+    return Match(quote, said, clause.start, clause.question, language, cue, strength)
 
 
 def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
@@ -339,7 +339,7 @@ def _says_no(rest: str, language: Language) -> bool:
 def _is_order(typed: str, languages: Sequence[Language]) -> bool:
     """Whether the turn begins as one long order."""
     begin = _NO_WORDS.match(typed)
-    head = typed[begin.end() if begin else 0 :][:_LONGEST]
+    head = typed[begin.end() if begin else 0 :][:_MAX_LENGTH]
     return any(language.orders.match(head) for language in languages)
 
 
@@ -353,7 +353,7 @@ def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:
     return [
         clause
         if clause.question
-        or len(clause.text) > _LONGEST
+        or len(clause.text) > _MAX_LENGTH
         or not any(language.unmarked.search(clause.text) for language in spoken_in)
         else replace(clause, question=True)
         for clause in clauses(typed)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.offline.detector import Heard
+from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
 from skilld.text import fold
 from skilld.words import denies, stems
 
-_LONGEST = 280  # characters
-_MOST = 1000  # characters of what was heard that are looked at
-_FEWEST = 2  # stems: "always do it" is no rule
+_MAX_LENGTH = 280  # characters
+_MAX = 1000  # characters of what was heard that are looked at
+_MIN_COUNT = 2  # stems: "always do it" is no rule
 _SOME_WORDS = 4  # "always keep a backup"
 _OF_A_TASK = 5  # words: "use tabs, write docs from now on" is two rules
 _TURNS = 3  # "please make sure you don't": openings behind each other
@@ -51,9 +51,9 @@ class Phrase:
     clear: bool
 
 
-def phrase(heard: Heard) -> Phrase:
+def phrase(heard: Match) -> Phrase:
     """Return the instruction in `heard`; not clear when it leans on other sentences or cannot be made a command."""
-    said = fold(heard.said)[:_MOST].rstrip("?？ ")
+    said = fold(heard.said)[:_MAX].rstrip("?？ ")
     for remark in (heard.language.tags, *_REMARKS):
         said = remark.sub("", said).strip()
     carried = _carried(said)
@@ -67,13 +67,13 @@ def phrase(heard: Heard) -> Phrase:
     asked = heard.question and not _REQUEST.match(said)
     begins = _COMMA.split(text, maxsplit=1)[0]  # what is behind a comma may point to what is before it
     leaning = any(pattern.search(text) for pattern in _STATEMENTS) or any(one.search(begins) for one in _LEANING)
-    clear = _says_enough(text) and len(text) <= _LONGEST and not asked and not leaning
+    clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not asked and not leaning
     return Phrase(_finished(text), clear)
 
 
 def _says_enough(text: str) -> bool:
     """Whether `text` has content: two stems, or one that is denied ("no abbreviations") or done something with."""
-    return len(stems(text)) >= _FEWEST - (denies(text) or len(text.split()) >= _SOME_WORDS)
+    return len(stems(text)) >= _MIN_COUNT - (denies(text) or len(text.split()) >= _SOME_WORDS)
 
 
 def _carried(text: str) -> str | None:
@@ -85,7 +85,7 @@ def _carried(text: str) -> str | None:
     return None
 
 
-def _unframed(text: str, heard: Heard) -> str:
+def _unframed(text: str, heard: Match) -> str:
     """Return `text` without "from now on", what stood before it, and a task that it was not said of."""
     text = _lasting_half(text, heard)
     without = heard.language.frames.sub(" ", text).replace(" ,", ",").strip(" ,:–—-，、：")
@@ -94,7 +94,7 @@ def _unframed(text: str, heard: Heard) -> str:
     return without if stems(without) else text
 
 
-def _lasting_half(text: str, heard: Heard) -> str:
+def _lasting_half(text: str, heard: Match) -> str:
     """Return what "from now on" is said of where it ends a sentence: the last order in it, behind a task of its own.
 
     "fix the login test of the API, use fixtures from now on"; with "and" or a comma before its end it holds for both.

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from skilld.classify.contradiction import contradicted_block, renumbered, topic
 from skilld.classify.offline.choices import TOPICS, choices, swapped
-from skilld.classify.offline.detector import Heard
+from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import Block, Lines, Section, body_of, front_of, sections
 from skilld.text import ended_like
@@ -167,7 +167,7 @@ _RULE = 400  # characters: a longer block is no single rule
 _ROOT = 6  # letters that make two words one, across endings and languages ("commituj", "commits")
 
 
-def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
+def related(heard: Match, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
     """Whether `change` belongs to `skill`: it shares a topic word with it, or a family, or names it.
 
     `before` is what the agent said just before: what is said of work that the skill guides belongs to the skill too.
@@ -183,7 +183,7 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
     return len(stems(" ".join(before)) & known - _WEAK) >= _COMMON_SHARE
 
 
-def takes_up(heard: Heard, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
+def takes_up(heard: Match, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
     """Whether what was said is about what a line of a skill says: it has a word that few lines of the skill have.
 
     It must turn that down. A mere no must have another word of the line, too, since it is as often said of the task at
@@ -218,12 +218,12 @@ def described(change: str, skill: SkillDoc) -> bool:
     return _near(stems(change), stems(front_of(skill.text)))
 
 
-def reacts(heard: Heard, turn: str) -> bool:
+def reacts(heard: Match, turn: str) -> bool:
     """Whether the ask is in a turn that begins by objecting to what the agent just did, in its first line."""
     return bool(_REACTS.match(turn)) and "\n" not in turn[: heard.start].strip()
 
 
-def points_to_rule(heard: Heard) -> bool:
+def points_to_rule(heard: Match) -> bool:
     """Whether the person points to a rule that exists already, by its file: then there is nothing to write down."""
     return bool(_PER_FILE.search(heard.quote) or (heard.cue is Cue.REMINDER and _RULE_FILE.search(heard.quote)))
 

@@ -102,7 +102,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _SPACE = re.compile(r"\s")
 _LETTER_OR_DIGIT = re.compile(r"\w")
 _COPIED = 30  # characters from which a stretch is no accident
-_MOST_COMPARED = 300  # lines of a turn that are looked for in the agent's messages: who typed more of them pasted them
+_MAX_COMPARED = 300  # lines of a turn that are looked for in the agent's messages: who typed more of them pasted them
 
 
 def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
@@ -129,7 +129,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         if agent_texts and not foreign and len(line) >= _COPIED and len(plain := as_shown(line)) >= _COPIED:
             theirs = theirs or [as_shown(agent) for agent in agent_texts]
             compared += 1
-            foreign = compared > _MOST_COMPARED or any(plain in agent for agent in theirs)
+            foreign = compared > _MAX_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
         if not (foreign or _OWN_LIST.search(line)):
             own, pasted = _end_of_own(line)

@@ -84,8 +84,8 @@ _ASKED = re.compile(
 )
 # What all that follows is about, in a few words.
 _TOPIC = re.compile(r"\W{0,8}+(?!\S{1,30}ing\b)(?:[\w'/-][\w'/.-]{0,30}+\s){0,3}[\w'/-][\w'/.-]{0,30}+\s?[:：]\s")
-_LONGEST_LEAD = 500  # characters
-_RUN_ON, _SHORTEST = 240, 12  # characters
+_MAX_LEAD_LENGTH = 500  # characters
+_RUN_ON, _MIN_LENGTH = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
@@ -115,7 +115,7 @@ def parts(clause: Clause) -> Iterator[Clause]:
     for seam in (*_SEAM.finditer(clause.text), None):
         end = seam.start() if seam else len(clause.text)
         first, last = _trimmed(clause.text, begin, end)
-        least = _SHORTEST // (2 if is_unspaced_in(clause.text) else 1)
+        least = _MIN_LENGTH // (2 if is_unspaced_in(clause.text) else 1)
         if least <= last - first < len(clause.text):
             yield replace(clause, text=clause.text[first:last], start=clause.start + first)
         begin = seam.end() if seam else end
@@ -132,7 +132,7 @@ def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
         for first, last in chain.from_iterable(_pieces(line, *stretch) for stretch in stretches):
             clause = _trimmed(line, first, last)
             if clause[0] < clause[1]:
-                lead = line[begin : min(first, begin + _LONGEST_LEAD)].strip()
+                lead = line[begin : min(first, begin + _MAX_LEAD_LENGTH)].strip()
                 yield Clause(line[clause[0] : clause[1]], offset + clause[0], question, lead)
         begin = end
 
@@ -141,7 +141,7 @@ def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Yield the stretch as it is, or at its commas where it runs on like the writing of people who set no stops."""
     commas = _COMMA.finditer(line, first, last) if last - first > _RUN_ON else ()
     for comma in commas:
-        if comma.start() - first >= _SHORTEST and not _CONDITION.match(line, first, comma.start()):
+        if comma.start() - first >= _MIN_LENGTH and not _CONDITION.match(line, first, comma.start()):
             yield first, comma.start()
             first = comma.end()
     yield first, last

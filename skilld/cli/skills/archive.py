@@ -19,7 +19,7 @@ from skilld.text import counted
 # What archiving and deleting a skill share: who may do it, and which skills stay where they are.
 
 if TYPE_CHECKING:
-    from skilld.library.archive import Archived
+    from skilld.library.archive import ArchivedSkill
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
@@ -99,7 +99,7 @@ def restore(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _list(there: list[Archived], *, as_json: bool) -> int:
+def _list(there: list[ArchivedSkill], *, as_json: bool) -> int:
     if as_json:
         return common.write_json([_row(one) for one in there])
     console.table([(console.plain(one.entry.name), one.at, console.plain(str(one.origin))) for one in there])
@@ -108,7 +108,7 @@ def _list(there: list[Archived], *, as_json: bool) -> int:
     return 0
 
 
-def _row(one: Archived) -> dict[str, str]:
+def _row(one: ArchivedSkill) -> dict[str, str]:
     return {
         "id": one.entry.name,
         "name": one.name,
@@ -118,7 +118,7 @@ def _row(one: Archived) -> dict[str, str]:
     }
 
 
-def _chosen(there: list[Archived], given: str) -> Archived:
+def _chosen(there: list[ArchivedSkill], given: str) -> ArchivedSkill:
     found = [one for one in there if given in {one.name, one.entry.name}]
     if not found:
         raise SkilldError("No such archived skill", given, "List them: skilld skills restore")

@@ -13,7 +13,7 @@ from skilld.text import counted, cut, fold
 
 if TYPE_CHECKING:
     from skilld.evals.book import Case
-    from skilld.evals.grow import Grown
+    from skilld.evals.grow import GrownCases
     from skilld.evals.plan import Estimate, Plan
     from skilld.evals.results import Outcome
     from skilld.evals.shelf import Kept, Place
@@ -25,19 +25,19 @@ _SHOWN = 100  # characters of a prompt or of an answer
 
 
 @dataclass
-class Gathered:
+class CaseCollection:
     """The cases of a skill, what became of the new ones, and why they could not be written down, if so."""
 
     place: Place
     cases: list[Kept]
     new: list[tuple[str, Case]]
-    grown: Grown
+    grown: GrownCases
     proposal: Proposal | None = None
     offered: int = 0  # of the new ones
     trouble: str = ""
 
 
-def cases(found: Gathered, chosen: Sequence[Kept], *, dry: bool) -> None:
+def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
     """Print the cases, which of them are run, and where new ones went."""
     from skilld.evals.checks import literal
 
@@ -57,7 +57,7 @@ def cases(found: Gathered, chosen: Sequence[Kept], *, dry: bool) -> None:
         console.line("No cases yet. Each correction you accept for this skill becomes one.")
 
 
-def _about_new(found: Gathered, *, dry: bool) -> list[str]:
+def _about_new(found: CaseCollection, *, dry: bool) -> list[str]:
     if not found.new:
         return []
     number = counted(len(found.new), "new case")
@@ -139,7 +139,7 @@ def _models(found: Outcome) -> str:
 
 
 def as_json(
-    name: str, path: Path, found: Gathered, chosen: Sequence[Kept], *, dry: bool, more: Mapping[str, Any]
+    name: str, path: Path, found: CaseCollection, chosen: Sequence[Kept], *, dry: bool, more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return all of it as JSON shows it."""
     from skilld.evals.checks import literal

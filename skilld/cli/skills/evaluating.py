@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills import evaluated
-from skilld.cli.skills.evaluated import Gathered
+from skilld.cli.skills.evaluated import CaseCollection
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
     from skilld.evals.plan import Estimate, Plan, Sides
     from skilld.evals.results import Outcome
-    from skilld.evals.run import Ran
+    from skilld.evals.run import RunSummary
     from skilld.evals.shelf import Kept
     from skilld.library.rows import LibraryRow
     from skilld.mining.questions import Terms
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 _TITLE = "The skill was not evaluated"
-_MOST_RUNS = 200
+_MAX_RUNS = 200
 _NEEDED = "a model is needed to write the answers; to choose one: skilld setup"
 
 
@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.git.environment import scrub_environment
     from skilld.proposals.poll import refresh
 
-    if arguments.runs is not None and not 1 <= arguments.runs <= _MOST_RUNS:
-        raise UsageError("Invalid number of runs", str(arguments.runs), f"Use a number from 1 to {_MOST_RUNS}.")
+    if arguments.runs is not None and not 1 <= arguments.runs <= _MAX_RUNS:
+        raise UsageError("Invalid number of runs", str(arguments.runs), f"Use a number from 1 to {_MAX_RUNS}.")
     scrub_environment()
     store = common.store()
     refresh(store)
@@ -133,7 +133,7 @@ class _Verb:
             raise UsageError(_TITLE, f"{proposal.id} is not for {self._row.name}")
         return proposal
 
-    def _gather(self, edit: Proposal | None) -> Gathered:
+    def _gather(self, edit: Proposal | None) -> CaseCollection:
         """Grow cases, write new ones down, and return all that may be run, with those of the edit itself."""
         from skilld.evals import shelf
         from skilld.evals.grow import grow
@@ -147,7 +147,7 @@ class _Verb:
         sessions = Sessions(self._store, Host(common.home(), os.environ, roots=settings.roots), common.redactor())
         grown = grow(accepted, sessions.words)
         known = shelf.kept(self._store, place)
-        found = Gathered(place, known, shelf.fresh(self._store, place, grown, known), grown)
+        found = CaseCollection(place, known, shelf.fresh(self._store, place, grown, known), grown)
         if found.new and not self._given.dry_run:
             try:
                 found.proposal, found.offered = shelf.offer(self._store, place, found.new)
@@ -249,7 +249,7 @@ class _Verb:
         os.umask(umask)
         return Terms(spec, self._settings.budget, self._settings.worker.seconds, umask, dict(os.environ))
 
-    def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[Outcome, Ran]:
+    def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[Outcome, RunSummary]:
         from skilld.evals.run import EvalRun
 
         progress = common.Progress("pairs run")

@@ -14,7 +14,7 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.exchange.incoming import Incoming, SourceSkill
+    from skilld.exchange.incoming import ImportedSkill, SourceSkill
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -24,7 +24,7 @@ class _Outcome:
     """What became of one skill at the source."""
 
     where: str
-    taken: Incoming | None = None
+    taken: ImportedSkill | None = None
     proposal: Proposal | None = None
     error: SkilldError | None = None
 

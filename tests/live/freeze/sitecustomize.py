@@ -15,7 +15,7 @@ from skilld.ingest import tail
 _look = tail.look
 
 
-def _frozen(path: Path, cursor: tail.Cursor | None) -> AbstractContextManager[tail.Look]:
+def _frozen(path: Path, cursor: tail.Cursor | None) -> AbstractContextManager[tail.FileRead]:
     if Path(os.environ["PYTHONFROZEN"]).exists():
         threading.Event().wait()
     return _look(path, cursor)

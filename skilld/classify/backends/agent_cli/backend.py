@@ -18,7 +18,7 @@ from typing import Any
 from skilld.classify import prompt
 from skilld.classify.backends import AwayError, Spec
 from skilld.classify.backends.agent_cli.base import Answer, Client, Question, Room, room
-from skilld.classify.backends.agent_cli.child import Ended, Run, run
+from skilld.classify.backends.agent_cli.child import ExitResult, Run, run
 from skilld.classify.backends.agent_cli.clients import chosen, find
 from skilld.classify.backends.agent_cli.limits import resets_in
 from skilld.classify.backends.agent_cli.own import is_own, new_mark
@@ -47,7 +47,7 @@ _BY_WORDS = (
 _PERMANENT = range(400, 429)
 _TELLS_NOTHING = re.compile(r"\W*\Z|at\s|[\[{]")
 _ESCAPES = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
-_MOST_SHOWN, _SHORT = 160, 8  # characters
+_MAX_SHOWN, _SHORT = 160, 8  # characters
 
 
 class SetUpError(SkilldError):
@@ -114,7 +114,7 @@ def last_line(said: str, asked: str) -> str:
         echoes = any(line in one or (len(one) > _SHORT and one in line) for one in given)
         if not (_TELLS_NOTHING.match(line) or echoes or is_own(line, None)):
             with suppress(RedactionError):
-                return cut(safe_text(Redactor(os.urandom(KEY_BYTES)).redact(line)), _MOST_SHOWN)
+                return cut(safe_text(Redactor(os.urandom(KEY_BYTES)).redact(line)), _MAX_SHOWN)
     return ""
 
 
@@ -161,11 +161,11 @@ class AgentCli(Model):
     def _asked(self, request: prompt.Prompt) -> str:
         client = self._client
         done = self._run(request)
-        if done.ended is Ended.OVER_SIZE:
+        if done.ended is ExitResult.OVER_SIZE:
             raise TooLongError
         answer = client.read(done.output)
         self.usage += answer.usage
-        if done.ended is Ended.OVER_TIME:
+        if done.ended is ExitResult.OVER_TIME:
             raise over_time(client, answer, self._spec.seconds)
         if answer.trouble or done.status:
             said = answer.trouble or done.complaint.strip() or done.output.decode("utf-8", "replace")

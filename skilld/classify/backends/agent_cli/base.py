@@ -81,7 +81,7 @@ def _is_private(folder: Path) -> bool:
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not stat.S_IMODE(facts.st_mode) & 0o077
 
 
-MOST_TOKENS = 4000  # of an answer, where a client can be told
+MAX_TOKENS = 4000  # of an answer, where a client can be told
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-MOST_OUTPUT = 4 << 20  # bytes of stdout
-_MOST_COMPLAINT = 64 << 10  # bytes of stderr; the last ones say what went wrong, behind a prompt that is repeated
+MAX_OUTPUT = 4 << 20  # bytes of stdout
+_MAX_COMPLAINT = 64 << 10  # bytes of stderr; the last ones say what went wrong, behind a prompt that is repeated
 _LOOK = 0.1  # seconds between looks at whether it has ended: what it started may hold its output open
 _GRACE = 2.0  # seconds between asking it to end and ending it
 
@@ -27,7 +27,7 @@ _GRACE = 2.0  # seconds between asking it to end and ending it
 _GUARD = "trap '' TERM INT HUP; read -r _; kill -TERM 0; rm -rf -- \"$1\"; kill -KILL 0"
 
 
-class Ended(Enum):
+class ExitResult(Enum):
     """How a client's run came to its end."""
 
     BY_ITSELF = "by itself"
@@ -39,7 +39,7 @@ class Ended(Enum):
 class Run:
     """What came of a run. `status` is the exit status, negative for a signal; `complaint` the end of stderr."""
 
-    ended: Ended
+    ended: ExitResult
     status: int
     output: bytes
     complaint: str
@@ -59,7 +59,7 @@ class Output:
         for line in lines:
             if not (self._noise and line.startswith(self._noise)):
                 self._kept += line + b"\n"
-        return len(self._kept) + len(self._line) <= MOST_OUTPUT
+        return len(self._kept) + len(self._line) <= MAX_OUTPUT
 
     def text(self) -> bytes:
         """Return what was kept, with an unfinished last line."""
@@ -133,19 +133,19 @@ def _follow(child: subprocess.Popen[bytes], seconds: float, noise: bytes) -> Run
                 if not data:
                     selector.unregister(key.fileobj)
                 elif key.fileobj is child.stderr:
-                    complaint = (complaint + data)[-_MOST_COMPLAINT:]
+                    complaint = (complaint + data)[-_MAX_COMPLAINT:]
                 elif not output.add(data):
-                    how = Ended.OVER_SIZE
+                    how = ExitResult.OVER_SIZE
             if how is None:
                 how = _how(child, deadline, gone=gone and not ready, deaf=not selector.get_map())
     return Run(how, child.returncode or 0, output.text(), complaint.decode("utf-8", "replace"))
 
 
-def _how(child: subprocess.Popen[bytes], deadline: float, *, gone: bool, deaf: bool) -> Ended | None:
+def _how(child: subprocess.Popen[bytes], deadline: float, *, gone: bool, deaf: bool) -> ExitResult | None:
     if gone:
-        return Ended.BY_ITSELF
+        return ExitResult.BY_ITSELF
     if time.monotonic() >= deadline and child.poll() is None:  # what has ended is still read out
-        return Ended.OVER_TIME
+        return ExitResult.OVER_TIME
     if deaf:  # it has closed its output; nothing is left to wait for but its end
         with suppress(subprocess.TimeoutExpired):
             child.wait(_LOOK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from skilld.classify.backends.agent_cli.base import (
-    MOST_TOKENS,
+    MAX_TOKENS,
     Answer,
     Client,
     Command,
@@ -40,7 +40,7 @@ def _command(question: Question) -> Command:
             "CLAUDE_CODE_SAFE_MODE": "1",  # no CLAUDE.md, hooks, plugins, MCP servers; older versions pass over it
             "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(MOST_TOKENS),
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(MAX_TOKENS),
             "CLAUDE_CODE_MAX_RETRIES": "0",  # else ten, in more than three minutes; the daemon tries again
             "DISABLE_AUTOUPDATER": "1",
         },

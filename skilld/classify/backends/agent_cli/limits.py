@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
-_MOST = 8 * 86400.0  # limits run for five hours, a day or a week
+_MAX = 8 * 86400.0  # limits run for five hours, a day or a week
 _STAMP = re.compile(r"\|(\d{10})(?!\d)")
 _SAYS_WHEN = re.compile(r"\b(?:resets?|(?:try|trying) again|retry|available again)\b", re.IGNORECASE)
 _WAIT = re.compile(r"\b(?:in|after)\s+((?:\d{1,6}(?:\.\d{1,9})?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})", re.IGNORECASE)
@@ -32,7 +32,7 @@ _JUST_NOW = timedelta(minutes=30)  # a clock that is a little slow: not tomorrow
 def resets_in(said: str, now: float) -> float | None:
     """Return in how many seconds from `now` (Unix time) a limit resets; None if a client does not say it."""
     wait = _wait(said[:4000], now)
-    return wait if wait is not None and 0 < wait <= _MOST else None
+    return wait if wait is not None and 0 < wait <= _MAX else None
 
 
 def _wait(said: str, now: float) -> float | None:
