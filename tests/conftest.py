@@ -143,8 +143,8 @@ def furnish(home: Path) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one more than there are processors: tests of faults and screens wait for a good part of their time."""
-    return (os.cpu_count() or 1) + 1
+    """Return two more than there are processors: tests of faults and screens wait for a good part of their time."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -156,7 +156,7 @@ def test_offline_says_what_is_needed_and_keeps_the_cases(person: Person) -> None
     assert done.returncode == 1
     assert "a model is needed to write the answers" in done.stdout
     assert "skilld setup" in done.stdout
-    assert "1 new case proposed beside the skill" in done.stdout
+    assert "1 new case proposed for the skill" in done.stdout
     shown = person.program.json(*EVAL, "--dry-run")
     assert [one["id"] for one in shown["cases"]] == ["1"]
     assert shown["plan"] is None
@@ -276,7 +276,7 @@ def test_a_skill_that_git_does_not_track_has_its_cases_beside_it(home: Path, per
     daemon.close()
     assert person.program.run("accept", made.id).returncode == 0
     shown = person.program.run("skills", "eval", "notes")
-    assert "1 new case proposed beside the skill" in shown.stdout
+    assert "1 new case proposed for the skill" in shown.stdout
     brings = next(one for one in person.program.json("proposals") if one["target"]["kind"] == "evals")
     assert person.program.run("accept", brings["id"]).returncode == 0
     assert json.loads((path.parent / "evals/evals.json").read_text())["skill_name"] == "notes"
