@@ -130,7 +130,8 @@ def tell_of_path() -> None:
     from skilld import console
 
     if (path := program()) != "skilld":
-        console.say(f"skilld is not on your PATH. To have its commands work in this shell: alias skilld={path}")
+        console.say("skilld is not on your PATH. To use its commands in a shell, run this there first:")
+        console.line(f"  alias skilld={path}")  # never broken: it is copied
 
 
 def write_json(value: object) -> int:

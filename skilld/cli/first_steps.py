@@ -92,7 +92,7 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     lock = common.places().lock
     console.line()
     if state.state == "unknown":
-        console.say(f"skilld cannot run as a service here: {console.plain(state.says)}.")
+        console.say(f"skilld cannot run as a service here ({console.plain(state.says)}); run it yourself.")
         return ""
     if state.running:
         console.say("skilld already runs whenever you are logged in.")

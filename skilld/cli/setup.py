@@ -186,7 +186,7 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
 
     found = []
     if here := [client.title for client in CLIENTS.values() if find(client.program, environment)]:
-        title = f"each agent judges its own sessions (found: {', '.join(here)})"
+        title = f"each agent judges its own sessions (installed: {', '.join(here)})"
         sends = f"{_WHAT}, to that agent only, through its own login"
         found.append(Offer(AGENT, title, sends, f"your plan or credit with that agent, {A_DAY}"))
     if local := local_ollama(0, environment):

@@ -115,6 +115,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
             raise
         remedy = f"Wait until it is open again, or edit the file yourself; to see the change: skilld show {proposal.id}"
         raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
+    rejected = _after_all(store, proposal, after)
     with store.transaction():
         now = rfc3339(time.time())
         note = WRITTEN if after is State.ACCEPTED and landed is None else ""
@@ -129,7 +130,15 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in waiting_with(store, proposal)
     )
-    return DecisionReport((*told.lines, *waits), told.warnings)
+    return DecisionReport((*rejected, *told.lines, *waits), told.warnings)
+
+
+def _after_all(store: Store, proposal: Proposal, after: State) -> list[str]:
+    """Return a line where a proposal is accepted that the person had rejected; its ID may be that of a rejected part."""
+    if proposal.state is not State.REJECTED or after is not State.ACCEPTED:
+        return []
+    why = store.proposals.why(proposal.id)
+    return [f"You had rejected {proposal.id}{f' ({why})' if why else ''}; accepting it now."]
 
 
 def _made_again(store: Store, proposal: Proposal) -> Proposal | None:

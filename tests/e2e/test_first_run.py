@@ -118,7 +118,7 @@ def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
     terminal = Terminal(program, **variables)
     shown = terminal.read_until(ASKED)
     assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
-    assert "(found: Claude Code)" in shown
+    assert "(installed: Claude Code)" in shown
     assert (
         "sends: the skill in use, your instruction files and your last messages, with secrets removed, to openai"
         in shown
@@ -228,7 +228,7 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     program.environment["PATH"] += f":{Path(sys.executable).parent}"
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
-    assert "skilld cannot run as a service here: systemd failed: " in told.stdout
+    assert "skilld cannot run as a service here (systemd failed: " in told.stdout
     assert "\nNext, start skilld: skilld run\nIt judges a session after every 5 messages" in told.stdout
     assert "[--service yes|no] [--look-back DAYS]" in program.run("setup").stderr
 

@@ -35,6 +35,8 @@ def changes(*turns: str) -> list[str]:
         ("arrête de couper les photos, ça ne se fait pas", "Arrête de couper les photos."),
         ("bevor du Fotos löschst frag mich erst, da hängen Leute dran", "Bevor du Fotos löschst frag mich erst."),
         ("leave the old page for now, and always add alt text to photos", "Always add alt text to photos."),
+        ("we always use WebP here, never PNG", "Always use WebP here, never PNG."),
+        ("always use WebP, never PNG", "Always use WebP, never PNG."),
         ("one question at a time please", None),
     ],
 )  # fmt: skip

@@ -176,7 +176,7 @@ def test_what_is_offered_is_what_is_here_agents_first(here: dict[str, str]) -> N
     assert [offer.model for offer in offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
     found = offers(here | {"MISTRAL_API_KEY": "k"})
     assert [offer.model for offer in found] == ["agent", "mistral/mistral-small-latest", "offline"]
-    assert "found: Claude Code, Codex, Gemini CLI, opencode, Pi" in found[0].title
+    assert "installed: Claude Code, Codex, Gemini CLI, opencode, Pi" in found[0].title
     assert "to that agent only" in found[0].sends
     assert "to mistral" in found[1].sends
     assert (found[2].sends, found[2].costs) == ("nothing", "nothing")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, put, restore
-from skilld.proposals.decide import rejecting
+from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.explain import parts_of, versions
 from skilld.proposals.remainder import reasons
 from skilld.store import Store
@@ -143,6 +143,13 @@ def test_a_part_is_rejected_alone_and_comes_back_alone(person: Person, store: St
     assert LINES[1] not in person.show(ref="skilld/staging")
     restore(store, _kept(store, made.id))
     assert all(line in person.show(ref="skilld/staging") for line in LINES)
+
+
+def test_accepting_a_rejected_part_after_all_says_that_it_was_rejected(store: Store, made: Proposal) -> None:
+    """The ID that the person knows is the rejected part's: to accept it may be a mistake."""
+    decide_parts(store, made, {1}, rejecting("we have no key"))
+    told = decide(store, _kept(store, made.id), accepting({}))
+    assert told.lines[0] == f"You had rejected {made.id} (we have no key); accepting it now."
 
 
 def test_each_part_has_its_own_reason(made: Proposal) -> None:

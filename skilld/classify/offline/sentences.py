@@ -67,6 +67,7 @@ _SECOND_RULE = re.compile(
       | (?<!\s)\s*+(?P<comma>,)\s++
         (?!never\s++(?:in|on|at|to|from|with|as|by)\b)
         (?!(?:always|never|from\s++now(?:\s++on(?:wards?)?)?)\s*+(?:[.!]|$))
+        (?!(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever|again))?+\s*+(?:[.!,;]|$))
         (?=(?:(?:and|also|so|but|please)\s++)*+(?:always|never|stop\s++\w+ing|don'?t|do\s++not|dont|from\s++now|
             keep\s++in\s++mind|i\s++(?:don'?t|do\s++not|always|never)\s++(?:want|need|like)|
             you\s++(?:must|should)\s++(?:always|never|not))\b)
