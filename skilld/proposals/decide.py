@@ -134,7 +134,7 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
 
 
 def _after_all(store: Store, proposal: Proposal, after: State) -> list[str]:
-    """Return a line where a proposal is accepted that the person had rejected; its ID may be that of a rejected part."""
+    """Return a line if the person had rejected what is accepted now: the ID may be that of a rejected part."""
     if proposal.state is not State.REJECTED or after is not State.ACCEPTED:
         return []
     why = store.proposals.why(proposal.id)
