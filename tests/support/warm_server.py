@@ -18,6 +18,7 @@ import os
 import pkgutil
 import random
 import select
+import selectors
 import signal
 import socket
 import subprocess
@@ -53,6 +54,14 @@ class Running:
         self.is_drained = master < 0
 
 
+def _ready(waited_for: list[Any]) -> list[Any]:
+    """Wait until something can be read. Numbers of files may be above the 1,024 that `select` bears."""
+    with selectors.DefaultSelector() as selector:
+        for one in waited_for:
+            selector.register(one, selectors.EVENT_READ)
+        return [key.fileobj for key, _ in selector.select()]
+
+
 class Server:
     """Waits for requests, ends of children, and askers that go away."""
 
@@ -73,8 +82,7 @@ class Server:
             masters = {one.master: one for one in self._children.values() if not one.is_drained}
             told = {one.told: one for one in self._children.values() if one.told.fileno() >= 0}
             waited_for: list[Any] = [self._woken, *self._controls, *told, *masters]
-            ready, _, _ = select.select(waited_for, [], [])
-            for one in ready:
+            for one in _ready(waited_for):
                 if one is self._woken:
                     with suppress(BlockingIOError):
                         self._woken.recv(_MAX_WORD)
