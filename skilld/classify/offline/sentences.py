@@ -67,7 +67,6 @@ _SECOND_RULE = re.compile(
       | (?<!\s)\s*+(?P<comma>,)\s++
         (?!never\s++(?:in|on|at|to|from|with|as|by)\b)
         (?!(?:always|never|from\s++now(?:\s++on(?:wards?)?)?)\s*+(?:[.!]|$))
-        (?!(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever|again))?+\s*+(?:[.!,;]|$))
         (?=(?:(?:and|also|so|but|please)\s++)*+(?:always|never|stop\s++\w+ing|don'?t|do\s++not|dont|from\s++now|
             keep\s++in\s++mind|i\s++(?:don'?t|do\s++not|always|never)\s++(?:want|need|like)|
             you\s++(?:must|should)\s++(?:always|never|not))\b)
@@ -90,6 +89,10 @@ _RUN_ON, _MIN_LENGTH = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
+)
+_ALWAYS = re.compile(r"\balways\b", re.IGNORECASE)
+_NOT_THAT = re.compile(
+    r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
 )
 _CONDITION = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
@@ -154,6 +157,8 @@ def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
         return True
     if _TOPIC.match(line, begin, rule.start()):
         return False
+    if _NOT_THAT.match(line, rule.end()) and _ALWAYS.search(line, begin, rule.start()):
+        return False  # "always use pnpm here, never npm"
     return bool(_SOME_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
 
 
