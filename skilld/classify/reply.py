@@ -112,7 +112,7 @@ def parse_spare(reply: str, parts: int) -> list[tuple[int, int, str]]:
             raise BadReplyError("it refers to a part that does not exist")
         text = item.get("text", "")
         if not isinstance(text, str) or _UNWRITABLE.search(text):
-            raise BadReplyError("a part is said again in what is no text")
+            raise BadReplyError("the new text of a part contains characters that cannot be written to a file")
         found.setdefault(number, (number, same, text))
     return sorted(found.values())
 
