@@ -32,7 +32,7 @@ def follow(found: Resolution, file: LoadedFile, rules: Imports) -> None:
         path = target(name, dirname(file.path), found.where.home)
         there = None if path.lower().endswith(rules.passes_over) else found.where.files.read(path)
         if there is None:
-            why = _why_missing(found, one, path, file, rules)
+            why = _dead_reason(found, one, path, file, rules)
         elif there.real in found.taken:
             why = ""
         elif rules.hops == 0:
@@ -48,7 +48,7 @@ def follow(found: Resolution, file: LoadedFile, rules: Imports) -> None:
             found.tell(Kind.DEAD, file.path, f"@{one.name} {why}", line=one.line)
 
 
-def _why_missing(found: Resolution, one: markup.Import, path: str, file: LoadedFile, rules: Imports) -> str:
+def _dead_reason(found: Resolution, one: markup.Import, path: str, file: LoadedFile, rules: Imports) -> str:
     if one.tidy != one.name and not rules.syntax.trims:
         bare = target(one.tidy, dirname(file.path), found.where.home)
         if found.where.files.read(bare):

@@ -27,7 +27,7 @@ from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_o
 from skilld.pipeline.edits import compose
 from skilld.proposals.lessons import UNWANTED, known_reason
 from skilld.proposals.model import ACROSS
-from skilld.targets.places import Session, places, why_not_own
+from skilld.targets.places import Session, places, project_refusal
 from skilld.targets.session import SessionWork
 from skilld.text import cut, fold, folded
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
@@ -83,7 +83,7 @@ def _unseen(rule: Rule, origin: Proposal, around: Around) -> Iterator[_Offer]:
     for agent in agents:
         session = _session(agent, folder, agents, around)
         context = session.context()
-        if why_not_own(session, context) or not _is_told(context) or _sees(context, rule):
+        if project_refusal(session, context) or not _is_told(context) or _sees(context, rule):
             continue
         found = places(session, {TargetKind.INSTRUCTIONS} & set(around.allowed)).refs
         reads = ADAPTERS[agent].INFO.instructions

@@ -47,7 +47,7 @@ from skilld.proposals.lessons import known_reason
 from skilld.protocol import PastDecision
 from skilld.skills.find import FILE
 from skilld.skills.spec import front
-from skilld.targets.places import NAMES, Session, places, why_not_own, why_unfit
+from skilld.targets.places import NAMES, Session, file_refusal, places, project_refusal
 from skilld.targets.route import choose as choose_place
 from skilld.targets.route import is_about
 from skilld.targets.scopes import scopes
@@ -219,7 +219,7 @@ class _Rule:
         if not files or source is None or ref.kind not in self._around.allowed or ref.path == self._rule.path:
             return None
         target = files[0]
-        if says_already(self._rule.text, target.doc.text) or (not ref.absent and why_unfit(ref.path)):
+        if says_already(self._rule.text, target.doc.text) or (not ref.absent and file_refusal(ref.path)):
             return None
         typed, text = self._typed(), self._rule.text
         heading = target_section(text, target.doc.text).heading if target.doc.text.strip() else ""
@@ -277,7 +277,7 @@ class _Rule:
     def _own(self, rule: Rule) -> TargetDocument | None:
         """Return the file of a rule, where it may be edited."""
         ref = self._ref(rule)
-        if ref is None or ref.kind not in self._around.allowed or why_unfit(rule.path):
+        if ref is None or ref.kind not in self._around.allowed or file_refusal(rule.path):
             return None
         cwd = self._session.cwd if self._session else ""
         files, _ = load_skills([ref])
@@ -295,7 +295,7 @@ class _Rule:
         context = session.context()
         if not within(rule.path, context.root):
             return SkillRef(path.name, rule.path, kind=TargetKind.PERSONAL, agents=(session.agent,))
-        if why_not_own(session, context):
+        if project_refusal(session, context):
             return None
         kind = TargetKind.RULES if "rules" in path.parts else TargetKind.INSTRUCTIONS
         name = path.relative_to(context.root).as_posix()

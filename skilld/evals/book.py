@@ -30,7 +30,7 @@ _OUTSIDE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case: what is asked, what is true of a good answer, and `why_not` it can be run, if it cannot."""
+    """One case: what is asked, what is true of a good answer, and the `obstacle` to running it, if there is one."""
 
     id: str
     prompt: str
@@ -39,11 +39,11 @@ class Case:
     files: tuple[str, ...] = ()
 
     @property
-    def why_not(self) -> str:
-        """Return why it cannot be run; empty if it can."""
+    def obstacle(self) -> str | None:
+        """Return why it cannot be run; None if it can."""
         if self.files:
             return "it needs files, which skilld does not provide"
-        return "" if self.statements else "it has no expectations"
+        return None if self.statements else "it has no expectations"
 
     @property
     def content(self) -> tuple[str, ...]:

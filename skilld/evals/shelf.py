@@ -66,10 +66,10 @@ def place_of(skill: Skill, allowed: Collection[TargetKind], *, into_repository: 
     """Return where the cases of a skill are; `allowed` are the kinds of files that the person wants edited."""
     beside = skill.path.parent / PLACE
     own = places().evals / hashlib.sha256(os.fsencode(skill.path)).hexdigest()[:16] / "evals.json"
-    return Place(skill, beside, own, _why_own(skill, beside, allowed, into_repository=into_repository))
+    return Place(skill, beside, own, _own_data_reason(skill, beside, allowed, into_repository=into_repository))
 
 
-def _why_own(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool) -> str:
+def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind], *, into_repository: bool) -> str:
     if skill.source is Source.PLUGIN:
         return "the skill belongs to a plugin"
     if TargetKind.EVALS not in allowed:

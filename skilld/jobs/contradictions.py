@@ -22,7 +22,7 @@ from skilld.errors import SkilldError
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.pipeline.edits import check
-from skilld.targets.places import NAMES, why_unfit
+from skilld.targets.places import NAMES, file_refusal
 from skilld.targets.scopes import scopes
 from skilld.text import cut, fold
 from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
@@ -123,7 +123,7 @@ def _whose(file: LoadedFile, context: Context) -> str:
 
 def _editable(file: LoadedFile, context: Context, *, own: bool) -> SkillRef | None:
     """Return the file as a target where it may be edited: as any place, and not what other text files are for."""
-    if file.scope in _NEVER or not file.path.endswith((".md", ".mdc")) or why_unfit(file.real):
+    if file.scope in _NEVER or not file.path.endswith((".md", ".mdc")) or file_refusal(file.real):
         return None
     if context.is_inside(file):
         kind = TargetKind.RULES if file.scope is Scope.RULE else TargetKind.INSTRUCTIONS

@@ -16,7 +16,7 @@ from skilld.ingest.discover import skill_places
 from skilld.pipeline.documents import TargetDocument, is_own, load_skills
 from skilld.protocol import Analyse, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
-from skilld.targets.places import Places, Session, places, why_not_own
+from skilld.targets.places import Places, Session, places, project_refusal
 from skilld.targets.route import choose, is_about
 from skilld.targets.scopes import scopes
 from skilld.targets.session import worked
@@ -118,7 +118,7 @@ def seen(job: Analyse, skills: Sequence[TargetDocument]) -> JobPlaces:
         )
     session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
     context = session.context()
-    return JobPlaces(list(skills), Places((), context, why_not_own(session, context)), batch.home)
+    return JobPlaces(list(skills), Places((), context, project_refusal(session, context) or ""), batch.home)
 
 
 def is_persons(ref: SkillRef, cwd: str | None) -> bool:

@@ -24,7 +24,7 @@ from skilld.proposals.contradictions import divided
 from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.targets.places import Session, places, why_unfit
+from skilld.targets.places import Session, file_refusal, places
 from skilld.targets.route import choose
 from skilld.targets.scopes import scopes
 from skilld.text import counted
@@ -129,7 +129,7 @@ def _named(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:
         if known is not None:
             return known
         root = Path(session.context().root)
-        why = why_unfit(str(real)) if real.is_relative_to(root) else f"{real} is outside {root}"
+        why = file_refusal(str(real)) if real.is_relative_to(root) else f"{real} is outside {root}"
     except OSError as error:
         raise SkilldError(_TITLE, f"{to}: {error.strerror}") from error
     if why:

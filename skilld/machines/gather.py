@@ -92,7 +92,7 @@ def news(store: Store, places: Places, check: Check, known: Iterable[MachineReco
     _learned(store, places, marks, found)
     _heard(store, places, found)
     for at, record in list(found.records.items()):
-        if record != told.get(at) and (why := _why_kept(record, check)):
+        if record != told.get(at) and (why := _refusal(record, check)):
             found.kept_back[record.rule] = why
             found.records.pop(at)
             if at in told:
@@ -107,8 +107,8 @@ def _newest(record: Record) -> str:
     return max(record.at, *(one.partition("/")[0] for one in record.heard), "")
 
 
-def _why_kept(record: Record, check: Check) -> str:
-    """Return why a record must not leave; empty where it may."""
+def _refusal(record: Record, check: Check) -> str | None:
+    """Return why a record must not leave this machine; None if it may."""
     text = f"{record.rule}\n{record.quote}"
     if check.secrets(text):
         return "it contains what looks like a secret"
@@ -118,7 +118,7 @@ def _why_kept(record: Record, check: Check) -> str:
         decode(encode(record), MACHINES)
     except SkilldError as error:
         return error.cause
-    return ""
+    return None
 
 
 def _decided(store: Store, places: Places, known: Groups, marks: Mapping[str, str], found: News) -> None:

@@ -79,13 +79,13 @@ class Places:
     why_not: str = ""
 
 
-def why_not_own(session: Session, context: Context) -> str:
-    """Return why no file of the project that a session worked in is edited; empty if they are the person's."""
+def project_refusal(session: Session, context: Context) -> str | None:
+    """Return why skilld edits no file of the project that a session worked in; None if they are the person's."""
     root = Path(context.root)
     above = session.home.is_relative_to(root) and not _is_kept_home(session, context)
     if root == root.parent or above or set(session.cwd.parts[1:2]) & set(NO_PROJECT):
         return "the session was not in a project"
-    return "" if is_own(root) else "the project is a clone that you have never committed to"
+    return None if is_own(root) else "the project is a clone that you have never committed to"
 
 
 def _is_kept_home(session: Session, context: Context) -> bool:
@@ -100,7 +100,7 @@ def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Sco
     context = session.context()
     others = {name: session.context(name) for name in session.others if name != session.agent}
     root = Path(context.root)
-    why = why_not_own(session, context)
+    why = project_refusal(session, context)
     refs: list[SkillRef] = []
     why_not = ""
     if not why:
@@ -115,7 +115,7 @@ def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Sco
             refs += found
     if TargetKind.PERSONAL in allowed:
         refs += _personal(session, context)
-    return Places(tuple(refs), context, why, why_not)
+    return Places(tuple(refs), context, why or "", why_not)
 
 
 def _rules(context: Context, touched: Sequence[str]) -> list[LoadedFile]:
@@ -181,15 +181,15 @@ def _instructions(
         readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
         absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
         outside = next((f"{basename(one.path)} points outside the project through a symlink" for one in loaded), "")
-        why = outside or (_why_not_loaded(root / name) if os.path.lexists(absent.path) else "")
+        why = outside or (_unloaded_reason(root / name) if os.path.lexists(absent.path) else "")
         return ([], why) if why else ([absent], "")
     imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == _SHARED]
     chain = [*(one for one in imported if context.is_inside(one)), nearest]
     refs = _refs(chain, TargetKind.INSTRUCTIONS, root, agent, others)
-    return refs[:1], "" if refs else why_unfit(nearest.real, basename(nearest.path))
+    return refs[:1], "" if refs else file_refusal(nearest.real, basename(nearest.path)) or ""
 
 
-def _why_not_loaded(path: Path) -> str:
+def _unloaded_reason(path: Path) -> str:
     """Return why an agent loads nothing of what has the name of an instruction file."""
     try:
         facts = path.stat()
@@ -232,7 +232,7 @@ def _refs(
     """Return references to those of the files that may be edited."""
     refs = []
     for one in files:
-        if why_unfit(one.real):
+        if file_refusal(one.real):
             continue
         agents = (
             agent,
@@ -243,8 +243,8 @@ def _refs(
     return refs
 
 
-def why_unfit(path: str, name: str = "") -> str:
-    """Return why a file, by its real path, is not edited; empty if it may be. `name` is what people call it."""
+def file_refusal(path: str, name: str = "") -> str | None:
+    """Return why skilld does not edit a file, by its real path; None if it may. `name` is what people call it."""
     name = name or basename(path)
     try:
         facts = os.stat(path)  # noqa: PTH116 - a text of the context's
@@ -256,7 +256,7 @@ def why_unfit(path: str, name: str = "") -> str:
         return f"{name} is read-only"
     with open(path, "rb") as opened:  # noqa: PTH123 - as above; its text in the context has no comments
         text = opened.read().decode("utf-8-sig", "replace")
-    return f"{name} says that it is a generated file" if is_generated(text) and not _has_room(text) else ""
+    return f"{name} says that it is a generated file" if is_generated(text) and not _has_room(text) else None
 
 
 def _has_room(text: str) -> bool:

@@ -34,8 +34,8 @@ class Guard:
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
-    def why_kept(self, text: str) -> str:
-        """Return what speaks against letting a text out; empty where nothing does."""
+    def refusal(self, text: str) -> str | None:
+        """Return why a text must not leave this machine; None if it may."""
         if self.check.secrets(text):
             return "it contains what looks like a secret"
         if names_session(text, self.check.said):
@@ -44,7 +44,7 @@ class Guard:
             return "it contains a path on your machine"
         if _MAIL.search(text) or any(_names(name, text) for name in self.names):
             return "it names a person"
-        return ""
+        return None
 
 
 def _names(name: str, text: str) -> bool:
@@ -86,7 +86,7 @@ def gather(store: Store, repo: str, guard: Guard, *, quotes: bool, with_open: bo
             if proposal.state in _OUT:
                 gone[key] = Record(what=What.WITHDRAWN, key=key, day=decided)
                 continue
-            if why := guard.why_kept(rule) or _unfit(record := _record(store, proposal, update, rule, decided)):
+            if why := guard.refusal(rule) or _unfit(record := _record(store, proposal, update, rule, decided)):
                 found.kept.append((rule, why))
                 continue
             if quotes:
@@ -140,7 +140,7 @@ def _evidence(proposal: Proposal) -> str:
 
 def _quoted(record: Record, quote: str, guard: Guard) -> Record:
     text = cut(one_line(fold(quote)), _MAX_QUOTE)
-    return record if not text or guard.why_kept(quote) else replace(record, quote=text)
+    return record if not text or guard.refusal(quote) else replace(record, quote=text)
 
 
 def _more(one: Record, other: Record) -> Record:

@@ -10,7 +10,7 @@ from skilld.context import Context, LoadedFile, LoadTime, Scope
 from skilld.errors import SkilldError
 from skilld.git.state import is_own
 from skilld.skills import Skill, Source, opt_out
-from skilld.targets.places import Session, why_not_own, why_unfit
+from skilld.targets.places import Session, file_refusal, project_refusal
 from skilld.types import SkillRef, TargetKind
 
 _KINDS = {
@@ -44,7 +44,7 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
             continue
         name = real[len(context.root) + 1 :] if inside else f"~/{file.path[len(str(home)) + 1 :]}"
         ref = SkillRef(name, real, kind=kind, agents=tuple(agents))
-        why = _why_not(ref, allowed) or (_why_not_projects(context, home) if inside else "")
+        why = _refusal(ref, allowed) or (_project_refusal(context, home) if inside else None) or ""
         beside = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
         always = [path for path in beside if all(_at_start(path, one) for one in contexts if one.agent in agents)]
         made.append(Trimmable(ref, why, tuple(always)))
@@ -56,22 +56,22 @@ def skill_files(skills: Iterable[Skill], allowed: Collection[TargetKind]) -> lis
     made = []
     for skill in skills:
         ref = SkillRef(skill.name, str(skill.path), agents=skill.agents)
-        why = "it belongs to a plugin" if skill.source is Source.PLUGIN else _why_not(ref, allowed)
+        why = "it belongs to a plugin" if skill.source is Source.PLUGIN else _refusal(ref, allowed) or ""
         if not why and skill.source is Source.PROJECT and skill.project and not is_own(skill.project):
             why = "the project is a clone that you have never committed to"
         made.append(Trimmable(ref, why))
     return made
 
 
-def _why_not_projects(context: Context, home: Path) -> str:
-    return why_not_own(Session(context.agent, Path(context.root), home, {}), context)
+def _project_refusal(context: Context, home: Path) -> str | None:
+    return project_refusal(Session(context.agent, Path(context.root), home, {}), context)
 
 
-def _why_not(ref: SkillRef, allowed: Collection[TargetKind]) -> str:
+def _refusal(ref: SkillRef, allowed: Collection[TargetKind]) -> str | None:
     if ref.kind not in allowed:
         return "your `targets` setting excludes these files"
     try:
-        return opt_out(Path(ref.path), ref.name, ref.kind) or why_unfit(ref.path, Path(ref.path).name)
+        return opt_out(Path(ref.path), ref.name, ref.kind) or file_refusal(ref.path, Path(ref.path).name)
     except SkilldError as error:
         return str(error)
 

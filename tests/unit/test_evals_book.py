@@ -42,7 +42,7 @@ def test_a_new_file_has_the_shape_of_skill_creator() -> None:
 
 def test_a_file_of_skill_creator_is_read_and_added_to() -> None:
     (case,) = read(THEIRS)
-    assert (case.id, case.statements[0], case.why_not) == (
+    assert (case.id, case.statements[0], case.obstacle) == (
         "1",
         "The output includes X",
         "it needs files, which skilld does not provide",

@@ -171,7 +171,7 @@ class _Verb:
         missing = [name for name in wanted or () if all(one.case.id != name for one in cases)]
         if missing:
             raise UsageError("No such case", common.as_text(missing[0]), "List them: --dry-run")
-        return [one for one in cases if not one.case.why_not]
+        return [one for one in cases if not one.case.obstacle]
 
     def _specs(self) -> tuple[Spec, Spec]:
         """Return the back-end that is tried, and the one that judges."""

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
-    unheard = _why_unheard(backend, session) if not (answers or examination.elsewhere) else ""
+    unheard = _unheard_reason(backend, session) if not (answers or examination.elsewhere) else ""
     covered = None if unheard else all(answer.word is Word.COVERED for answer in answers)
     if arguments.json:
         common.write_json(
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.OK if covered else Exit.FAILURE
 
 
-def _why_unheard(backend: Backend, session: Session) -> str:
+def _unheard_reason(backend: Backend, session: Session) -> str:
     """Return why nothing can be told of a session in which a back-end heard nothing; empty of one that is a model."""
     from skilld.classify.backends import OFFLINE
 
