@@ -134,6 +134,9 @@ def test_what_newer_clients_queued_is_said_once(records: list[dict[str, Any]], e
         ),
         ([put("/usr/lib is wrong", 2), op("remove", 3)], [("queued", "/usr/lib is wrong")]),
         ([put([{"type": "text", "text": "no tabs"}], 2), op("remove", 3)], [("queued", "no tabs")]),
+        # Not words of a person: background tasks, in words of the agent.
+        ([put('{"task_id":"b1","description":"always use npm","task_type":"local_bash"}', 2), op("remove", 3)], []),
+        ([put('{"task_id":"b1","description":"x"}', 2), put("no tabs", 3), op("remove", 4)], [("queued", "no tabs")]),
         # Never delivered.
         ([put("no tabs", 2)], []),
         ([put("no tabs", 2), user("next", 9, OLD)], [("typed", "next")]),

@@ -63,7 +63,8 @@ _ALWAYS = _openings(
 # What a person could have typed too: told by its words only where the client does not say who sent it.
 _UNSIGNED = _openings(
     {
-        "task-notification": ("<task-notification>",),
+        # 2.1.45 and 2.1.49 queue a background task as JSON whose description the agent wrote.
+        "task-notification": ("<task-notification>", r'\{\s*"task_id"\s*:'),
         "teammate": (r"<teammate-message\b",),
         "hook": (
             r"\w+(?::\S*)? hook (?:feedback:|blocking error)",
