@@ -35,7 +35,7 @@ _ADVICE = {
     "sharpen": "Say it more clearly",
 }
 _APPLIES = (
-    "A rule applied in a session that loaded its file and whose work was about the same; "
+    "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
     "a rule about how the agent answers applies to all work."
 )
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         console.say("No rules to show: no proposal has added one, and you have not had to repeat one.")
     if left:
-        console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
+        console.say(f"{counted(left, 'transcript')} not read yet. Run the command again, or let the daemon catch up.")
     return 0
 
 
@@ -309,15 +309,15 @@ def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
     """Return the line that says what to do about a rule."""
     kind, proposal = remedy["kind"], remedy["proposal"]
     if kind == "revert":
-        return f"You have had to repeat it more often since it was added. To revert it: skilld revert {proposal}"
+        return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"
     if kind == "enforce" and whole and not remedy["checks"]:
         return (
-            "Rewording and moving it have not helped. Enforce it with a linter or a check of your own; a hook "
+            "Rewording and moving the rule have not helped. Enforce it with a linter or a check of your own; a hook "
             "cannot do it, because the rule is not about a command."
         )
     if kind == "enforce":
         return (
-            "Rewording and moving it have not helped. Enforce it with a hook: "
+            "Rewording and moving the rule have not helped. Enforce it with a hook: "
             f"{'see below' if whole else f'skilld effect {key}'}"
         )
     what = _ADVICE[kind]

@@ -196,7 +196,7 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_while_running()
     code = _remove([part for part in parts if part.kind != "service"]) or code
     if code:
-        console.say("skilld's own data was kept, so that you can run this again.")
+        console.say("skilld's own data was kept, so that you can run skilld uninstall again.")
         return code
     code = _remove(last)
     console.say(

@@ -114,7 +114,7 @@ def test_the_persons_own_and_the_projects_are_not_mixed_and_the_pinned_one_stays
     mine = world.home / ".claude/skills/api-errors"
     theirs = world.person.root / ".claude/skills/problem-details"
     (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
-    assert (row["what"], row["why"]) == ("apart", "they belong in different places")
+    assert (row["what"], row["why"]) == ("apart", "they do not belong to the same project")
     for name in ("errores-http", "api-errors"):
         assert world.program.run("skills", "pin", str(mine.parent / name)).returncode == 0
         (kept,) = (keep for keep, _ in world.consolidate("--dry-run", str(mine), str(mine.parent / "errores-http")))

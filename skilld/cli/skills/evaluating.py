@@ -130,7 +130,7 @@ class _Verb:
             return None
         proposal = common.the_proposal(self._store, given)
         if proposal.path != str(self._row.path):
-            raise UsageError(_TITLE, f"{proposal.id} is not for {self._row.name}")
+            raise UsageError(_TITLE, f"{proposal.id} does not change {self._row.name}")
         return proposal
 
     def _gather(self, edit: Proposal | None) -> CaseCollection:
@@ -307,7 +307,7 @@ def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
 
     state = edit.state
     if without is not (state is State.ACCEPTED):
-        why, how = ("is not accepted", "--with") if without else ("is accepted", "--without")
+        why, how = ("has not been accepted", "--with") if without else ("is already accepted", "--without")
         raise UsageError(_TITLE, f"{edit.id} {why}", f"Use {how} {edit.id}.")
     found = versions(edit)
     if found is None:
