@@ -186,7 +186,8 @@ class Lifecycle(_Section):
     """What becomes of skills that skilld writes itself."""
 
     mode: Literal["create_or_update", "create_new"] = Field(
-        "create_or_update", description="extend a similar skill, or always create a new one"
+        "create_or_update",
+        description="create_or_update: extend a similar skill if there is one; create_new: always create one",
     )
     max_evolving: int = Field(10, ge=0, description="maximum number of skilld-created skills to offer to agents")
     order: Literal["recency", "relevance"] = Field(

@@ -115,7 +115,7 @@ def edit(arguments: argparse.Namespace) -> int:
             checked(tomllib.loads(text), "", variables=False)
         except (tomllib.TOMLDecodeError, UsageError) as error:
             console.line(f"Not valid: {error.cause if isinstance(error, UsageError) else error}")
-            if terminal.says_yes("Edit it again? [y/N] ", sys.stdout):
+            if terminal.says_yes("Edit the file again? [y/N] ", sys.stdout):
                 continue
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None
         _replace(file, text)

@@ -28,11 +28,11 @@ _SECONDS = 60.0  # for transcripts that were not read yet; the daemon reads the 
 _SHOWN = 3  # quotes of one rule
 _ADVISED = 10  # rules of which it is told what to do
 _ADVICE = {
-    "cut": "Remove it",
-    "merge": "Say it only once",
-    "move": "Move it to a file that is loaded when it applies",
-    "scope": "Limit it to the files it is about",
-    "sharpen": "Say it more clearly",
+    "cut": "Remove the rule",
+    "merge": "State the rule only once",
+    "move": "Move the rule to a file that is loaded when it applies",
+    "scope": "Limit the rule to the files it is about",
+    "sharpen": "State the rule more clearly",
 }
 _APPLIES = (
     "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
@@ -313,7 +313,7 @@ def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
     if kind == "enforce" and whole and not remedy["checks"]:
         return (
             "Rewording and moving the rule have not helped. Enforce it with a linter or a check of your own; a hook "
-            "cannot do it, because the rule is not about a command."
+            "cannot enforce it, because the rule is not about a command."
         )
     if kind == "enforce":
         return (

@@ -117,7 +117,7 @@ def _refuse_a_second(state: ServiceState) -> None:
     lock = common.places().lock
     if not state.running and is_held(lock):
         raise NotRunningError(
-            "skilld is already running", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
+            "skilld is already running", f"process {holder(lock) or 'unknown'}", "Stop skilld first (Ctrl-C)."
         )
 
 

@@ -236,7 +236,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
         console.say(console.paint(f"          {item['id']} dropped; becomes permanent in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
         console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
-        console.say("          Do not merge it: use skilld accept, which works on any branch.")
+        console.say("          Do not merge that branch: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
         said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"

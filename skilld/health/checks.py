@@ -83,7 +83,7 @@ def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
 def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
         return Check("daemon", Verdict.FAIL, "not running", _start(service))
-    again = "skilld service stop && skilld service start" if service.running else "Stop it, then: skilld run"
+    again = "skilld service stop && skilld service start" if service.running else "Stop the daemon, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
         return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
     said = facts.said or {}
@@ -390,7 +390,7 @@ def loaded(found: Sequence[Context]) -> list[Check]:
         ]
         if told:
             more = f"; and {len(told) - 1} more" if told[1:] else ""
-            remedy = f"See everything it loads: skilld context --agent {one.agent}"
+            remedy = f"See everything the agent loads: skilld context --agent {one.agent}"
             checks.append(Check(f"context {one.agent}", Verdict.WARN, told[0] + more, remedy))
     return checks or [Check("context", Verdict.OK, "no surprises in what agents load in this folder")]
 

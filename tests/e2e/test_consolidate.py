@@ -77,7 +77,7 @@ def test_a_merge_is_shown_decided_and_followed_by_the_word_on_archiving(world: W
     assert ("tokens.css" in lost) is (away == "react-components")
     shown = world.program.run("consolidate", *(str(folder / name) for name in names)).stdout
     assert f"{away} -> {keep}" in shown
-    assert "lost: description: " in shown
+    assert "not carried over: description: " in shown
     rows = world.program.json("proposals")
     page = world.program.run("show", rows[0]["id"]).stdout
     assert f"merged from {away}" in page

@@ -119,7 +119,7 @@ def test_a_rule_that_is_broken_after_it_was_accepted_is_proposed_in_clearer_word
     said(home, project, program, broken)
     (rule,) = program.json("effect")["rules"]
     assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
-    assert "Say it more clearly: skilld run will propose it" in program.run("effect").stdout
+    assert "State the rule more clearly: skilld run will propose it" in program.run("effect").stdout
 
     program.run("run", "--once")
     (one,) = program.json("proposals")

@@ -227,7 +227,7 @@ class _Verb:
 
         today = self._store.usage.on(day(time.time()))
         if why := spent_limit(today, self._settings.budget):
-            raise SkilldError(_TITLE, f"today's budget is spent: {why}", "See: skilld cost")
+            raise SkilldError(_TITLE, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
         # It takes seconds to look up: who said yes already need not wait for it, and the day's budget holds anyway.
         usd = None if self._given.yes else evaluated.price(expected, plan, self._terms(spec))
         money = ", price unknown" if usd is None else f", about ${usd:.2f}"
