@@ -130,7 +130,7 @@ def tell_of_path() -> None:
     from skilld import console
 
     if (path := program()) != "skilld":
-        console.say("skilld is not on your PATH. To use its commands in a shell, first run:")
+        console.say("skilld is not on your PATH. To use its commands in a shell, run this there first:")
         console.line(f"  alias skilld={path}")  # never broken: it is copied
 
 
