@@ -56,7 +56,7 @@ def open_to_others(facts: os.stat_result, *, secret: bool) -> str | None:
     if facts.st_uid not in {os.geteuid(), 0}:
         return "belongs to another user"
     if mode & 0o022:
-        return "can be written by other users"
+        return "can be changed by other users"
     return "contains an API key and can be read by other users" if secret and mode & 0o044 else None
 
 

@@ -127,7 +127,7 @@ def _check_private(path: Path, facts: os.stat_result, closed: str) -> None:
     if facts.st_uid != os.geteuid():
         raise SkilldError(f"{path} belongs to another user", kept, f'sudo chown "$USER" {in_shell(path)}')
     if stat.S_IMODE(facts.st_mode) & 0o077:
-        raise SkilldError(f"{path} is open to other users", kept, f"chmod {closed} {in_shell(path)}")
+        raise SkilldError(f"{path} is accessible to other users", kept, f"chmod {closed} {in_shell(path)}")
 
 
 def possible_folder(named: str | None) -> str | None:

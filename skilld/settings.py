@@ -84,7 +84,7 @@ class Worker(_Section):
     """Limits of the process that judges one batch."""
 
     seconds: float = Field(300, ge=1, le=3600, description="time limit per job, in seconds")
-    attempts: int = Field(4, ge=1, le=20, description="attempts before a batch is parked")
+    attempts: int = Field(4, ge=1, le=20, description="attempts before giving up on a batch")
     memory_mb: int = Field(2048, ge=0, le=1_000_000, description="memory limit per job, in MB; 0 for no limit")
     processor_seconds: float = Field(
         120, ge=0, le=3600, description="CPU time limit per job, in seconds; 0 for no limit"
@@ -145,7 +145,7 @@ class Auto(_Section):
     """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
 
     skills: Names = Field(
-        default_factory=list, description="skills to edit without asking even if apply is set to stage"
+        default_factory=list, description="skills to edit without asking even if `apply` is set to stage"
     )
     confidence: float = Field(
         0.8, ge=0, le=1, description="minimum confidence for an edit to be applied without asking, 0 to 1"
@@ -186,7 +186,8 @@ class Lifecycle(_Section):
     """What becomes of skills that skilld writes itself."""
 
     mode: Literal["create_or_update", "create_new"] = Field(
-        "create_or_update", description="extend a similar skill, or always create a new one"
+        "create_or_update",
+        description="create_or_update: extend a similar skill if there is one; create_new: always create one",
     )
     max_evolving: int = Field(10, ge=0, description="maximum number of skilld-created skills to offer to agents")
     order: Literal["recency", "relevance"] = Field(

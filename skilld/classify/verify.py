@@ -126,7 +126,7 @@ SURER = 0.15
 NOT_SURE = "it is unclear whether you meant this or the opposite"
 _NOWHERE = "it does not belong in any of the files here"
 _NOT_WHAT = "it asks for something to be written down, but does not say what"
-_LEANS = "the message does not say what it is about"
+_LEANS = "the message does not say what the instruction is about"
 _TURNED = "it says the opposite of the words it quotes"
 
 

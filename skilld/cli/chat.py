@@ -60,7 +60,9 @@ def _model() -> Model:
     choice = choice_of(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
         remedy = "For example: skilld config set model openai/gpt-5-mini"
-        raise UsageError("No model to chat with", f"the back-end is {choice.name}: {choice.why}", remedy)
+        raise UsageError(
+            "No model to chat with", f"the configured judge, {choice.name}, cannot chat ({choice.why})", remedy
+        )
     return Model(choice.spec)
 
 

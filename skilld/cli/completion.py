@@ -27,7 +27,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "completion", run, "print a shell completion script for skilld")
     parser.add_argument(
-        "shell", metavar="SHELL", nargs="?", choices=SHELLS, help=f"{', '.join(SHELLS)} (default: the one you use)"
+        "shell", metavar="SHELL", nargs="?", choices=SHELLS, help=f"{', '.join(SHELLS)} (default: the shell you use)"
     )
 
 

@@ -115,12 +115,12 @@ def edit(arguments: argparse.Namespace) -> int:
             checked(tomllib.loads(text), "", variables=False)
         except (tomllib.TOMLDecodeError, UsageError) as error:
             console.line(f"Not valid: {error.cause if isinstance(error, UsageError) else error}")
-            if terminal.says_yes("Edit it again? [y/N] ", sys.stdout):
+            if terminal.says_yes("Edit the file again? [y/N] ", sys.stdout):
                 continue
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None
         _replace(file, text)
         read_file(file)  # whether others can read a key in it
-        console.line(f"Wrote {console.plain(str(file))}. A running daemon picks it up within seconds.")
+        console.line(f"Wrote {console.plain(str(file))}. A running daemon picks up the change within seconds.")
         return 0
     console.line("Nothing was changed.")
     return 0
@@ -145,7 +145,7 @@ def unset(arguments: argparse.Namespace) -> int:
 
 def _taken_up(key: str) -> str:
     later = key == "notify.enabled" or key.startswith("roots.")
-    return f"A running daemon picks it up {'after a restart' if later else 'within seconds'}."
+    return f"A running daemon picks up the change {'after a restart' if later else 'within seconds'}."
 
 
 def write_setting(file: Path, key: str, value: str | None) -> bool:
@@ -195,7 +195,7 @@ def _refuse_unknown(model: str, values: Mapping[str, Any]) -> None:
     if (found := doubt(model)) and found.certain:
         raise UsageError("Invalid value for model", found.what, found.remedy)
     if found:
-        sys.stderr.write(f"skilld: {found.what}; if the model is new, ignore this\n")
+        sys.stderr.write(f"skilld: {found.what}; if the model is new, ignore this warning\n")
 
 
 def _own_server() -> bool:

@@ -179,7 +179,7 @@ def _tell(found: MergeOffer, *, dry_run: bool) -> None:
     console.line(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
     archive = f"skilld skills archive {away if keep != away else console.plain(str(Path(pair.away.key).parent))}"
     said = {
-        Fate.MERGED: f"{keep} already contains it. To archive the other one: {archive}",
+        Fate.MERGED: f"{keep} already contains the other skill. To archive that one: {archive}",
         Fate.OPEN: f"proposed, waiting for your decision: {', '.join(one.id for one in found.proposals)}",
         Fate.REJECTED: "you rejected this merge; it will not be proposed again",
         Fate.WAITS: f"waiting {pair.why}",
@@ -196,9 +196,11 @@ def _tell(found: MergeOffer, *, dry_run: bool) -> None:
 def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
-        console.line(console.paint(f"  lost: {console.plain(one.what)} ({console.plain(one.why)})", "yellow"))
+        console.line(
+            console.paint(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", "yellow")
+        )
     if not merge.parts:
-        console.line(f"  {keep} already says everything else. To archive the other one: {archive}")
+        console.line(f"  {keep} already says everything else. To archive the other skill: {archive}")
         return
     for text in (text for part in merge.parts for text in part.carried):
         console.line(f"  + {console.plain(text)}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skilld.context.ceilings import Ceiling
     from skilld.context.tokenizer import Tokenizer
 
-_KNOWN = {"documented": "according to its documentation", "not known": "skilld does not know what it loads"}
+_KNOWN = {"documented": "according to its documentation", "not known": "skilld does not know what this agent loads"}
 
 
 def add(verbs: common.Verbs) -> None:

@@ -10,7 +10,7 @@ from skilld.cli import common
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "demo", run, "watch skilld learn from a sample session in a temporary folder")
-    parser.add_argument("--keep", action="store_true", help="keep the temporary home and repository")
+    parser.add_argument("--keep", action="store_true", help="keep the temporary folder")
 
 
 def run(arguments: argparse.Namespace) -> int:

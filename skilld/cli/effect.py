@@ -28,14 +28,14 @@ _SECONDS = 60.0  # for transcripts that were not read yet; the daemon reads the 
 _SHOWN = 3  # quotes of one rule
 _ADVISED = 10  # rules of which it is told what to do
 _ADVICE = {
-    "cut": "Remove it",
-    "merge": "Say it only once",
-    "move": "Move it to a file that is loaded when it applies",
-    "scope": "Limit it to the files it is about",
-    "sharpen": "Say it more clearly",
+    "cut": "Remove the rule",
+    "merge": "State the rule only once",
+    "move": "Move the rule to a file that is loaded when it applies",
+    "scope": "Limit the rule to the files it is about",
+    "sharpen": "State the rule more clearly",
 }
 _APPLIES = (
-    "A rule applied in a session that loaded its file and whose work was about the same; "
+    "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
     "a rule about how the agent answers applies to all work."
 )
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         console.say("No rules to show: no proposal has added one, and you have not had to repeat one.")
     if left:
-        console.say(f"{counted(left, 'transcript')} not read yet. Run this again, or leave it to the daemon.")
+        console.say(f"{counted(left, 'transcript')} not read yet. Run the command again, or let the daemon catch up.")
     return 0
 
 
@@ -309,15 +309,15 @@ def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
     """Return the line that says what to do about a rule."""
     kind, proposal = remedy["kind"], remedy["proposal"]
     if kind == "revert":
-        return f"You have had to repeat it more often since it was added. To revert it: skilld revert {proposal}"
+        return f"You have had to repeat the rule more often since it was added. To revert it: skilld revert {proposal}"
     if kind == "enforce" and whole and not remedy["checks"]:
         return (
-            "Rewording and moving it have not helped. Enforce it with a linter or a check of your own; a hook "
-            "cannot do it, because the rule is not about a command."
+            "Rewording and moving the rule have not helped. Enforce it with a linter or a check of your own; a hook "
+            "cannot enforce it, because the rule is not about a command."
         )
     if kind == "enforce":
         return (
-            "Rewording and moving it have not helped. Enforce it with a hook: "
+            "Rewording and moving the rule have not helped. Enforce it with a hook: "
             f"{'see below' if whole else f'skilld effect {key}'}"
         )
     what = _ADVICE[kind]

@@ -43,7 +43,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="labelled cases, one JSON object per line (pairs for repeats and matters; none for decisions)",
+        help="labelled cases, one JSON object per line (for repeats and matters: pairs; not used with decisions)",
     )
     parser.add_argument(
         "--backend",
@@ -239,19 +239,19 @@ _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
 def _check_data(kind: str, data: list[Path]) -> None:
     """Raise UsageError where files of cases are missing, or named where the cases are in the store."""
     if kind == DECISIONS and data:
-        raise UsageError(f"{kind} does not read a file", f"--data {data[0]} does not apply", "Leave it out.")
+        raise UsageError(f"{kind} does not read a file", f"--data {data[0]} does not apply", "Leave --data out.")
     if kind != DECISIONS and not data:
         raise UsageError("Nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE")
 
 
 def _not_gold(backend: str) -> None:
     if backend == GOLD:
-        raise UsageError("This back-end is not available here", "gold is for batches only")
+        raise UsageError(f"--backend {GOLD} does not apply here", "it works only with skilld eval batches")
 
 
 def _only_built_in(kind: str, backend: str) -> None:
     if backend != "offline":
-        raise UsageError(f"{kind} uses no back-end", f"--backend {backend} does not apply here", "Leave it out.")
+        raise UsageError(f"{kind} does not use a model", f"--backend {backend} does not apply", "Leave --backend out.")
 
 
 def _maker(name: str) -> Callable[[], Backend]:

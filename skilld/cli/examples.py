@@ -24,11 +24,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld demo": (("skilld demo", ""),),
     "skilld status": (
         ("skilld status", ""),
-        ("skilld status --check || echo 'skilld needs you'", "in a script or prompt"),
+        ("skilld status --check || echo 'skilld needs you'", "in a shell prompt"),
     ),
     "skilld statusline": (
         ("skilld statusline", "prints: skilld: 2 waiting"),
-        ("skilld statusline --agent codex", "only what you said to Codex"),
+        ("skilld statusline --agent codex", "count only proposals from Codex sessions"),
     ),
     "skilld cost": (("skilld cost", ""),),
     "skilld doctor": (
@@ -92,9 +92,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "skilld skills test": (("skilld skills test release-notes --session 0198c2d4", ""),),
     "skilld skills eval": (
-        ("skilld skills eval release-notes --dry-run", "the cases, and the cost"),
-        ("skilld skills eval release-notes --with 3f2a", "is this proposal better?"),
-        ("skilld skills eval release-notes", "with and without the skill"),
+        ("skilld skills eval release-notes --dry-run", "show the cases and the cost"),
+        ("skilld skills eval release-notes --with 3f2a", "test this proposal"),
+        ("skilld skills eval release-notes", "test the whole skill"),
     ),
     "skilld skills use": (("skilld skills use release-notes --var version=2.1", ""),),
     "skilld skills enable": (("skilld skills enable release-notes", ""),),
@@ -116,7 +116,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld skills delete": (("skilld skills delete release-notes", ""),),
     "skilld consolidate": (
         ("skilld consolidate --dry-run", ""),
-        ("skilld consolidate release-notes changelog", "merge these two"),
+        ("skilld consolidate release-notes changelog", "merge these two skills"),
     ),
     "skilld report": (
         ("skilld report", ""),

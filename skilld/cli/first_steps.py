@@ -213,8 +213,8 @@ def tell_outcome(*, listed: bool) -> None:
         _tell_learned(listed=listed)
     batch = common.settings().batch
     when = (
-        f"It judges a session after every {counted(batch.turns, 'message')} from you, when the session ends, and "
-        f"when it has been idle for {batch.idle_minutes:g} minutes."
+        f"It judges a session after every {counted(batch.turns, 'message')} from you, and when the session "
+        f"ends or has been idle for {batch.idle_minutes:g} minutes."
     )
     if is_held(where.lock):
         console.say(f"skilld is running. {when}")

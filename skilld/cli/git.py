@@ -68,7 +68,7 @@ def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]
     """Return root and git directory: the one that is named, that holds the current folder, or that is the only one."""
     if not roots:
         raise SkilldError(
-            "No repository yet", "skilld creates one when it first proposes an edit to a skill outside git"
+            "No repository yet", "skilld creates a repository when it first proposes an edit to a skill outside git"
         )
     place = (given.expanduser() if given is not None else Path.cwd()).resolve()
     around = [root for root in roots if place.is_relative_to(root)]

@@ -17,7 +17,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "inspect", run, "show what skilld reads in one transcript", listing=True)
     parser.add_argument("file", metavar="FILE", type=Path, help="a transcript")
-    parser.add_argument("--agent", metavar="AGENT", help="the agent that wrote it, if skilld cannot tell")
+    parser.add_argument("--agent", metavar="AGENT", help="the agent that wrote the transcript, if skilld cannot tell")
     parser.add_argument("--explain", action="store_true", help="show how skilld classified each record, and why")
 
 
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     session, folder = shown["session_id"] or "with no ID", shown["cwd"] or "an unknown folder"
     console.line(f"{agent} session {console.plain(session)} in {console.plain(folder)}")
     if shown["main_dir"] != shown["cwd"]:
-        console.line(f"most of its work was in {console.plain(shown['main_dir'])}")
+        console.line(f"most of the session's work was in {console.plain(shown['main_dir'])}")
     console.line(console.paint(counted(len(shown["turns"]), "human turn"), "bold"))
     for number, turn in enumerate(shown["turns"], 1):
         console.line(

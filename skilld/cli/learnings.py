@@ -29,9 +29,9 @@ def add(verbs: common.Verbs) -> None:
         "list learnings that are not in a file yet, or propose one",
         listing=True,
     )
-    parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn the learning ID into a proposal")
+    parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn a learning into a proposal")
     parser.add_argument("id", nargs="?", metavar="ID", help="the learning to propose, or a prefix of its ID")
-    parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put it in")
+    parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put the learning in")
     parser.add_argument("--search", metavar="TEXT", help="show only learnings about TEXT, best match first")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="show only what you said in this project")
     parser.add_argument("--forget", metavar="ID", help="delete this learning, however often you said it")
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     if asks:
         console.say("Propose one: skilld learnings propose ID [--to PATH]")
     else:
-        none = "No learnings: nothing that was kept is waiting for a file."
+        none = "No learnings are waiting for a file."
         console.say("No learnings match." if arguments.search or arguments.project else none)
     return 0
 

@@ -179,7 +179,9 @@ def _show(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -> None:
             console.line(f"  {reading.sorts[sort]} left out: {what}")
     if reading.stopped:
         console.line(
-            console.paint(f"  stopped early: {console.plain(reading.stopped)}. Run it again to continue.", "yellow")
+            console.paint(
+                f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", "yellow"
+            )
         )
     for one, name, why in told:
         pulls = counted(one.found.pulls, "pull request")

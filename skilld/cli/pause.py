@@ -31,9 +31,9 @@ def add(verbs: common.Verbs) -> None:
         metavar="DURATION",
         nargs="?",
         default="1h",
-        help="how long, such as 30m, 2h or 1d (default: 1h), or off",
+        help="how long to mute, such as 30m, 2h or 1d (default: 1h); off to unmute",
     )
-    common.verb(verbs, "retry", retry, "retry now what failed or was put off")
+    common.verb(verbs, "retry", retry, "retry failed or delayed work now")
 
 
 def pause(arguments: argparse.Namespace) -> int:

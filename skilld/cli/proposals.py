@@ -32,7 +32,7 @@ def add(verbs: common.Verbs) -> None:
         "--state",
         metavar="STATE",
         default="open",
-        help="open (default), dropped, accepted, rejected, reverted, superseded, stale, said (a file already says it), "
+        help="open (default), dropped, accepted, rejected, reverted, superseded, stale, said (already in a file), "
         "or all; separate several with commas",
     )
     parser = common.verb(

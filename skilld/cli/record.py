@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
         "--status",
         choices=("completed", "failed", "abandoned"),
         default="completed",
-        help="how it ended (default: completed)",
+        help="how the task ended (default: completed)",
     )
     parser.add_argument("--tool", metavar="NAME", action="append", default=[], help="a tool the task used; repeatable")
     parser.add_argument(
@@ -53,7 +53,10 @@ def add(verbs: common.Verbs) -> None:
     helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="the skill did not help")
     parser.add_argument("--note", metavar="TEXT", default="", help="a note to keep with your feedback")
     parser.add_argument(
-        "--session", metavar="ID", default="", help="the session in question; only your latest feedback on it counts"
+        "--session",
+        metavar="ID",
+        default="",
+        help="the session that used the skill; only your latest feedback per session counts",
     )
 
 

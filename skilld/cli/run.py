@@ -346,5 +346,5 @@ def _tell_of_the_past(model: str, *, follows: bool) -> None:
         "From now on, skilld learns from what you say. To see what it would have learned from the "
         "last 7 days, without a model:"
     )
-    first = "   (stop this one first with Ctrl-C)" if follows else ""
+    first = "   (stop this process first with Ctrl-C)" if follows else ""
     console.say(f"  {offline}{common.program()} run --once --backfill 7{first}")

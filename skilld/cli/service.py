@@ -18,7 +18,7 @@ from skilld.text import counted
 if TYPE_CHECKING:
     from skilld.service.values import ServiceManager, ServiceState, Start
 
-_LINGER = "It stops when you log out. To keep it running: loginctl enable-linger"
+_LINGER = "The service stops when you log out. To keep it running: loginctl enable-linger"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -117,7 +117,7 @@ def _refuse_a_second(state: ServiceState) -> None:
     lock = common.places().lock
     if not state.running and is_held(lock):
         raise NotRunningError(
-            "skilld is already running", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
+            "skilld is already running", f"process {holder(lock) or 'unknown'}", "Stop skilld first (Ctrl-C)."
         )
 
 
@@ -184,9 +184,11 @@ def status(arguments: argparse.Namespace) -> int:
         console.line(f"status: {console.plain(state.says)}")
     console.line(f"{state.manager}: {console.plain(str(state.file))}")
     if not state.enabled:
-        console.line("It does not start when you log in. Fix it: skilld service install")
+        console.line("The service does not start when you log in. To fix this: skilld service install")
     if not Path(state.program).exists():
-        console.line(f"Its program, {console.plain(state.program)}, no longer exists. Fix it: skilld service install")
+        console.line(
+            f"Its program, {console.plain(state.program)}, no longer exists. To fix this: skilld service install"
+        )
     if state.linger is False:
         console.line(_LINGER)
     return 0

@@ -59,7 +59,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--statusline",
         choices=["claude-code", "starship", "tmux", "none"],
-        help="only add the number of waiting proposals to this program's status line; none removes it",
+        help="only add the number of waiting proposals to the named program's status line (none: remove it)",
     )
     parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
 

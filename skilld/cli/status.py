@@ -196,10 +196,10 @@ def _print(shown: dict[str, Any]) -> None:
     if waiting := shown["turns"]["waiting"]:
         console.say(f"turns     {waiting} waiting for the session to continue or end")
     batches = shown["batches"]
-    console.say(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
+    console.say(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} failed")
     for parked in shown["parked"]:
         console.say(
-            f"          parked {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"
+            f"          failed {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"
         )
     _print_proposals(shown)
     spent = shown["spend_today"]
@@ -232,11 +232,11 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     )
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
-        ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} drops it now"
+        ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} discards it now"
         console.say(console.paint(f"          {item['id']} dropped; becomes permanent in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
         console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
-        console.say("          Do not merge it: use skilld accept, which works on any branch.")
+        console.say("          Do not merge that branch: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
         said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
@@ -269,7 +269,7 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     if dead:
         console.say(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
     if unwatched := said.get("unwatched"):
-        console.say(f"watching  {counted(unwatched, 'folder')} beyond the kernel's watch limit, polled every 30 s")
+        console.say(f"watching  kernel's watch limit reached: {counted(unwatched, 'folder')} polled every 30 s")
     if overflows := said.get("overflows"):
         times = "once" if overflows == 1 else f"{overflows} times"
         console.say(f"watching  lost events {times} and rescanned everything")
@@ -319,7 +319,9 @@ def run_cost(arguments: argparse.Namespace) -> int:
     if shown["waiting"]:
         console.say(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
     if shown["spared"]:
-        console.say(f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call: only chatter.")
+        console.say(
+            f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call (no lasting instructions)."
+        )
     return 0
 
 

@@ -64,7 +64,7 @@ PLACES = {
         _claude_code,
         lambda text: foreign.put_member(text, *_MEMBER),
         lambda text: foreign.without_member(text, *_MEMBER),
-        f"make the command in its statusLine setting also run {_COMMAND}",
+        f"make the command in Claude Code's statusLine setting also run {_COMMAND}",
     ),
     "starship": _Place(
         "starship",

@@ -306,7 +306,7 @@ def show_refused(found: Found) -> None:
 def _show_ready(found: Sequence[Candidate]) -> None:
     ready = sum(one.standing.value == "ready" for one in found)
     if ready:
-        console.line(f"{counted(ready, 'rule')} ready for the team's files: skilld team pr")
+        console.line(f"{counted(ready, 'rule')} ready for the team's files (to propose them: skilld team pr)")
 
 
 def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) -> dict[str, Any]:

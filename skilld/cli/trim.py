@@ -268,7 +268,7 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     console.line(f"  {console.plain(cut.why.value + where)}")
     console.line(f"  lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
-        Fate.OPEN: f"already proposed: skilld show {name}",
+        Fate.OPEN: f"already proposed (skilld show {name})",
         Fate.REJECTED: "you have already decided on this cut; it will not be proposed again",
         Fate.WAITS: "waiting for your decision on the others",
     }

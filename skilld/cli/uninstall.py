@@ -196,7 +196,7 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_while_running()
     code = _remove([part for part in parts if part.kind != "service"]) or code
     if code:
-        console.say("skilld's own data was kept, so that you can run this again.")
+        console.say("skilld's own data was kept, so that you can run skilld uninstall again.")
         return code
     code = _remove(last)
     console.say(
@@ -217,7 +217,9 @@ def _name_open_proposals() -> None:
         return  # told with the parts
     if waiting:
         console.say(
-            console.paint(f"{counted(len(waiting), 'open proposal')} will be lost. Keep one: skilld accept ID", "bold")
+            console.paint(
+                f"{counted(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", "bold"
+            )
         )
     for proposal in waiting:
         console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
@@ -251,7 +253,9 @@ def _refuse_while_running() -> None:
     lock = common.places().lock
     if _held():
         raise NotRunningError(
-            "Nothing was removed: skilld is running", f"process {holder(lock) or 'unknown'}", "Stop it first (Ctrl-C)."
+            "Nothing was removed: skilld is running",
+            f"process {holder(lock) or 'unknown'}",
+            "Stop skilld first (Ctrl-C).",
         )
 
 

@@ -135,7 +135,7 @@ class Engine:
         with self.store.transaction():
             if closing.chatter:
                 self.store.batches.add(
-                    batch, keys, outcome=Outcome.NOTHING.value, detail="only chatter: it contained no instruction"
+                    batch, keys, outcome=Outcome.NOTHING.value, detail="it contained no lasting instructions"
                 )
             else:
                 self.store.batches.add(batch, keys)

@@ -102,7 +102,7 @@ def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
     store.rebuild.note(RebuildState(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
     store.meta.set(REBUILT, {"at": rfc3339(now), "why": str(error), "from": built.what})
     done = "moved aside and rebuilt" if was_there else "rebuilt"
-    store.meta.set(LAST_ERROR, {"at": rfc3339(now), "message": f"{error}. It was {done} from {built.what}."})
+    store.meta.set(LAST_ERROR, {"at": rfc3339(now), "message": f"{error}. The database was {done} from {built.what}."})
     return store
 
 

@@ -222,7 +222,7 @@ def _wait(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - what
         if found := probe():
             return found
         time.sleep(0.1)
-    raise SkilldError("The demo failed", failure, "Run it again. If it keeps failing, report a bug.")
+    raise SkilldError("The demo failed", failure, "Run the demo again. If it keeps failing, report a bug.")
 
 
 def _started(daemon: subprocess.Popen[str], environment: Mapping[str, str]) -> bool:

@@ -432,7 +432,7 @@ def _check_read(new: Sequence[Line], hunk: _Hunk, body: Sequence[Line], start: i
     was, would_be = roles(new), roles(body)
     for offset, text in enumerate(hunk.added):
         if text.strip() and was[hunk.at + offset] is not would_be[start + offset]:
-            raise _no_place("the place that it edits moved into or out of a code block")
+            raise _no_place("the text that it edits moved into or out of a code block")
 
 
 def _section_now(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, gap: int) -> str:

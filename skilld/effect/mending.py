@@ -164,7 +164,7 @@ class _Rule:
     def _move(self) -> Proposal | None:
         if self._rule.is_in_skill and is_missed(self._effect):
             ref = next((ref for ref in self._places(TargetKind.INSTRUCTIONS) if not ref.absent), None)
-            why = "You asked for it in sessions where its skill was not in use."
+            why = "You asked for this in sessions where the rule's skill was not in use."
         else:
             ref = None if self._rule.is_in_skill else self._skill_in_use()
             why = "That skill was in use every time you had to repeat the rule."
@@ -188,7 +188,7 @@ class _Rule:
         quote = self._quotes[-1]
         ref = choose_place(quote, self._places(TargetKind.RULES, quote))
         return (
-            self._elsewhere(ref, Remedy.SCOPE, "You specified which files it applies to.")
+            self._elsewhere(ref, Remedy.SCOPE, "You specified which files the rule applies to.")
             if ref and ref.patterns
             else None
         )
@@ -331,7 +331,7 @@ def figures_of(effect: Effect) -> str:
     """Return a sentence with what was counted of a rule since it came in."""
     after = effect.after
     if is_unused(effect):
-        return "It has not applied in any session since it was added."
+        return "The rule has not applied in any session since it was added."
     again = f"Repeated in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
     return f"{again}, and in {sessions_of(effect.missed)} that had not loaded it." if effect.missed else f"{again}."
 

@@ -83,7 +83,7 @@ def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind]
     except SkilldError:
         return "its repository cannot be read"
     return (
-        "the repository has a remote; to propose them there, use --into-repository"
+        "the repository has a remote; to propose the cases there, use --into-repository"
         if remote and not into_repository
         else ""
     )

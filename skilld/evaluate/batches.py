@@ -88,7 +88,7 @@ class Pipeline:
             if self._unanswered >= self._most_unanswered:
                 raise error
         return PipelineResult(
-            why_not=(f"the back-end did not answer: {error.cause}",), usage=backend.usage, answered=False
+            why_not=(f"the backend did not answer: {error.cause}",), usage=backend.usage, answered=False
         )
 
     def redacted(self, messages: Sequence[Message]) -> list[Message]:

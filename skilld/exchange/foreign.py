@@ -15,10 +15,13 @@ from skilld.errors import SkilldError
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _BEGIN = "# skilld statusline: begin"
-_UNENDED = f"{_BEGIN} (after a line without an end)"
+_UNENDED = f"{_BEGIN} (after an unterminated line)"
 _END = "# skilld statusline: end"
+_AFTER_UNENDED = (f"{_UNENDED}\n", f"{_BEGIN} (after a line without an end)\n")  # the second by older versions
 _BLOCK = re.compile(
-    rf"^{_BEGIN}(?: \(after a line without an end\))?\n(?:(?!{_END}$|{_BEGIN}).*\n)*+{_END}\n?", re.MULTILINE
+    rf"^{_BEGIN}(?: \(after (?:an unterminated line|a line without an end)\))?\n"
+    rf"(?:(?!{_END}$|{_BEGIN}).*\n)*+{_END}\n?",
+    re.MULTILINE,
 )
 
 
@@ -98,7 +101,7 @@ def without_block(text: str) -> str:
     if (span := _span(text)) is None:
         return text
     start, end = span
-    if text[start:].startswith(f"{_UNENDED}\n") and end == len(text):
+    if text.startswith(_AFTER_UNENDED, start) and end == len(text):
         start -= 1  # the line end that was added to the line before
     return text[:start] + text[end:]
 

@@ -37,7 +37,9 @@ class RepoUnreadableError(RetryError):
     """A file of a repository is there and cannot be read now: it may be the next moment."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__("Cannot read the repository", f"{path}: {why}", "Check its permissions and the disk it is on.")
+        super().__init__(
+            "Cannot read the repository", f"{path}: {why}", "Check the repository's permissions and its disk."
+        )
 
 
 class RepoRefusedError(RefusedError):

@@ -300,9 +300,9 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
             cause = (
                 f"expected exactly one line that reads: {line}"
                 if line
-                else "there is no line above the edit to anchor it"
+                else "no line above the edit shows where it belongs"
             )
-            raise NotThereError("Cannot find the place to edit", cause)
+            raise NotThereError("Cannot find the lines to edit", cause)
         below = plain.index(over) + 1
         _place(text, below, hunk.added)
         plain[below:below] = hunk.added
@@ -337,7 +337,7 @@ def _across(gap: int, codes: Sequence[Opcode]) -> int:
     for tag, i, j, k, m in codes:
         if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i
-    raise NotThereError("The place to edit is gone", "the lines around it were rewritten")
+    raise NotThereError("The lines to edit are gone", "the lines around them were rewritten")
 
 
 def _plain(text: list[bytes]) -> list[str]:

@@ -106,7 +106,7 @@ def _read(root: Path, relpath: str) -> _File | None:
 def _message(changes: Mapping[str, tree.Entry | None]) -> bytes:
     what = next(iter(changes)) if len(changes) == 1 else f"{len(changes) or 'no'} skills"
     names = "".join(f"\n{relpath}" for relpath in changes) if len(changes) > 1 else ""
-    return f"As found: {what}\n{names}\n".encode("utf-8", "surrogateescape")
+    return f"Current state: {what}\n{names}\n".encode("utf-8", "surrogateescape")
 
 
 BRANCH = "main"

@@ -143,11 +143,11 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
         # Said in full: nothing but the person knows whether another program needs it.
         unset = f"git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
         cause = f"{place.toplevel} uses {', '.join(unknown)}, which skilld does not support"
-        raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs it: {unset}")
+        raise RepoRefusedError("Cannot use this repository", cause, f"If nothing else needs that setting: {unset}")
     head = objects.read(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
-        first = f"Make the first one: git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
+        first = f"Make the first commit: git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
         raise NotTrackedError("no-commit", f"{place.toplevel} has no commits yet", first)
     return Repo(
         git=place.git,
@@ -296,7 +296,7 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
         return RepoRefusedError(
             "Cannot use this repository",
             f"git says that {folder} belongs to another user",
-            f"If you trust it: git config --global --add safe.directory {in_shell(_named(err) or folder)}",
+            f"If you trust the repository: git config --global --add safe.directory {in_shell(_named(err) or folder)}",
         )
     if bare or "cannot use bare repository" in err or "must be run in a work tree" in err:
         return RepoRefusedError(
@@ -329,7 +329,7 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
         raise RepoRefusedError(
             "Cannot use this repository",
             f"{toplevel} is not the work tree of {git_dir}",
-            f"To make it one: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
+            f"To make it the work tree: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
         )
 
 

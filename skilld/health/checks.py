@@ -83,7 +83,7 @@ def daemon(facts: Daemon, service: ServiceState, now: float) -> list[Check]:
 def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
     if not facts.running:
         return Check("daemon", Verdict.FAIL, "not running", _start(service))
-    again = "skilld service stop && skilld service start" if service.running else "Stop it, then: skilld run"
+    again = "skilld service stop && skilld service start" if service.running else "Stop the daemon, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT_SECONDS:
         return Check("daemon", Verdict.FAIL, f"not responding; last seen {ago(facts.seen_at, now)}", again)
     said = facts.said or {}
@@ -94,7 +94,7 @@ def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
         return Check(
             "daemon",
             Verdict.WARN,
-            f"running, but polling {counted(unwatched, 'folder')} beyond the kernel's watch limit",
+            f"running, but the kernel's watch limit is reached: polling {counted(unwatched, 'folder')}",
         )
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
@@ -113,14 +113,14 @@ def _pause(facts: Daemon) -> Check:
 
 def _batches(facts: Daemon) -> Check:
     if facts.parked:
-        detail = f"{len(facts.parked)} parked after failing; most recent error: {facts.parked[-1]}"
+        detail = f"{len(facts.parked)} failed; most recent error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
     if facts.delayed:
         waiting = counted(facts.delayed, "batch", "batches")
         detail = f"{waiting} waiting after an error: {facts.last_error}"
         return Check("batches", Verdict.WARN, detail, "To try again now: skilld retry")
     last = f"; last error: {facts.last_error}" if facts.last_error else ""
-    return Check("batches", Verdict.OK, f"none parked{last}")
+    return Check("batches", Verdict.OK, f"none failed{last}")
 
 
 def _stale(facts: Daemon) -> Check:
@@ -320,10 +320,14 @@ def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str
         reasons.append(f"{kept} kept, but not in any file yet; to see what you said: skilld learnings")
     reasons += [check.detail for check in repeats(counts.said[: counts.said_since])]
     if counts.waiting:
-        end = f"its session has {counted(counts.batch_turns, 'message')}, ends, or is idle for"
-        reasons.append(f"a message waits until {end} {counts.idle_minutes:g} minutes")
+        most = counted(counts.batch_turns, "message")
+        reasons.append(
+            f"messages are judged once their session has {most}, ends, or is idle for {counts.idle_minutes:g} minutes"
+        )
     if counts.parked:
-        reasons.append(f"{counted(counts.parked, 'batch', 'batches')} parked after several attempts: skilld status")
+        reasons.append(
+            f"{counted(counts.parked, 'batch', 'batches')} failed after several attempts (list: skilld status)"
+        )
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
     reasons += [f"edits refused {counted(number, 'time')}: {why}" for why, number in common]
     if paused_until:
@@ -386,7 +390,7 @@ def loaded(found: Sequence[Context]) -> list[Check]:
         ]
         if told:
             more = f"; and {len(told) - 1} more" if told[1:] else ""
-            remedy = f"See everything it loads: skilld context --agent {one.agent}"
+            remedy = f"See everything the agent loads: skilld context --agent {one.agent}"
             checks.append(Check(f"context {one.agent}", Verdict.WARN, told[0] + more, remedy))
     return checks or [Check("context", Verdict.OK, "no surprises in what agents load in this folder")]
 

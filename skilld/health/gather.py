@@ -315,7 +315,7 @@ def _delayed(store: Store) -> int:
 def _opposed(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.OPEN]):
         for one in conflicts(proposal)[:1]:
-            yield f"{proposal.id}: {one.path}:{one.line} contradicts it"
+            yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
 
 
 def _drift(store: Store) -> Iterator[str]:

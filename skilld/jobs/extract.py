@@ -34,7 +34,7 @@ def distil(job: Distil, redact: Redact, keep: Callable[[WindowResult], None]) ->
                 updates, left_out = _about(backend, job.skill, window.messages, redact)
                 told = replace(told, updates=updates, left_out=left_out)
         except ProcessorTimeError:  # it costs the other windows nothing
-            told = replace(told, unusable="judging it used more CPU time than a job is allowed")
+            told = replace(told, unusable="judging took more CPU time than a job is allowed")
         except SkilldError as error:
             failed = replace(result, detail=str(error), usage=backend.usage - before)
             if isinstance(error, RetryError):

@@ -30,7 +30,7 @@ def trial(job: Trial, redact: Redact, keep: Keep) -> Result:
     judge = backend if job.judge == job.backend else make(job.judge)
     result = Result(outcome=Outcome.NOTHING, model=backend.name)
     if not isinstance(backend, Model) or not isinstance(judge, Model):
-        return replace(result, outcome=Outcome.FAILED, detail="the offline back-end cannot write or judge answers")
+        return replace(result, outcome=Outcome.FAILED, detail="the offline rules cannot write or judge answers")
     bench = _Bench(job, backend, judge, redact, keep)
     for pair in job.pairs:
         spent, judged = backend.usage, judge.usage

@@ -257,7 +257,7 @@ def _settled(
     key = pair_key(keep.key, away.key)
     if keep.place != away.place:
         # A project's skill is for all who work there, and may come from anyone; one's own is for nobody else's eyes.
-        return Pair(keep, away, match, Fate.APART, "they belong in different places")
+        return Pair(keep, away, match, Fate.APART, "they do not belong to the same project")
     if fixed := keep.fixed or away.fixed:
         return Pair(keep, away, match, Fate.APART, fixed)
     if key in open_:
@@ -325,7 +325,7 @@ def _flags(name: str, left: Sequence[Omission]) -> list[str]:
     flags = [f"merged from {name}: these lines come from that file; nobody said them in a session"]
     flags += [f"not carried over: {cut(one.what, _LOSS_CHARS)} ({cut(one.why, _LOSS_CHARS)})" for one in left[:_LOSSES]]
     more = len(left) - _LOSSES
-    return [*flags, f"{more} more not carried over: skilld consolidate {name}"] if more > 0 else flags
+    return [*flags, f"{more} more not carried over (list: skilld consolidate {name})"] if more > 0 else flags
 
 
 # The person's skills as matching and merging see them: their texts, and the facts that say which of two stays.

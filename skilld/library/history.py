@@ -60,7 +60,7 @@ class History:
         asked = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         result = self._tracked.repo.git.call("rev-parse", *asked) if "\0" not in revision else None
         if result is None or result.status:
-            raise UsageError("No such revision or proposal", revision, "See: skilld skills history NAME")
+            raise UsageError("No such revision or proposal", revision, "List them: skilld skills history NAME")
         return result.out.decode().strip()
 
 

@@ -174,8 +174,8 @@ def _under(own: str, other: str, told: Sequence[Passage]) -> list[Passage]:
 def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Omission]:
     """Return what is lost with the folder: its other files, and the agents that see only that one."""
     only = [agent for agent in agents_of_away if agent not in agents_of_keep]
-    unseen = [Omission(agent, "this agent can see only this skill, not the one that is kept") for agent in only]
-    return [*(Omission(name, "a file in that skill's folder; it is not copied") for name in files), *unseen]
+    unseen = [Omission(agent, "this agent sees only the other skill, not the one that is kept") for agent in only]
+    return [*(Omission(name, "a file in the other skill's folder; files are not copied") for name in files), *unseen]
 
 
 def _stands_in(passage: Passage, ground: str) -> bool:
@@ -193,7 +193,9 @@ def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
         return "it contains a secret"
     block = None if passage.whole else contradicted_block(passage.text, own)
     return (
-        f"the skill that is kept says the opposite, so decide which one applies: {fold(block.text)}" if block else None
+        f"the skill that is kept says the opposite; decide which of the two applies: {fold(block.text)}"
+        if block
+        else None
     )
 
 

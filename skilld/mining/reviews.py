@@ -168,7 +168,7 @@ def _gitlab(source: Source) -> Iterator[tuple[str, Pages]]:
 
 def _rows(answer: object) -> list[Any]:
     if not isinstance(answer, list):
-        raise SkilldError("Could not read the review comments", "the host's answer is not in the documented format")
+        raise SkilldError("Could not read the review comments", "the host's response is not in the documented format")
     return answer
 
 

@@ -36,7 +36,7 @@ def standing(store: Store, proposal: Proposal, now: float) -> str:
     """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to mind."""
     if proposal.state is State.DROPPED:
         left = counted(hours_left(store, proposal, now), "hour")
-        ways = f"skilld restore {proposal.id} brings it back, skilld reject {proposal.id} drops it now"
+        ways = f"skilld restore {proposal.id} brings it back, skilld reject {proposal.id} discards it now"
         return f"dropped; becomes permanent in {left}: {ways}"
     if proposal.state is State.OPEN and proposal.commit and not on_staging(proposal):
         return f"only on {proposal.branch}" if proposal.branch else ""

@@ -140,7 +140,7 @@ def _around(report: Report) -> Markup:
     labels = (f"{ends} before", "the rule was added", f"{ends} after")
     axis = tag("div", *(tag("span", label) for label in labels), class_="around")
     caption = tag("figcaption", "Share of sessions, by weeks since a rule was added")
-    why = "Rules are added because you just said them, so the week before is naturally high."
+    why = "Rules are added because you just said them, so the figure for the week before is naturally high."
     return tag("figure", caption, plot, axis, tag("p", why, class_="dim"))
 
 

@@ -83,7 +83,7 @@ def decided(report: Report) -> str:
     if not sum(report.decided.states.values()):
         return nothing(report, "no edit has been proposed.")
     if report.decided.percent is None:
-        return "You have not decided on any proposals yet: skilld review"
+        return "You have not decided on any proposals yet. To review them: skilld review"
     days = report.decided.days
     when = ""
     if days is not None:

@@ -115,11 +115,11 @@ class SkillsPane(ListPane[LibraryRow]):
     COLUMNS = draw.SKILL_COLUMNS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "Search", tooltip="Search your skills"),
-        Binding("c", "use", "Copy", tooltip="Copy the command that invokes it"),
-        Binding("y", "path", "Path", tooltip="Copy its path"),
-        Binding("o", "edit", "$EDITOR", tooltip="Edit it in $EDITOR"),
-        Binding("x", "switch", "On/off", tooltip="Turn it on or off for agents"),
-        Binding("d", "delete", "Delete", tooltip="Move it to the trash"),
+        Binding("c", "use", "Copy", tooltip="Copy the command that invokes the skill"),
+        Binding("y", "path", "Path", tooltip="Copy the skill's path"),
+        Binding("o", "edit", "$EDITOR", tooltip="Edit the skill in $EDITOR"),
+        Binding("x", "switch", "On/off", tooltip="Turn the skill on or off for agents"),
+        Binding("d", "delete", "Delete", tooltip="Move the skill to the trash"),
         Binding("n", "generate", "New", tooltip="Create skills from past sessions"),
     ]
 
@@ -239,8 +239,8 @@ class WaitingPane(ListPane[list[Learning]]):
     COLUMNS = draw.WAITING_COLUMNS
     DETAIL = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "propose", "Propose", tooltip="Propose it for the most suitable file"),
-        Binding("d", "forget", "Forget", tooltip="Delete it"),
+        Binding("p", "propose", "Propose", tooltip="Propose the learning for the most suitable file"),
+        Binding("d", "forget", "Forget", tooltip="Delete the learning"),
     ]
 
     def found(self) -> list[list[Learning]]:

@@ -166,8 +166,8 @@ class Plain:
             self._say("This proposal has only one part.")
             return _GO_ON
         for number, part in enumerate(parts, 1):
-            self._say(*(f"  part {number}, remove: {line}" for line in part.removed))
-            self._say(*(f"  part {number}, add: {line}" for line in part.added))
+            self._say(*(f"  part {number} removes: {line}" for line in part.removed))
+            self._say(*(f"  part {number} adds: {line}" for line in part.added))
         given = self._talk.ask("accept which parts (such as 1,3; the others stay open)? ") or ""
         numbers = {int(word) - 1 for word in given.replace(",", " ").split() if word.isascii() and word.isdigit()}
         if not numbers or not numbers <= set(range(len(parts))):

@@ -124,7 +124,7 @@ def push(hub: Hub, at: Before, tip: str) -> None:
     hub.borrowed.git.write()
     result = hub.borrowed.push(hub.membership.address, [Push(f"refs/heads/{RULES}", tip, at.tip)])
     if result.status != 0 and ("stale info" in result.err or "fetch first" in result.err):
-        raise LostRaceError("Nothing was pushed", "someone else has just pushed the branch", "Run it again.")
+        raise LostRaceError("Nothing was pushed", "someone else has just pushed the branch", "Run the command again.")
     if result.status != 0:
         raise GitFailedError("Could not push the branch", result.status, result.err)
 

@@ -77,7 +77,7 @@ def test_a_merge_is_shown_decided_and_followed_by_the_word_on_archiving(world: W
     assert ("tokens.css" in lost) is (away == "react-components")
     shown = world.program.run("consolidate", *(str(folder / name) for name in names)).stdout
     assert f"{away} -> {keep}" in shown
-    assert "lost: description: " in shown
+    assert "not carried over: description: " in shown
     rows = world.program.json("proposals")
     page = world.program.run("show", rows[0]["id"]).stdout
     assert f"merged from {away}" in page
@@ -114,7 +114,7 @@ def test_the_persons_own_and_the_projects_are_not_mixed_and_the_pinned_one_stays
     mine = world.home / ".claude/skills/api-errors"
     theirs = world.person.root / ".claude/skills/problem-details"
     (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
-    assert (row["what"], row["why"]) == ("apart", "they belong in different places")
+    assert (row["what"], row["why"]) == ("apart", "they do not belong to the same project")
     for name in ("errores-http", "api-errors"):
         assert world.program.run("skills", "pin", str(mine.parent / name)).returncode == 0
         (kept,) = (keep for keep, _ in world.consolidate("--dry-run", str(mine), str(mine.parent / "errores-http")))

@@ -100,7 +100,7 @@ def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
     assert one.linked == tuple(other.id for other in others)
     skilld = Inline(home)
     assert "Always use npm" in skilld.run("show", one.id).stdout, "on this machine it is shown"
-    assert "contradicts it" in skilld.run("doctor").stdout
+    assert "contradicts this proposal" in skilld.run("doctor").stdout
     told = skilld.run("accept", one.id).stdout
     for other in others:
         assert other.linked == (one.id,)

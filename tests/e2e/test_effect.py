@@ -30,7 +30,7 @@ def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_
     assert [one["quote"] for one in rule["evidence"]] == [PNPM]
     told = program.run("effect", str(project.root)).stdout
     assert "repeated in 1 of 1 session where it applied" in told
-    assert "A rule applied in a session that loaded its file and whose work was about the same" in told
+    assert "A rule applied in a session that loaded its file and did the kind of work the rule is about" in told
     assert program.run("effect", "none").stdout == "No rule matches none. To list all: skilld effect\n"
     assert program.json("effect") == shown
 
@@ -119,7 +119,7 @@ def test_a_rule_that_is_broken_after_it_was_accepted_is_proposed_in_clearer_word
     said(home, project, program, broken)
     (rule,) = program.json("effect")["rules"]
     assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
-    assert "Say it more clearly: skilld run will propose it" in program.run("effect").stdout
+    assert "State the rule more clearly: skilld run will propose it" in program.run("effect").stdout
 
     program.run("run", "--once")
     (one,) = program.json("proposals")

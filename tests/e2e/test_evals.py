@@ -214,7 +214,7 @@ def test_where_the_repository_has_a_remote_no_case_is_in_it(person: Person) -> N
     refs = person.project.git("for-each-ref")
     before = person.project.fingerprint()
     done = person.program.run(*EVAL)
-    assert "the repository has a remote; to propose them there, use --into-repository" in done.stdout
+    assert "the repository has a remote; to propose the cases there, use --into-repository" in done.stdout
     (own,) = person.own
     assert (own.stat().st_mode & 0o777, own.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert (person.project.fingerprint(), person.project.git("for-each-ref")) == (before, refs)

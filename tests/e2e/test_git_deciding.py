@@ -234,7 +234,7 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     dropped = world.program.json("proposals", "--state", "dropped")
     assert [(item["state"], item["branch"]) for item in dropped] == [("dropped", "")] * 2
     listed = world.program.run("proposals").stdout
-    ways = f"skilld restore {world.one} brings it back, skilld reject {world.one} drops it now"
+    ways = f"skilld restore {world.one} brings it back, skilld reject {world.one} discards it now"
     way = f"dropped; becomes permanent in 24 hours: {ways}"
     assert way in listed
     assert "skilld/staging" not in listed

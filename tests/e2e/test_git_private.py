@@ -85,7 +85,7 @@ def test_a_users_own_skill_is_proposed_accepted_and_reverted(person: Person, hom
 def test_skilld_git_merges_reverts_and_shows(person: Person) -> None:
     (proposal,) = person.teach(TICKETS)
     assert person.git("log", "--topo-order", "--format=%an: %s", "--all") == (
-        f"skilld: {person.git('log', '-1', '--format=%s', proposal['commit'])}\nAda Tester: As found: {RELATIVE}"
+        f"skilld: {person.git('log', '-1', '--format=%s', proposal['commit'])}\nAda Tester: Current state: {RELATIVE}"
     )
     assert "nothing to commit" in person.git("status")
     person.skill.write_text(person.skill.read_text().replace("Past tense", "Present tense"))
@@ -193,7 +193,7 @@ def test_two_learnings_and_the_folder_that_is_meant(person: Person, tmp_path: Pa
     done = person.program.run("git", "log")
     assert (done.returncode, "skilld keeps 2" in done.stderr) == (2, True)
     done = person.program.run("git", "--root", str(other.skill.parents[1]), "log", "--format=%s", "main")
-    assert done.stdout == f"As found: {RELATIVE}\n"
+    assert done.stdout == f"Current state: {RELATIVE}\n"
     assert person.program.run("accept", "--all").returncode == 0
     assert set(person.states()) == {"accepted"}
     assert LINES[TICKETS] in other.skill.read_text()

@@ -16,7 +16,7 @@ from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
 from support.waiting import wait_for
 
-OF_FILE, OFFER = "Accept all proposals for this file", "Turn it on or off for agents"
+OF_FILE, OFFER = "Accept all proposals for this file", "Turn the skill on or off for agents"
 
 
 def _decisions(world: Taught) -> list[tuple[str, str, str]]:
@@ -209,7 +209,7 @@ def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
 def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taught, size: tuple[int, int]) -> None:
     async def story(screen: Screen) -> None:
         await screen.read()
-        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "d", "Delete it")):
+        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "d", "Delete the learning")):
             await screen.press(tab, "question_mark")
             await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Go to that tab", "q  Quit")
             await screen.press("escape")

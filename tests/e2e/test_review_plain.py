@@ -50,7 +50,7 @@ def test_undo_brings_it_back_and_asks_again(world: Taught) -> None:
 def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
     said = _answer(world, "p", "s", "p", "7", "p", "2", "a")
     assert "This proposal has only one part." in said
-    assert f"  part 2, add: {SECOND}" in said
+    assert f"  part 2 adds: {SECOND}" in said
     assert "No such part in this proposal; nothing changed." in said
     states = world.states()
     assert (states.pop(world.one), states.pop(world.two), *states.values()) == ("open", "accepted", "accepted")
@@ -91,7 +91,7 @@ def test_the_other_tabs_are_there_too(world: Taught) -> None:
     assert "Show it." in kept.read_text()
     assert "Step 1 of 3: which sessions" in said
     assert "1. release-notes, evolving, 2 uses, corrected 2 times, 0% without corrections" in said
-    assert "claude-code, 5 turns, 0 of 5 turns toward the next check" in said
+    assert "claude-code, 5 turns, 0 of 5 turns collected for the next batch" in said
     assert "No learnings are waiting for a file." in said
     assert "taught" in said
 

@@ -136,8 +136,8 @@ def test_t37_what_was_reverted_is_not_believed_again(home: Path, project: Projec
 @pytest.mark.parametrize(
     ("mode", "text", "why"),
     [
-        (0o660, 'model = "offline"', "can be written by other users"),
-        (0o646, 'model = "offline"', "can be written by other users"),
+        (0o660, 'model = "offline"', "can be changed by other users"),
+        (0o646, 'model = "offline"', "can be changed by other users"),
         (0o640, 'model_api_key = "k"', "contains an API key and can be read by other users"),
         (0o644, 'model = "offline"', ""),
         (0o600, 'model_api_key = "k"', ""),

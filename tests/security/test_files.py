@@ -314,7 +314,7 @@ def test_t21_a_loosened_state_is_refused_with_the_remedy(home: Path, program: Pr
     path.chmod(mode)
     done = program.run("run", "--once")
     assert done.returncode == 1
-    assert f"{path} is open to other users" in done.stderr
+    assert f"{path} is accessible to other users" in done.stderr
     assert f"{path}\n" in done.stderr.split("chmod", 1)[1]
 
 

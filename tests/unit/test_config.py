@@ -202,7 +202,7 @@ def test_when_a_running_daemon_takes_a_setting_up_is_told(
     key: str, value: str, when: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", "set", key, value]) == 0
-    assert capsys.readouterr().out.endswith(f"A running daemon picks it up {when}.\n")
+    assert capsys.readouterr().out.endswith(f"A running daemon picks up the change {when}.\n")
 
 
 @pytest.fixture

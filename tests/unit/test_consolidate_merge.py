@@ -88,7 +88,7 @@ def test_all_that_does_not_come_along_is_told_with_the_reason() -> None:
     found = merged(body, head=head, hidden="hunter2")
     told = {one.what: one.why for one in found.left}
     assert told["Coverage must not fall below 90 %."].endswith(
-        "says the opposite, so decide which one applies: Coverage must not fall below 85 %."
+        "says the opposite; decide which of the two applies: Coverage must not fall below 85 %."
     )
     assert told["The key is hunter2."] == "it contains a secret"
     assert [why for what, why in told.items() if what.startswith("Say ")] != []

@@ -57,7 +57,7 @@ def test_skills_of_different_places_and_those_that_may_not_be_changed_are_left_a
     fixed = Facts("f", "f", "/p", fixed="it is read-only")
     first, second = planned((A, elsewhere), (B, fixed))
     assert (first.fate, second.fate) == (Fate.APART, Fate.APART)
-    assert first.why == "they belong in different places"
+    assert first.why == "they do not belong to the same project"
     assert second.why == "it is read-only"
 
 

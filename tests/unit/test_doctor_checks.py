@@ -120,7 +120,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
             replace(DAEMON, parked=("a", "no key")),
             "batches",
             "fail",
-            "2 parked after failing; most recent error: no key",
+            "2 failed; most recent error: no key",
         ),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
         (replace(DAEMON, last_error="late", delayed=2), "batches", "warn", "2 batches waiting after an error: late"),
@@ -203,8 +203,8 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
     counts = Counts(turns=47, judged=38, pending=5, waiting=1, chatter=3, parked=2, refusals={"a": 1, "b": 3})
     assert why_nothing(counts, "until you resume", running=True) == [
         f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
-        "a message waits until its session has 5 messages, ends, or is idle for 10 minutes",
-        "2 batches parked after several attempts: skilld status",
+        "messages are judged once their session has 5 messages, ends, or is idle for 10 minutes",
+        "2 batches failed after several attempts (list: skilld status)",
         "edits refused 3 times: b",
         "edits refused 1 time: a",
         "paused until you resume",

@@ -74,7 +74,7 @@ def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped", "p2": "dropped", "p3": "dropped"}
     p1, now = get(store, "p1"), seconds(store.proposals.missing_since("p1")) or 0.0
-    said = "dropped; becomes permanent in 24 hours: skilld restore p1 brings it back, skilld reject p1 drops it now"
+    said = "dropped; becomes permanent in 24 hours: skilld restore p1 brings it back, skilld reject p1 discards it now"
     assert standing(store, p1, now) == said
     assert hours_left(store, p1, now + 23.5 * 3600) == 1
     decide(store, p1, rejecting())

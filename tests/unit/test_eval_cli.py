@@ -179,9 +179,9 @@ def test_a_missing_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("turns", "--backend", "gold"), "gold is for batches only"),
-        (("injection", "--backend", "gold"), "--backend gold does not apply here"),
-        (("secrets", "--backend", "openai/x"), "--backend openai/x does not apply here"),
+        (("turns", "--backend", "gold"), "it works only with skilld eval batches"),
+        (("injection", "--backend", "gold"), "--backend gold does not apply"),
+        (("secrets", "--backend", "openai/x"), "--backend openai/x does not apply"),
         (("batches", "--backend", "litellm"), "model is auto"),
     ],
 )

@@ -97,9 +97,9 @@ def test_nothing_decided_gives_no_shares(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["decisions", "--data", "cases.jsonl"], "Leave it out"),
+        (["decisions", "--data", "cases.jsonl"], "Leave --data out"),
         (["turns"], "turns needs a file of cases"),
-        (["decisions", "--backend", "gold"], "gold is for batches only"),
+        (["decisions", "--backend", "gold"], "it works only with skilld eval batches"),
     ],
 )
 def test_files_are_for_the_kinds_that_read_some(

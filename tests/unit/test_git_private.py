@@ -62,7 +62,7 @@ def test_a_proposal_changes_nothing_in_the_root(person: Person, desk: Desk, fold
     assert made.line.rest is not None
     assert made.line.rest.warning == ""
     git = own(desk)
-    assert git.log("skilld/staging") == ["skilld(release): say p1", "As found: release/SKILL.md"]
+    assert git.log("skilld/staging") == ["skilld(release): say p1", "Current state: release/SKILL.md"]
     assert git.git("log", "-1", "--format=%an <%ae> %cn", "main") == "Pat Person <pat@example.org> Pat Person"
     assert git.git("ls-tree", "-r", "--name-only", "skilld/staging") == "release/SKILL.md"
     assert git.git("show", "main:release/SKILL.md") == TEXT.rstrip("\n")
@@ -103,8 +103,8 @@ def test_the_persons_own_edits_are_kept_in_their_name(person: Person, desk: Desk
     assert person.skill.read_text() == expected
     assert own(desk).git("log", "--format=%an: %s", "main").splitlines() == [
         "skilld: skilld(release): say p1",
-        "Pat Person: As found: release/SKILL.md",
-        "Pat Person: As found: release/SKILL.md",
+        "Pat Person: Current state: release/SKILL.md",
+        "Pat Person: Current state: release/SKILL.md",
     ]
 
 

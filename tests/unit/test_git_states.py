@@ -475,7 +475,9 @@ def test_a_skill_of_another_owner_is_refused(person: Person) -> None:
     with pytest.raises(RepoRefusedError, match="belongs to another user") as refused:
         Desk(person).propose("p1", DRY)
     # Git trusts no less than the whole repository.
-    assert refused.value.remedy == f"If you trust it: git config --global --add safe.directory {person.root}"
+    assert (
+        refused.value.remedy == f"If you trust the repository: git config --global --add safe.directory {person.root}"
+    )
 
 
 def test_a_removed_git_folder_never_means_the_repository_above(person: Person) -> None:

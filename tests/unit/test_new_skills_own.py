@@ -116,7 +116,7 @@ def test_a_repository_without_a_commit_is_refused_by_name(person: Person, desk: 
     person.git("init", "--quiet", str(fresh.root))
     with pytest.raises(NotTrackedError, match=r"^Cannot use this repository: .* has no commits yet") as refused:
         made_new(desk, path=fresh.root / NEW)
-    assert refused.value.remedy == f"Make the first one: git -C {fresh.root} commit --allow-empty -m Start"
+    assert refused.value.remedy == f"Make the first commit: git -C {fresh.root} commit --allow-empty -m Start"
     assert not (person.root.parent / "data").exists()
 
 

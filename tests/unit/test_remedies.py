@@ -220,7 +220,7 @@ def test_what_a_proposal_brought_in_and_was_never_needed_is_taken_out(bench: Ben
         bench.say(f"later-{number}", "Make the sidebar blue!", "CLAUDE.md", days=-10)
     assert bench.mend(20) == []  # it had its proposal of the month
     (two,) = bench.mend(31)
-    assert (two.reason, two.evidence) == ("It has not applied in any session since it was added.", ())
+    assert (two.reason, two.evidence) == ("The rule has not applied in any session since it was added.", ())
     assert bench.staged("CLAUDE.md") == "# Probe\n\n- Keep functions short.\n"
 
 

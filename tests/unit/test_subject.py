@@ -71,7 +71,7 @@ def test_what_is_proposed_says_what_it_is_about() -> None:
     assert [one.update.change for one in found.proposed] == ["Always put the upgrade hint first."]
     found = _found("No, always put it first.", "No, always put it first.", "Always put it first.")
     assert not found.proposed
-    assert [why for _, why in found.learned] == ["the message does not say what it is about"]
+    assert [why for _, why in found.learned] == ["the message does not say what the instruction is about"]
 
 
 def test_of_a_bare_assent_the_agents_words_say_it_and_a_person_must_look() -> None:

@@ -73,7 +73,7 @@ def test_folders_beyond_the_kernels_limit(
         assert not watching.reliable
     finally:
         watching.stop()
-    assert text == "watching  6 folders beyond the kernel's watch limit, polled every 30 s\n"
+    assert text == "watching  kernel's watch limit reached: 6 folders polled every 30 s\n"
 
 
 @LINUX

@@ -51,7 +51,7 @@ _LENGTH = "the request was too long for the model"
 _PASSING = {
     "APIConnectionError": "no connection",
     "RateLimitError": "too many requests",
-    "ServiceUnavailableError": "it is overloaded",
+    "ServiceUnavailableError": "the provider is overloaded",
     "Timeout": "no answer in time",
 }
 _PERMANENT: dict[str | int, str] = {

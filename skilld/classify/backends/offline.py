@@ -50,10 +50,10 @@ _REASONS = {
     Cue.STOP: "You asked the agent to stop doing this.",
     Cue.PREFERENCE: "You stated this as a preference.",
     Cue.CONVENTION: "You said that this is how things are done here.",
-    Cue.CONDUCT: "It is about how the agent should behave.",
+    Cue.CONDUCT: "You said how the agent should behave.",
     Cue.PRACTICE: "You stated this as a general practice.",
-    Cue.CORRECTION: "It corrects what the skill says.",
-    Cue.TAKEN_UP: "You rejected what a line of the skill says, or asked for more than it does.",
+    Cue.CORRECTION: "You corrected what the skill says.",
+    Cue.TAKEN_UP: "You rejected a line of the skill, or asked for more than it says.",
     Cue.CONSENT: "You want to be asked before this is done.",
     Cue.REMINDER: "You have said this before.",
 }

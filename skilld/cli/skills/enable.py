@@ -70,5 +70,7 @@ def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     row = inventory.the_skill(store, arguments.name)
     changed = pin(store, row.path, on=on)
     state = "pinned" if on else "not pinned"
-    console.line(f"{console.plain(row.name)} is now {state}." if changed else f"It was already {state}.")
+    console.line(
+        f"{console.plain(row.name)} is now {state}." if changed else f"{console.plain(row.name)} was already {state}."
+    )
     return 0

@@ -54,7 +54,7 @@ def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
     for name, why in found.grown.left_out:
         console.line(console.paint(f"No case from {name}: {console.plain(why)}.", "dim"))
     if not found.cases:
-        console.line("No cases yet. Each correction you accept for this skill becomes one.")
+        console.line("No cases yet. Each correction you accept for this skill becomes a case.")
 
 
 def _about_new(found: CaseCollection, *, dry: bool) -> list[str]:

@@ -130,7 +130,7 @@ class _Verb:
             return None
         proposal = common.the_proposal(self._store, given)
         if proposal.path != str(self._row.path):
-            raise UsageError(_TITLE, f"{proposal.id} is not for {self._row.name}")
+            raise UsageError(_TITLE, f"{proposal.id} does not change {self._row.name}")
         return proposal
 
     def _gather(self, edit: Proposal | None) -> CaseCollection:
@@ -227,7 +227,7 @@ class _Verb:
 
         today = self._store.usage.on(day(time.time()))
         if why := spent_limit(today, self._settings.budget):
-            raise SkilldError(_TITLE, f"today's budget is spent: {why}", "See: skilld cost")
+            raise SkilldError(_TITLE, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
         # It takes seconds to look up: who said yes already need not wait for it, and the day's budget holds anyway.
         usd = None if self._given.yes else evaluated.price(expected, plan, self._terms(spec))
         money = ", price unknown" if usd is None else f", about ${usd:.2f}"
@@ -307,7 +307,7 @@ def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
 
     state = edit.state
     if without is not (state is State.ACCEPTED):
-        why, how = ("is not accepted", "--with") if without else ("is accepted", "--without")
+        why, how = ("has not been accepted", "--with") if without else ("is already accepted", "--without")
         raise UsageError(_TITLE, f"{edit.id} {why}", f"Use {how} {edit.id}.")
     found = versions(edit)
     if found is None:

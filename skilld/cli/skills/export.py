@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path | None = arguments.out
     if len(rows) > 1 and (out is None or not out.is_dir()):
         raise UsageError(
-            "Where should they go?",
+            "Where should the skills go?",
             f"writing {len(rows)} skills requires a folder",
             "Name an existing folder: -o FOLDER",
         )
@@ -189,7 +189,7 @@ def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]
 
     addresses = push_addresses(repo, remote, removed)
     if addresses == [remote] and not is_address(remote) and not (repo.toplevel / remote).exists():
-        remedy = f"See them: git -C {shlex.quote(str(repo.toplevel))} remote -v"
+        remedy = f"List the remotes: git -C {shlex.quote(str(repo.toplevel))} remote -v"
         raise UsageError(_TITLE, f"{remote} is not a URL, a folder or a remote of {repo.toplevel}", remedy)
     return addresses
 

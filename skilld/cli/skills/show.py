@@ -168,7 +168,7 @@ def _history(row: LibraryRow) -> History:
     try:
         return History(row.path, private_repositories())
     except NotTrackedError as error:
-        remedy = "skilld will create one with its first proposal for this skill."
+        remedy = "skilld will start a history with its first proposal for this skill."
         raise SkilldError(f"{row.name} has no history", error.cause, remedy) from error
 
 

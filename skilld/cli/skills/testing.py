@@ -121,7 +121,9 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
     why = spent_limit(store.usage.on(day(time.time())), settings.budget)
     if why and backend.name != OFFLINE:
-        raise SkilldError("Only part of the session was judged", f"the budget is spent: {why}", "See: skilld cost")
+        raise SkilldError(
+            "Only part of the session was judged", f"the budget is spent: {why}", "To see what was spent: skilld cost"
+        )
 
 
 def _session(settings: Settings, wanted: str) -> Session:

@@ -56,7 +56,7 @@ _PHRASES = (
     phrase(
         "sends-data",
         _FLAG,
-        "It sends something to another person or place",
+        "It sends something to another person or system",
         near(_SEND, f"(?:{_FAR})", 140),
         near(f"(?:{_FAR})", _SEND_THERE, 60),
         r"\bexfiltrat\w+",

@@ -99,7 +99,7 @@ def _tag(change: Change, match: re.Match[str]) -> Iterator[Finding]:
         typed = folded(match[0]) in folded(change.evidence)
         yield (refuse if hides or "=" in rest or not typed else flag)("html", "It adds raw HTML", match[0])
     elif (closed or "=" in rest) and not change.prose[: match.start()][-1:].isalnum():
-        yield flag("html", "It adds something that looks like a tag", match[0])
+        yield flag("html", "It adds something that looks like a markup tag", match[0])
 
 
 def _line_text(text: str, at: int) -> int:

@@ -36,9 +36,9 @@ def chosen(model: str) -> tuple[Client, str]:
     if client is None:
         known = ", ".join(PREFIX + name for name in CLIENTS)
         remedy = "To let skilld choose: skilld config set model auto"
-        raise UsageError(f"Unknown back-end {model}", f"skilld supports {known}", remedy)
+        raise UsageError(f"Unknown model {model}", f"skilld supports {known}", remedy)
     if wanted and not _MODEL.fullmatch(wanted):
-        raise UsageError(f"Unknown back-end {model}", "the part after the second colon is not a model name")
+        raise UsageError(f"Unknown model {model}", "the part after the second colon is not a model name")
     return client, wanted or client.model
 
 
