@@ -141,6 +141,8 @@ def test_enter_takes_what_was_offered_first(home: Path) -> None:
     terminal = Terminal(program, OPENAI_API_KEY="dummy", PATH=_client(home, "codex"))
     terminal.read_until(ASKED)
     terminal.type("")
+    terminal.read_until("The agent cannot answer yet: Could not ask Codex: it exited without an answer")
+    terminal.type("")
     shown = terminal.read_until("Following your agents.")
     assert "Back-end     agent: each agent judges its own sessions" in shown
     assert terminal.stop() == 130

@@ -13,8 +13,11 @@ import pytest
 from skilld.cli import common, first_steps, run, service, terminal
 from skilld.cli.parser import build_parser
 from skilld.errors import Exit
+from skilld.health import gather
+from skilld.health.values import Model, Trouble
 from skilld.mining.sessions import Transcript
 from skilld.service.values import ServiceState
+from skilld.settings import Settings
 
 
 class Manager:
@@ -109,6 +112,28 @@ def test_the_end_of_the_input_leaves_too_and_is_a_no_later(
     assert "No choice made. To choose later: skilld setup" in capsys.readouterr().out
     assert _setup(monkeypatch, "", None, None) == Exit.OK
     assert "To do it later: skilld run --once --backfill 7" in capsys.readouterr().out
+    assert manager.asked == []
+
+
+def test_a_judge_that_cannot_answer_is_told_and_the_person_chooses_again(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Path.home() / ".config/skilld/config.toml"
+    asked = []
+
+    def model(given: Settings, *_: object, ask: bool) -> Model:
+        asked.append((given.model, ask))
+        return Model(given.model, "", answer=Trouble("no login", "Log in."))
+
+    monkeypatch.setattr(gather, "model", model)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert _setup(monkeypatch, "a", "", "n", "n") == Exit.OK
+    assert "The model cannot answer yet: no login" in capsys.readouterr().out
+    assert 'model = "openai/gpt-5-mini"' in settings.read_text(), "Enter keeps it: nothing is blocked"
+    assert _setup(monkeypatch, "a", "offline", "n", "n") == Exit.OK
+    assert 'model = "offline"' in settings.read_text()
+    assert asked == [("openai/gpt-5-mini", True)] * 2
     assert manager.asked == []
 
 

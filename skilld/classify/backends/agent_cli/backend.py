@@ -45,6 +45,11 @@ _BY_WORDS = (
     (400, r"(?:unknown|unexpected|unrecognized|invalid) (?:option|argument|flag)"),
 )
 _PERMANENT = range(400, 429)
+_NOT_REACHED = re.compile(
+    r"unable to connect|FailedToOpenSocket|ECONN\w+|ENOTFOUND|EAI_AGAIN|fetch failed|connection (?:error|refused)"
+    r"|failed to connect|error sending request|getaddrinfo|(?:self.signed|verif\w+).{0,30}certificate",
+    re.IGNORECASE,
+)
 _TELLS_NOTHING = re.compile(r"\W*\Z|at\s|[\[{]")
 _ESCAPES = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
 _MAX_SHOWN, _SHORT = 160, 8  # characters
@@ -98,6 +103,14 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
         return _error(client, "this version does not support the prompt that skilld sends", remedy)
     if what is None:
         shown = f" and said “{line}”" if (line := last_line(said, asked)) else ""
+        if _NOT_REACHED.search(said):
+            where = client.address(os.environ) or "its provider"
+            return RetryError(
+                _title(client),
+                f"it could not reach {where}{shown}",
+                f"Try {client.program} in a shell. If it works there, start skilld from that shell, or hand what is "
+                "only set there to the service: skilld service install --environment keep",
+            )
         cause = f"it exited without an answer (exit code {code}){shown}; it may work later"
         return RetryError(_title(client), cause)
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
