@@ -352,8 +352,9 @@ def verify(
         one = _verdict(update, said, skill, instructions, meant)
         least = sure + SURER * (update.skill in general)
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
+        doubt = f"skilld is not sure enough of it ({update.confidence:.2f} of {least:.2f} needed)"
         why = (
-            "its confidence is too low, or it is not about this skill"
+            doubt
             if skill
             else _NOWHERE
             if skills

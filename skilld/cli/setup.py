@@ -136,6 +136,8 @@ def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) ->
             console.say("Stopped. " + (f"Done so far: {'; '.join(done)}." if done else "Nothing was changed."))
             console.say(f"Still to decide: {left}. To continue: skilld setup")
             return Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Exit.FAILURE
+    if asks:
+        first_steps.offer_link()
     first_steps.tell_outcome(listed=bool(did))  # the last step lists what it makes
     return 0
 

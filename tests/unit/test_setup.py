@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli import common, first_steps, run, service, terminal
+from skilld.cli import common, first_steps, run, service, terminal, uninstall
 from skilld.cli.parser import build_parser
 from skilld.errors import Exit
 from skilld.health import gather
@@ -171,6 +171,29 @@ def test_a_next_step_names_the_program_by_its_path_where_path_does_not_hold_it(
         common.tell_of_path()
         assert common.program() == name
         assert (f"alias skilld={name}\n" in capsys.readouterr().out) == (name != "skilld")
+
+
+def test_a_link_on_path_is_offered_once_and_uninstall_takes_it_back(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = home / "venv/bin/skilld"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(program.with_name("python")))
+    monkeypatch.setenv("PATH", f"/none:{home}/.local/bin")
+    link = home / ".local/bin/skilld"
+    for answer, made in (("n", False), ("", True)):
+        monkeypatch.setattr(terminal, "ask", lambda _, answer=answer: answer)
+        first_steps.offer_link()
+        assert link.is_symlink() is made
+        common.tell_of_path()
+        told = f"  mkdir -p ~/.local/bin && ln -s {program} ~/.local/bin/\n"
+        assert (told in capsys.readouterr().out) is not made, "a lasting way, and none where there is one"
+    monkeypatch.setattr(terminal, "ask", None)  # it asks no more
+    first_steps.offer_link()
+    (removal,) = uninstall._link()
+    removal.remove()
+    assert not link.is_symlink()
 
 
 def test_instructions_of_folders_further_down_are_not_told_as_loaded_here(

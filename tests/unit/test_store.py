@@ -237,7 +237,7 @@ def test_counts_leave_out_what_was_there_before(store: Store, tmp_path: Path) ->
     _say(store, file_id, "old", counts=False)
     _say(store, file_id, "t1", "t2")
     store.batches.add(BATCH, ["t1"])
-    fates = {"judged": 0, "pending": 1, "waiting": 1, "chatter": 0}
+    fates = {"judged": 0, "taught": 0, "pending": 1, "waiting": 1, "chatter": 0}
     assert store.transcripts.turn_fates() == {"seen": 2, **fates}
     later = "2100-01-01T00:00:00Z"
     assert store.transcripts.turn_fates(later) == {"seen": 1, **fates, "waiting": 0}, "only what is still to be judged"
