@@ -87,7 +87,8 @@ def decided(report: Report) -> str:
     days = report.decided.days
     when = ""
     if days is not None:
-        took = f"{number(days)} days" if days > 1 else "a day" if days > _HOUR else "an hour" if days > _MINUTES else "ten minutes"
+        brief = "a day" if days > _HOUR else "an hour" if days > _MINUTES else "ten minutes"
+        took = f"{number(days)} days" if days > 1 else brief
         when = f"; half of the decisions were made within {took}"
     return f"Of the proposals you decided on, {percent(report.decided.percent)} were accepted and not reverted{when}."
 
