@@ -82,7 +82,7 @@ def set_(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def try_model() -> bool:
+def try_model(*, asks_again: bool = False) -> bool:
     """Send whoever judges a test question, and say how that went; whether it can answer. The setting stays anyway."""
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.choose import AGENT
@@ -101,7 +101,8 @@ def try_model() -> bool:
     if trouble:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
         console.say(f"  {console.plain(trouble.remedy)}")
-        console.say("It stays set, and skilld keeps trying it. To choose another: skilld setup")
+        if not asks_again:
+            console.say("It stays set, and skilld keeps trying it. To choose another: skilld setup")
     elif found.answer is not None:
         console.line(f"The {who} answered a test question{found.answer}.")
     return trouble is None

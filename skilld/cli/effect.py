@@ -268,7 +268,7 @@ def _show(looked: RuleOutcome, *, whole: bool) -> None:
     word = RULES[effect.state.value]
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
     console.say(
-        f"{console.paint(f'{word:9}', _COLOURS[effect.state.value])} {console.plain(place)}  {console.plain(rule.text)}"
+        f"{console.paint(f'{word:17}', _COLOURS[effect.state.value])} {console.plain(place)}  {console.plain(rule.text)}"
     )
     console.say(console.paint(f"          {summary(effect)}", "dim"), 10)
     for one in effect.evidence[0 if whole else -_SHOWN :]:
@@ -290,7 +290,7 @@ def summary(effect: Effect) -> str:
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
-        told = f"no session{since} was about it"
+        told = f"no session has been about it{since}"
     elif after.sessions < MIN_SESSIONS:
         told = (
             f"repeated in {_sessions(after)}{since}; at least {MIN_SESSIONS} are needed to tell whether it is followed"

@@ -237,9 +237,8 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
     by_answer = {letter: one.model for letter, one in zip(string.ascii_lowercase, found, strict=False)}
     by_answer |= {one.model: one.model for one in found}
     tried = ""
-    while (
-        said := terminal.ask(f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): ")
-    ) is not None:
+    question = f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): "
+    while (said := terminal.ask(question)) is not None:
         answer = said.strip().lower()
         if answer in {"n", "no"}:
             if not tried:
@@ -249,8 +248,9 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
             if model == tried:
                 return True
             _remember(file, model)
-            if try_model():
+            if try_model(asks_again=True):
                 return True
+            question = f"Press Enter to keep {console.plain(model)} all the same, or type another letter: "
             tried = first = model
             continue
         console.say(f"{console.plain(said)!r} is not one of the choices.")

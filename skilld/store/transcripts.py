@@ -363,7 +363,7 @@ class Transcripts(Files):
                  WHEN batches.outcome = 'nothing' AND batches.done_at = batches.created_at AND batches.attempts = 0
                    THEN 'chatter'
                  ELSE 'judged' END AS fate, turns.key IN (SELECT turn_key FROM learnings UNION ALL
-                   SELECT json_extract(one.value, '$.turn') FROM proposals, json_each(evidence) AS one) AS taught
+                   SELECT json_extract(one.value, '$[0]') FROM proposals, json_each(evidence) AS one) AS taught
                FROM turns LEFT JOIN batches ON batches.id = turns.batch_id WHERE turns.batch_id IS NOT ? AND
                (batches.state != 'done' OR coalesce(batches.created_at, turns.at, '0') > ?))
                SELECT count(*) AS seen, coalesce(sum(fate = 'judged'), 0) AS judged,
