@@ -267,9 +267,8 @@ def _show(looked: RuleOutcome, *, whole: bool) -> None:
     rule = effect.rule
     word = RULES[effect.state.value]
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
-    console.say(
-        f"{console.paint(f'{word:17}', _COLOURS[effect.state.value])} {console.plain(place)}  {console.plain(rule.text)}"
-    )
+    head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
+    console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
     console.say(console.paint(f"          {summary(effect)}", "dim"), 10)
     for one in effect.evidence[0 if whole else -_SHOWN :]:
         console.say(f"          you: “{console.plain(one.quote)}”")

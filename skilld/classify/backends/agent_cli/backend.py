@@ -46,8 +46,8 @@ _BY_WORDS = (
 )
 _PERMANENT = range(400, 429)
 _NOT_REACHED = re.compile(
-    r"unable to connect|FailedToOpenSocket|ECONN\w+|ENOTFOUND|EAI_AGAIN|fetch failed|connection (?:error|refused)"
-    r"|failed to connect|error sending request|getaddrinfo|(?:self.signed|verif\w+).{0,30}certificate",
+    r"unable to connect|FailedToOpenSocket|ECONN|ENOTFOUND|EAI_AGAIN|fetch failed|connection (?:error|refused)"
+    r"|failed to connect|error sending request|getaddrinfo|self.signed certificate|certificate verif",
     re.IGNORECASE,
 )
 _TELLS_NOTHING = re.compile(r"\W*\Z|at\s|[\[{]")
