@@ -43,6 +43,10 @@ _ENDS = frozenset(
     always only first last instead please
     """.split()  # noqa: SIM905 - a list of so many words is read more easily as text
 )
+# "I don't like comments that explain the obvious, always leave them out": what was just said to be wanted or not.
+_OBJECT = re.compile(
+    r"\b(?:like|love|hate|want|need)\s+((?P<noun>[a-z]+s)(?:\s+(?:that|which)\s+[^,;:()]+)?)\W*\Z", re.IGNORECASE
+)
 _MAX = 3  # words of a thing's name
 _LOOKS_BACK = 2  # sentences
 
@@ -111,6 +115,8 @@ def with_subject(change: str, before: str) -> str | None:
         return change
     plural = leans["it"].lower() == "them"
     said = [sentence for sentence in _SENTENCES.split(before) if sentence.strip()]
+    if plural and (wanted := _OBJECT.search(before)) and _is_plural(wanted["noun"]):
+        return f"{change[: leans.start('it')]}{wanted[1].rstrip()}{change[leans.end('it') :]}"
     for sentence in reversed(said[-_LOOKS_BACK:]):
         things = [thing for thing in _things(sentence) if _is_plural(thing) == plural]
         if things:

@@ -121,17 +121,34 @@ def program() -> str:
 
     from skilld.files import in_shell
 
-    path = Path(sys.executable).with_name("skilld")
+    path = own_program()
     return "skilld" if which("skilld") or not path.is_file() else in_shell(path)
 
 
+def own_program() -> Path:
+    """Return where the program lies that this installation has, if it has one."""
+    return Path(sys.executable).with_name("skilld")
+
+
+def path_link() -> Path:
+    """Return the place for a link to skilld that PATH holds on most systems."""
+    return home() / ".local/bin/skilld"
+
+
 def tell_of_path() -> None:
-    """Where skilld is not on PATH, say how to have the commands work that are told of."""
+    """Where skilld is not on PATH, say how to have the commands work that are told of, now and in every new shell."""
     from skilld import console
 
-    if (path := program()) != "skilld":
-        console.say("skilld is not on your PATH. To use its commands in a shell, run this there first:")
-        console.line(f"  alias skilld={path}")  # never broken: it is copied
+    if (path := program()) == "skilld":
+        return
+    if str(path_link().parent) in os.environ.get("PATH", "").split(os.pathsep):
+        console.say("skilld is not on your PATH. To put it there for good:")
+        console.line(f"  mkdir -p ~/.local/bin && ln -s {path} ~/.local/bin/")  # never broken: it is copied
+        return
+    shells = {"zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish", "bash": "~/.bashrc"}
+    file = shells.get(Path(os.environ.get("SHELL", "")).name, "your shell's startup file")
+    console.say(f"skilld is not on your PATH. Type this to use its commands, and add it to {file} to keep them:")
+    console.line(f"  alias skilld={path}")
 
 
 def write_json(value: object) -> int:

@@ -82,22 +82,30 @@ def set_(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def try_model() -> None:
-    """Send the model a test question, and say how that went. Whatever comes of it, the setting stays."""
+def try_model(*, asks_again: bool = False) -> bool:
+    """Send whoever judges a test question, and say how that went; whether it can answer. The setting stays anyway."""
+    from skilld.classify.backends import OFFLINE
+    from skilld.classify.backends.choose import AGENT
     from skilld.health.gather import model
     from skilld.health.values import Trouble
-    from skilld.settings import OWN_MODELS
 
     settings, places = common.settings(), common.places()
-    if settings.model in OWN_MODELS:
-        return
+    if settings.model == OFFLINE:
+        return True
+    who = "agent" if settings.model == AGENT else "model"
+    if settings.model != "auto":  # which finds nobody, or an Ollama that answers at once
+        console.line(f"Asking the {who} a test question ...")
     store = common.store() if places.database.exists() else None
     found = model(settings, os.environ, store, time.time(), ask=True)
-    if trouble := found.lacks or (found.answer if isinstance(found.answer, Trouble) else None):
-        console.line(f"The model cannot answer yet: {trouble.what}")
-        console.line(f"  {trouble.remedy}")
+    trouble = found.lacks or (found.answer if isinstance(found.answer, Trouble) else None)
+    if trouble:
+        console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
+        console.say(f"  {console.plain(trouble.remedy)}")
+        if not asks_again:
+            console.say("It stays set, and skilld keeps trying it. To choose another: skilld setup")
     elif found.answer is not None:
-        console.line(f"The model answered a test question{found.answer}.")
+        console.line(f"The {who} answered a test question{found.answer}.")
+    return trouble is None
 
 
 def edit(arguments: argparse.Namespace) -> int:

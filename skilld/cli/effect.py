@@ -261,12 +261,14 @@ def _count(count: Count) -> dict[str, Any]:
 
 def _show(looked: RuleOutcome, *, whole: bool) -> None:
     from skilld.cli.context import short
+    from skilld.report.say import RULES
 
     effect = looked.effect
     rule = effect.rule
-    word = effect.state.value
+    word = RULES[effect.state.value]
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
-    console.say(f"{console.paint(f'{word:9}', _COLOURS[word])} {console.plain(place)}  {console.plain(rule.text)}")
+    head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
+    console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
     console.say(console.paint(f"          {summary(effect)}", "dim"), 10)
     for one in effect.evidence[0 if whole else -_SHOWN :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
@@ -287,7 +289,7 @@ def summary(effect: Effect) -> str:
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
-        told = f"has not applied in any session{since}"
+        told = f"no session has been about it{since}"
     elif after.sessions < MIN_SESSIONS:
         told = (
             f"repeated in {_sessions(after)}{since}; at least {MIN_SESSIONS} are needed to tell whether it is followed"
@@ -297,7 +299,7 @@ def summary(effect: Effect) -> str:
         told = (
             f"repeated in {_sessions(after)}{since}; the true rate is between {low:.0%} and {high:.0%} (95% confidence)"
         )
-    return told + (f". Before that, you said it in {_sessions(before)}" if before.sessions else "")
+    return told + (f". Before, you said it in {_sessions(before)}" if before.sessions else "")
 
 
 def _sessions(count: Count) -> str:

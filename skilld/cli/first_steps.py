@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, terminal
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, cause_of
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -34,11 +34,16 @@ def tell_found() -> None:
     """Say which agents were used here lately, how many skills there are, and which instructions are loaded."""
     from skilld.agents import ADAPTERS
     from skilld.cli import inventory
+    from skilld.context.installed import program
 
+    known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in _sessions(_MONTH))
-    agents = [f"{ADAPTERS[name].INFO.title} ({counted(number, 'session file')})" for name, number in used.most_common()]
+    agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
     console.say(console.paint("Found here", "bold"))
-    console.say(f"  agents        {', '.join(agents) or 'none used'} in the last {_MONTH} days")
+    idle = [info.title for name, info in known.items() if name not in used and program(info, os.environ)]
+    rows = [f"{', '.join(agents)} in the last {_MONTH} days"] if agents else []
+    rows += [f"{', '.join(idle)}: installed, not used in the last {_MONTH} days"] if idle else []
+    console.say(f"  agents        {'; '.join(rows) or f'none used in the last {_MONTH} days'}", 16)
     console.say(f"  skills        {len(inventory.all_skills([_folder()])) or 'none'}")
     rows = list(dict.fromkeys(_instructions()))
     for number, row in enumerate(rows[:_MAX_FILES]):
@@ -80,6 +85,22 @@ def _folder() -> Path:
         return common.home()
 
 
+def offer_link() -> None:
+    """Where skilld is not on PATH but ~/.local/bin is, put a link there if the person wants that."""
+    link = common.path_link()
+    on_path = str(link.parent) in os.environ.get("PATH", "").split(os.pathsep)
+    if common.program() == "skilld" or not on_path or os.path.lexists(link):
+        return
+    console.line()
+    if not _wanted("skilld is not on your PATH. Link it into ~/.local/bin, which is?"):
+        return
+    try:
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(common.own_program())
+    except OSError as error:
+        console.say(f"Could not make {console.plain(str(link))}: {cause_of(error)}.")
+
+
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:
     """Have skilld run whenever the person is logged in, if they want that; returns what was done, if anything."""
     from skilld.cli import service
@@ -92,7 +113,10 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     lock = common.places().lock
     console.line()
     if state.state == "unknown":
-        console.say(f"skilld cannot run as a service here ({console.plain(state.says)}); run it yourself.")
+        console.say(
+            f"skilld cannot start at login here, because {state.manager} does not answer (skilld doctor says why). "
+            "That is fine: start it in a terminal, as said below."
+        )
         return ""
     if state.running:
         console.say("skilld already runs whenever you are logged in.")

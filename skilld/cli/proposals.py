@@ -161,7 +161,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.evals.results import told
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.poll import refresh
-    from skilld.proposals.remarks import doubt, on_staging, otherwise, rejected_for, standing
+    from skilld.proposals.remarks import borrowed, doubt, on_staging, otherwise, rejected_for, standing
 
     store = common.stored()
     refresh(store)
@@ -176,7 +176,8 @@ def run_show(arguments: argparse.Namespace) -> int:
     remark = standing(store, proposal, time.time())
     here = ProposalReader().look(proposal) if proposal.state.value == "open" else Here()
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
-    remarks = (*otherwise(store, proposal), *told(store, proposal))
+    around = borrowed(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
+    remarks = (*around, *otherwise(store, proposal), *told(store, proposal))
     present(
         proposal,
         lines,

@@ -136,6 +136,8 @@ def _guide(arguments: argparse.Namespace, found: Sequence[Offer], file: Path) ->
             console.say("Stopped. " + (f"Done so far: {'; '.join(done)}." if done else "Nothing was changed."))
             console.say(f"Still to decide: {left}. To continue: skilld setup")
             return Exit.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Exit.FAILURE
+    if asks:
+        first_steps.offer_link()
     first_steps.tell_outcome(listed=bool(did))  # the last step lists what it makes
     return 0
 
@@ -146,8 +148,6 @@ class _LeftError(Exception):
 
 def _judge(arguments: argparse.Namespace, found: Sequence[Offer], file: Path, *, asks: bool) -> str:
     """Ask who judges unless that is said; returns what was decided."""
-    from skilld.cli.config import try_model
-
     settings = common.settings()
     chosen = "model" in settings.model_fields_set
     if arguments.model is not None or not asks:
@@ -156,7 +156,6 @@ def _judge(arguments: argparse.Namespace, found: Sequence[Offer], file: Path, *,
     _show(found)
     if not _ask(found, file, settings, settings.model if chosen else ""):
         raise _LeftError
-    try_model()
     settings = common.settings()
     return f"{console.plain(settings.model)} judges" if "model" in settings.model_fields_set else ""
 
@@ -185,9 +184,10 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
     from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama
 
     found = []
-    if here := [client.title for client in CLIENTS.values() if find(client.program, environment)]:
-        title = f"each agent judges its own sessions (installed: {', '.join(here)})"
+    if here := [client for client in CLIENTS.values() if find(client.program, environment)]:
+        title = f"each agent judges its own sessions (installed: {', '.join(client.title for client in here)})"
         sends = f"{_WHAT}, to that agent only, through its own login"
+        sends += "".join(f"; {one.title} at {where}" for one in here if (where := one.address(environment)))
         found.append(Offer(AGENT, title, sends, f"your plan or credit with that agent, {A_DAY}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
@@ -195,7 +195,8 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
-            sends, costs = f"{_WHAT}, to {provider}", f"a few cents a day: {A_DAY}"
+            where = CLIENTS["claude"].address(environment) if provider == "anthropic" else ""
+            sends, costs = f"{_WHAT}, to {where or provider}", f"a few cents a day: {A_DAY}"
             found.append(Offer(model, f"a small {provider} model, with your {variable}", sends, costs))
     title = f"no model; {_ONLY}"
     return [*found, Offer(OFFLINE, title, "nothing", "nothing")]
@@ -226,23 +227,37 @@ def unavailable(found: Sequence[Offer]) -> str:
 
 
 def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "") -> bool:
-    """Take a letter, or a name; Enter takes what was chosen before, or the first. Whether there was an answer."""
+    """Take a letter, or a name; Enter takes what was chosen before, or the first. Whether there was an answer.
+
+    Whoever is chosen is tried, and where that fails the person is asked again: Enter keeps it all the same.
+    """
+    from skilld.cli.config import try_model
+
     first = kept or found[0].model
     by_answer = {letter: one.model for letter, one in zip(string.ascii_lowercase, found, strict=False)}
-    by_answer |= {one.model: one.model for one in found} | {"": first}
-    while (
-        said := terminal.ask(f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): ")
-    ) is not None:
-        if said.strip().lower() in {"n", "no"}:
-            console.say(f"{_until_then(settings)} To choose: skilld setup")
+    by_answer |= {one.model: one.model for one in found}
+    tried = ""
+    question = f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): "
+    while (said := terminal.ask(question)) is not None:
+        answer = said.strip().lower()
+        if answer in {"n", "no"}:
+            if not tried:
+                console.say(f"{_until_then(settings)} To choose: skilld setup")
             return True
-        if model := by_answer.get(said.strip().lower()):
+        if model := by_answer.get(answer) if answer else first:
+            if model == tried:
+                return True
             _remember(file, model)
-            return True
+            if try_model(asks_again=True):
+                return True
+            question = f"Press Enter to keep {console.plain(model)} all the same, or type another letter: "
+            tried = first = model
+            continue
         console.say(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
-    console.say("No choice made. To choose later: skilld setup")
-    return False
+    if not tried:
+        console.say("No choice made. To choose later: skilld setup")
+    return bool(tried)
 
 
 def _until_then(settings: Settings) -> str:

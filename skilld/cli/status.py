@@ -193,8 +193,7 @@ def _print(shown: dict[str, Any]) -> None:
     for found in shown["backend"]["found"]:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)
-    if waiting := shown["turns"]["waiting"]:
-        console.say(f"turns     {waiting} waiting for the session to continue or end")
+    _print_turns(shown["turns"], shown["backend"]["name"])
     batches = shown["batches"]
     console.say(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} failed")
     for parked in shown["parked"]:
@@ -220,14 +219,30 @@ def _print(shown: dict[str, Any]) -> None:
         console.say(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
 
 
+def _print_turns(turns: dict[str, int], judge: str) -> None:
+    """Print what came of what was said: who expected a proposal sees whether it was judged at all."""
+    from skilld.classify.backends import OFFLINE
+
+    missed = turns["judged"] - turns["taught"]
+    if turns["judged"]:
+        told = f"{turns['judged']} judged: {turns['taught']} with something lasting, {missed} without"
+        console.say(f"turns     {told}")
+    if missed and judge == OFFLINE:
+        hint = 'if one of these should count, say it again with "from now on", or choose a model: skilld setup'
+        console.say(console.paint(f"          {hint}", "dim"), 10)
+    if waiting := turns["waiting"]:
+        console.say(f"turns     {waiting} waiting for the session to continue or end")
+
+
 def _print_proposals(shown: dict[str, Any]) -> None:
     """Print what became of proposals, which branch is not to be merged, and which skill nobody said a word about."""
     from skilld.text import counted
 
     states = shown["proposals"]
+    said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
     console.say(
         f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')}",
+        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}",
         10,
     )
     for item in shown["dropped"]:

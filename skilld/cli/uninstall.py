@@ -44,6 +44,13 @@ def service() -> list[Removal]:
     return [Removal("service", ", ".join(map(str, there)), partial(uninstall, manager))]
 
 
+def _link() -> list[Removal]:
+    """Return the link that `skilld setup` made on PATH, where it leads to this program."""
+    link = common.path_link()
+    ours = link.is_symlink() and link.readlink() == common.own_program()
+    return [Removal("link", str(link), link.unlink)] if ours else []
+
+
 def status_lines() -> tuple[list[Removal], list[str]]:
     """Return our entries in other programs' settings, and what could not be checked, with the reason."""
     from skilld.cli.status_places import removals
@@ -175,10 +182,13 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.git.environment import scrub_environment
 
     scrub_environment()
+    services = service()
+    if not arguments.dry_run and not services:  # one that is installed is stopped
+        _refuse_while_running()
     _name_open_proposals()
     known, troubles = from_store()
     shown, more = status_lines()
-    parts, troubles = [*service(), *known, *shown], troubles + more
+    parts, troubles = [*services, *_link(), *known, *shown], troubles + more
     last = folders(purge=arguments.purge)
     _list(parts + last, [*troubles, *archived(), *([] if arguments.purge else _settings())])
     if arguments.dry_run:
@@ -187,8 +197,6 @@ def run(arguments: argparse.Namespace) -> int:
             console.say("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
-    if all(part.kind != "service" for part in parts):  # one that is installed is stopped with the service
-        _refuse_while_running()
     if not arguments.yes and not terminal.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
         console.say("Nothing was removed.")
         return Exit.FAILURE
@@ -229,7 +237,7 @@ def _list(parts: list[Removal], troubles: list[str]) -> None:
     for part in parts:
         console.say(f"{part.kind:9} {console.plain(part.what)}")
     for trouble in troubles:
-        console.say(console.paint(f"{'left':9} {console.plain(trouble)}", "yellow"))
+        console.say(console.paint(f"{'stays':9} {console.plain(trouble)}", "yellow"))
     if not parts:
         console.say("Nothing to remove.")
 

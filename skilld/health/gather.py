@@ -392,6 +392,7 @@ def counts(store: Store, settings: Settings | None) -> Counts:
         files=sum(facts["files"] for facts in store.transcripts.summary().values()),
         turns=turns["seen"],
         judged=turns["judged"],
+        taught=turns["taught"],
         pending=turns["pending"],
         waiting=turns["waiting"],
         chatter=turns["chatter"],

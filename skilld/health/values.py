@@ -162,6 +162,7 @@ class Counts:
     files: int = 0
     turns: int = 0
     judged: int = 0
+    taught: int = 0  # of the judged
     pending: int = 0
     waiting: int = 0
     chatter: int = 0

@@ -96,10 +96,12 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     numbers = set(range(len(proposal.operations)))
     if numbers <= set(chosen):
         return decide(store, proposal, decision)
-    before, _ = _versions(proposal)
+    before, after = _versions(proposal)
     taken = _part(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
     rest = replace(_part(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
+    if decision.after is State.ACCEPTED:  # it goes where it was shown: beside what is in the file by now
+        rest = _as_edited(rest, only(before, proposal.operations, chosen), after.decode("utf-8-sig", "replace"))
     told = _decide_instead(store, proposal, taken, decision)
     try:
         rebuild_branch(store, put(store, rest).repo)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
+from skilld.files import in_shell
 from skilld.git.line_diff import gone
 from skilld.git.managed_repos import open_any
 from skilld.git.run import one_command
@@ -166,6 +167,8 @@ def _outcome(proposal: Proposal, after: State, landed: DecisionCommit | None) ->
 def _elsewhere(proposal: Proposal) -> str:
     """Return where a decision was carried out, if not in the repository that the person is in."""
     top = Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
+    if Path(proposal.repo).parent == private_repositories():
+        return f" of the repository that skilld keeps for {top} (see it: skilld git --root {in_shell(top)} log)"
     try:
         return "" if Path.cwd().is_relative_to(top) else f" in {top}"
     except FileNotFoundError:

@@ -80,13 +80,13 @@ _MAX_BYTES = 1 << 20
 
 def conflicts(proposal: Proposal) -> list[ContradictingLine]:
     """Return the conflicts of a proposal whose lines still stand in their files."""
-    texts = {path: _text(Path(path)) for path in {one.path for one in proposal.conflicts}}
+    texts = {path: fold(_text(Path(path))) for path in {one.path for one in proposal.conflicts}}
     return [one for one in proposal.conflicts if "[REDACTED" in one.text or one.text in texts[one.path]]
 
 
 def _text(path: Path) -> str:
     try:
-        return fold(read_plain(path, _MAX_BYTES)[0].decode("utf-8", "replace"))
+        return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""
 
@@ -119,6 +119,27 @@ def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
             pairs = ((one, its) for one in mine for its in sentences_of(other.summary))
             if any(contradicts_plainly(*pair) or forbids(*pair) or forbids(*pair[::-1]) for pair in pairs):
                 yield other
+
+
+def borrowed(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> list[str]:
+    """Return which of the unchanged lines around a change are not in the file yet, and whose they are.
+
+    An open proposal stands on those before it: what they add is around it as if the person had it.
+    """
+    if proposal.state is not State.OPEN or not proposal.commit:
+        return []
+    around = {line.strip() for line in unchanged} - {""}
+    around -= {line.strip() for line in _text(Path(proposal.path)).splitlines()}
+    told = []
+    for other in store.proposals.in_states([State.OPEN], proposal.repo) if around else ():
+        added = [line.strip() for operation in other.operations for line in operation.text.splitlines()]
+        if (
+            other.id != proposal.id
+            and other.path == proposal.path
+            and (lines := [one for one in added if one in around])
+        ):
+            told.append(f"not in your file yet, but in the open proposal {other.id}: \u201c{lines[0]}\u201d")
+    return told
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:

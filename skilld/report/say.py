@@ -23,7 +23,7 @@ STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "
 RULES = {"repeated": "repeated", "holds": "followed", "unknown": "too early to tell", "unused": "never needed"}
 NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
 _MAX_LENGTH = 60  # characters of a path
-_HOUR = 0.042  # days
+_HOUR, _MINUTES = 0.042, 0.007  # days
 
 
 def number(given: float) -> str:
@@ -74,8 +74,8 @@ def taught(report: Report) -> str:
     """Return how much was taught."""
     sessions = counted(report.sessions, "session")
     if not report.taught.total:
-        return nothing(report, f"you gave no lasting instructions in {sessions}.")
-    return f"You gave {counted(report.taught.total, 'lasting instruction')} in {sessions}."
+        return nothing(report, f"skilld found no lasting instructions in {sessions}.")
+    return f"skilld found {counted(report.taught.total, 'lasting instruction')} in {sessions}."
 
 
 def decided(report: Report) -> str:
@@ -87,7 +87,8 @@ def decided(report: Report) -> str:
     days = report.decided.days
     when = ""
     if days is not None:
-        took = f"{number(days)} days" if days > 1 else "a day" if days > _HOUR else "an hour"
+        brief = "a day" if days > _HOUR else "an hour" if days > _MINUTES else "ten minutes"
+        took = f"{number(days)} days" if days > 1 else brief
         when = f"; half of the decisions were made within {took}"
     return f"Of the proposals you decided on, {percent(report.decided.percent)} were accepted and not reverted{when}."
 

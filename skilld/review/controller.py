@@ -27,7 +27,7 @@ from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, parts, versions
 from skilld.proposals.poll import look, record
-from skilld.proposals.remarks import doubts, otherwise, standing
+from skilld.proposals.remarks import borrowed, doubts, otherwise, standing
 from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
@@ -247,9 +247,12 @@ class ReviewSession:
     def look(self, proposal: Proposal) -> ProposalView:
         """Return what there is to see of a proposal. Reads git and the transcripts."""
         found = versions(proposal)
+        shown = tuple(rows(*found)) if found is not None else ()
         said, gone = self._said(proposal)
         with self._store() as store:
-            wheres = (standing(store, proposal, time.time()), *otherwise(store, proposal), *told(store, proposal))
+            around = borrowed(store, proposal, [one.text for one in shown if one.kind == " "])
+            wheres = (standing(store, proposal, time.time()), *around, *otherwise(store, proposal))
+            wheres += (*told(store, proposal),)
         unfit = ProposalReader().look(proposal).unfit if proposal.state is State.OPEN else ""
         remarks = tuple(remark for remark in (proposal.note, *wheres, unfit, *proposal.flags, gone) if remark)
         if found is None:
@@ -258,7 +261,7 @@ class ReviewSession:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
             pieces = ()  # the person amended its commit: it is one piece
-        return ProposalView(tuple(rows(*found)), pieces, said, remarks, found[1].decode("utf-8", "replace"))
+        return ProposalView(shown, pieces, said, remarks, found[1].decode("utf-8", "replace"))
 
     def _said(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
         """Return each quote in its context, as far as it can be read again, and why not all of them could."""

@@ -313,8 +313,9 @@ class KeysApp(App[R]):
     """An app that shows what each key does: a narrow screen has no room for all of them in its key line."""
 
     def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """Show a text from outside for some seconds, made harmless."""
-        self.notify(safe_text(text), severity=severity, markup=False)
+        """Show a text from outside, made harmless; what only confirms is soon out of the way of what it covers."""
+        seconds = 3 if severity == "information" else None
+        self.notify(safe_text(text), severity=severity, timeout=seconds, markup=False)
 
     def action_keys(self) -> None:
         named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}

@@ -353,7 +353,8 @@ class Transcripts(Files):
     def turn_fates(self, since: str = "") -> dict[str, int]:
         """Return how many turns count, and what came of them: each is in one of the other numbers.
 
-        With `since`, an RFC 3339 time, only those that came after it or are still to be judged.
+        `taught` are those of the judged ones that something lasting was found in, wherever it went. With `since`, an
+        RFC 3339 time, only those that came after it or are still to be judged.
         """
         row = self._db.execute(
             """WITH fates AS (SELECT CASE
@@ -361,10 +362,12 @@ class Transcripts(Files):
                  WHEN batches.state != 'done' THEN 'pending'
                  WHEN batches.outcome = 'nothing' AND batches.done_at = batches.created_at AND batches.attempts = 0
                    THEN 'chatter'
-                 ELSE 'judged' END AS fate
+                 ELSE 'judged' END AS fate, turns.key IN (SELECT turn_key FROM learnings UNION ALL
+                   SELECT json_extract(one.value, '$[0]') FROM proposals, json_each(evidence) AS one) AS taught
                FROM turns LEFT JOIN batches ON batches.id = turns.batch_id WHERE turns.batch_id IS NOT ? AND
                (batches.state != 'done' OR coalesce(batches.created_at, turns.at, '0') > ?))
                SELECT count(*) AS seen, coalesce(sum(fate = 'judged'), 0) AS judged,
+               coalesce(sum(fate = 'judged' AND taught), 0) AS taught,
                coalesce(sum(fate = 'pending'), 0) AS pending, coalesce(sum(fate = 'waiting'), 0) AS waiting,
                coalesce(sum(fate = 'chatter'), 0) AS chatter FROM fates""",
             (BEFORE, since),

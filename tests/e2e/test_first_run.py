@@ -72,6 +72,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     assert terminal.stop() == 130
     assert "Not found    22 agents, followed once you use them (list: skilld doctor)" in shown
     assert "Back-end     offline" in shown
+    assert "Files        instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "skilld run --once --backfill 7" in shown
     assert ASKED not in shown, "there is nothing to choose from"
@@ -140,6 +141,8 @@ def test_enter_takes_what_was_offered_first(home: Path) -> None:
     program = _fresh(home)
     terminal = Terminal(program, OPENAI_API_KEY="dummy", PATH=_client(home, "codex"))
     terminal.read_until(ASKED)
+    terminal.type("")
+    terminal.read_until("The agent cannot answer yet: Could not ask Codex: it exited without an answer")
     terminal.type("")
     shown = terminal.read_until("Following your agents.")
     assert "Back-end     agent: each agent judges its own sessions" in shown
@@ -228,7 +231,7 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     program.environment["PATH"] += f":{Path(sys.executable).parent}"
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
-    assert "skilld cannot run as a service here (systemd failed: " in told.stdout
+    assert "skilld cannot start at login here, because systemd does not answer" in told.stdout
     assert "\nNext, start skilld: skilld run\nIt judges a session after every 5 messages" in told.stdout
     assert "[--service yes|no] [--look-back DAYS]" in program.run("setup").stderr
 

@@ -70,7 +70,8 @@ def test_a_users_own_skill_is_proposed_accepted_and_reverted(person: Person, hom
     assert f"+{LINES[TICKETS]}" in shown
     assert f"skilld git --root {home}/.claude/skills cherry-pick {proposal['commit'][:10]}" in shown
     assert "git merge skilld/staging" not in person.program.run("proposals").stdout
-    assert person.program.run("accept", proposal["id"]).returncode == 0
+    accepted = person.program.run("accept", proposal["id"]).stdout
+    assert f"of the repository that skilld keeps for {home}/.claude/skills (see it: skilld git" in accepted
     assert LINES[TICKETS] in person.skill.read_text()
     number = person.skill.read_text().splitlines().index(LINES[TICKETS]) + 1
     (why,) = person.program.json("why", f"{person.skill}:{number}")["proposals"]

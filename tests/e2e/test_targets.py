@@ -91,6 +91,7 @@ def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tm
     assert PNPM in why.stdout, why.stdout + why.stderr
 
     assert said(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
+    assert ", 1 said again (skilld proposals --state said); " in " ".join(program.run("status").stdout.split())
     note = program.json("proposals", "--state", "said")[0]
     assert (note["note"], note["commit"]) == ("CLAUDE.md:9 already says this", "")
     (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]

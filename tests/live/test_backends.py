@@ -71,7 +71,7 @@ def stub() -> Iterator[Judge]:
 
 
 def point_claude_code(bench: Bench) -> None:
-    """Name the stand-in in Claude Code's own settings: variables with endpoints do not reach a back-end."""
+    """Name the stand-in in Claude Code's own settings."""
     settings = {"env": {"ANTHROPIC_BASE_URL": bench.stub.origin}}
     (bench.agent.home / ".claude").mkdir()
     (bench.agent.home / ".claude" / "settings.json").write_text(json.dumps(settings))

@@ -230,8 +230,8 @@ def test_a_folder_that_others_may_enter_is_not_taken(
 def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.obeys("claude")
     kept = {"ANTHROPIC_API_KEY": "k", "CLAUDE_CONFIG_DIR": str(home / "c"), "HTTPS_PROXY": "http://p", "LC_ALL": "C"}
+    kept |= {"ANTHROPIC_BASE_URL": "http://gateway", "ANTHROPIC_CUSTOM_HEADERS": "x: y", "CLAUDE_CODE_USE_FOUNDRY": "1"}
     dropped = [
-        "ANTHROPIC_BASE_URL",
         "CLAUDECODE",
         "CODEX_HOME",
         "GIT_DIR",
@@ -248,6 +248,16 @@ def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: p
     assert environment["SKILLD_CHILD"] == "1"
     assert environment["CLAUDE_CODE_SKIP_PROMPT_HISTORY"] == "1"
     assert not set(dropped) & environment.keys()
+
+
+def test_an_address_that_is_not_reached_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "API Error: Unable to connect to API (FailedToOpenSocket)"
+    fake.install("claude", f"print(json.dumps({{'is_error': True, 'result': {said!r}}})); sys.exit(1)")
+    assert refusal("cli:claude").cause == f"it could not reach its provider and said “{said}”"
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gate.example:8080/v1")
+    error = refusal("cli:claude")
+    assert "it could not reach gate.example:8080 (ANTHROPIC_BASE_URL)" in error.cause
+    assert error.remedy.startswith("Try claude in a shell.")
 
 
 def test_a_client_that_hangs_is_ended(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

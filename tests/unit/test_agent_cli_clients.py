@@ -261,6 +261,5 @@ def test_what_is_installed_is_named_with_how_to_use_it(tmp_path: Path) -> None:
 
 def test_variables_by_which_clients_find_their_login() -> None:
     assert all(map(needed, ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "STUB_API_KEY", "PI_CODING_AGENT_DIR", "AWS_PROFILE"]))
-    assert not any(
-        map(needed, ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "CLAUDECODE", "PATH"])
-    )
+    assert all(map(needed, ["ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"]))
+    assert not any(map(needed, ["OPENAI_BASE_URL", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "PATH"]))

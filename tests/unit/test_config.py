@@ -323,9 +323,13 @@ def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(
     assert _set("model", "openai/gpt-5-mini") == 0
     assert "The model answered a test question (12 tokens)." in capsys.readouterr().out
     assert _set("model", "gpt-5") == 0
-    assert "The model cannot answer yet: the provider rejected the key" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "The model cannot answer yet: the provider rejected the key" in said
+    assert "It stays set, and skilld keeps trying it. To choose another: skilld setup" in said
     assert main(["config", "set", "model", "openai/gpt-5-mini", "--no-check"]) == 0
-    for name in ("offline", "auto", "agent"):
-        assert _set("model", name) == 0
-    assert asked == [("openai/gpt-5-mini", True), ("gpt-5", True)]
+    assert _set("model", "offline") == 0
+    answers += [Trouble("Claude Code is not logged in", "Run claude.")]
+    assert _set("model", "agent") == 0
+    assert "The agent cannot answer yet: Claude Code is not logged in" in capsys.readouterr().out
+    assert asked == [("openai/gpt-5-mini", True), ("gpt-5", True), ("agent", True)]
     assert 'model = "agent"' in file.read_text()

@@ -180,3 +180,7 @@ def test_what_is_offered_is_what_is_here_agents_first(here: dict[str, str]) -> N
     assert "to that agent only" in found[0].sends
     assert "to mistral" in found[1].sends
     assert (found[2].sends, found[2].costs) == ("nothing", "nothing")
+    gateway = {"ANTHROPIC_BASE_URL": "https://me:hunter2@gate.example:8080/v1", "ANTHROPIC_API_KEY": "k"}
+    for offer in offers(here | gateway)[:2]:
+        assert "gate.example:8080 (ANTHROPIC_BASE_URL)" in offer.sends
+        assert "hunter2" not in offer.sends

@@ -22,7 +22,7 @@ RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a
 
 
 ONCE = "1 of 1 session where it applied"
-NONE = "has not applied in any session since it was added"
+NONE = "no session has been about it since it was added"
 FEW = "since it was added; at least 40 are needed to tell whether it is followed"
 MANY = (
     "repeated in 4 of 40 sessions where it applied since it was added; "
@@ -33,10 +33,10 @@ MANY = (
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ((1, 1), (0, 0), f"{NONE}. Before that, you said it in {ONCE}"),
+        ((1, 1), (0, 0), f"{NONE}. Before, you said it in {ONCE}"),
         ((0, 0), (1, 1), f"repeated in {ONCE} {FEW}"),
         ((0, 0), (3, 0), f"repeated in 0 of 3 sessions where it applied {FEW}"),
-        ((4, 2), (40, 4), f"{MANY}. Before that, you said it in 2 of 4 sessions where it applied"),
+        ((4, 2), (40, 4), f"{MANY}. Before, you said it in 2 of 4 sessions where it applied"),
     ],
 )
 def test_effect_says_in_words_how_often(before: tuple[int, int], after: tuple[int, int], told: str) -> None:

@@ -190,7 +190,7 @@ def test_what_is_nothing_is_left_out() -> None:
         weight=(FileWeight(f"{HOME}/a/CLAUDE.md", 5, 35, 0, (35,)),),
     )
     shown = "\n".join(lines(young, HOME, 200))
-    assert "half of the decisions were made within an hour." in shown
+    assert "half of the decisions were made within ten minutes." in shown
     assert "~/a/CLAUDE.md: 35 tokens\n" in shown
     assert "After a rule was added, you repeated it in 1 of 3 sessions (33%) where it applied. Each" in shown
     assert "in 0 of 0" not in shown
@@ -278,7 +278,7 @@ def test_each_part_without_figures_says_why(tmp_path: Path) -> None:
     store.usage.add("2026-10-01", "m", "s", Usage(1, 10, 10))
     said = " ".join(Read(page(gather(store, NOW), HOME)).shown)
     for why in (
-        "you gave no lasting instructions in 0 sessions.",
+        "skilld found no lasting instructions in 0 sessions.",
         "no accepted edit is still in its file, and no rule had to be repeated.",
         "none of the instruction files or skills loaded in a session still exist.",
         "no edit has been proposed.",

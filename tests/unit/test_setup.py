@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli import common, first_steps, run, service, terminal
+from skilld.cli import common, first_steps, run, service, terminal, uninstall
 from skilld.cli.parser import build_parser
 from skilld.errors import Exit
+from skilld.health import gather
+from skilld.health.values import Model, Trouble
 from skilld.mining.sessions import Transcript
 from skilld.service.values import ServiceState
+from skilld.settings import Settings
 
 
 class Manager:
@@ -112,6 +115,28 @@ def test_the_end_of_the_input_leaves_too_and_is_a_no_later(
     assert manager.asked == []
 
 
+def test_a_judge_that_cannot_answer_is_told_and_the_person_chooses_again(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Path.home() / ".config/skilld/config.toml"
+    asked = []
+
+    def model(given: Settings, *_: object, ask: bool) -> Model:
+        asked.append((given.model, ask))
+        return Model(given.model, "", answer=Trouble("no login", "Log in."))
+
+    monkeypatch.setattr(gather, "model", model)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert _setup(monkeypatch, "a", "", "n", "n") == Exit.OK
+    assert "The model cannot answer yet: no login" in capsys.readouterr().out
+    assert 'model = "openai/gpt-5-mini"' in settings.read_text(), "Enter keeps it: nothing is blocked"
+    assert _setup(monkeypatch, "a", "offline", "n", "n") == Exit.OK
+    assert 'model = "offline"' in settings.read_text()
+    assert asked == [("openai/gpt-5-mini", True)] * 2
+    assert manager.asked == []
+
+
 def test_the_service_makes_room_for_the_look_back_and_starts_again(
     manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +171,29 @@ def test_a_next_step_names_the_program_by_its_path_where_path_does_not_hold_it(
         common.tell_of_path()
         assert common.program() == name
         assert (f"alias skilld={name}\n" in capsys.readouterr().out) == (name != "skilld")
+
+
+def test_a_link_on_path_is_offered_once_and_uninstall_takes_it_back(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = home / "venv/bin/skilld"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(program.with_name("python")))
+    monkeypatch.setenv("PATH", f"/none:{home}/.local/bin")
+    link = home / ".local/bin/skilld"
+    for answer, made in (("n", False), ("", True)):
+        monkeypatch.setattr(terminal, "ask", lambda _, answer=answer: answer)
+        first_steps.offer_link()
+        assert link.is_symlink() is made
+        common.tell_of_path()
+        told = f"  mkdir -p ~/.local/bin && ln -s {program} ~/.local/bin/\n"
+        assert (told in capsys.readouterr().out) is not made, "a lasting way, and none where there is one"
+    monkeypatch.setattr(terminal, "ask", None)  # it asks no more
+    first_steps.offer_link()
+    (removal,) = uninstall._link()
+    removal.remove()
+    assert not link.is_symlink()
 
 
 def test_instructions_of_folders_further_down_are_not_told_as_loaded_here(

@@ -21,7 +21,7 @@ from skilld.store.connection import StoreError
 from skilld.store.learnings import Learning
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.store.transcripts import BEFORE
-from skilld.types import ClosedBy, How, SkillUse, Span, State, Turn, Usage
+from skilld.types import ClosedBy, Evidence, How, SkillUse, Span, State, Turn, Usage
 from support.proposals import COMMITTED, a_proposal
 
 AT = "2026-03-02T09:00:00Z"
@@ -237,11 +237,21 @@ def test_counts_leave_out_what_was_there_before(store: Store, tmp_path: Path) ->
     _say(store, file_id, "old", counts=False)
     _say(store, file_id, "t1", "t2")
     store.batches.add(BATCH, ["t1"])
-    fates = {"judged": 0, "pending": 1, "waiting": 1, "chatter": 0}
+    fates = {"judged": 0, "taught": 0, "pending": 1, "waiting": 1, "chatter": 0}
     assert store.transcripts.turn_fates() == {"seen": 2, **fates}
     later = "2100-01-01T00:00:00Z"
     assert store.transcripts.turn_fates(later) == {"seen": 1, **fates, "waiting": 0}, "only what is still to be judged"
     assert store._db.execute("SELECT batch_id FROM turns WHERE key = 'old'").fetchone()[0] == BEFORE
+
+
+def test_a_judged_turn_that_taught_is_told_from_one_that_did_not(store: Store, tmp_path: Path) -> None:
+    _say(store, _file(store, tmp_path), "t1", "t2", "t3")
+    store.batches.add(BATCH, ["t1", "t2", "t3"])
+    store.batches.next_due(0.0)
+    store.batches.finish(BATCH.id, "proposed", "", AT)
+    store.proposals.add(replace(PROPOSAL, evidence=(Evidence("t1", "always b"), Evidence("t1", "never c"))))
+    fates = store.transcripts.turn_fates()
+    assert (fates["judged"], fates["taught"]) == (3, 1)
 
 
 def test_the_words_of_a_turn_are_nowhere_in_the_database(store: Store, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, pu
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.explain import parts_of, versions
 from skilld.proposals.remainder import reasons
+from skilld.proposals.remarks import borrowed
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import a_proposal
@@ -114,6 +115,33 @@ def test_each_half_has_what_belongs_to_it(
     first = SAID[min(chosen)][0]
     assert f'"{first}"' in person.git("log", "-1", "--format=%B")
     assert rest.evidence[0].quote in person.git("log", "-1", "--format=%B", "skilld/staging")
+
+
+def test_the_rest_lands_where_it_was_shown(person: Person, store: Store, made: Proposal) -> None:
+    accept_parts(store, made, {0}, {})
+    (rest,) = store.proposals.in_states([State.OPEN])
+    decide(store, rest, accepting({}))
+    assert "\n".join(["- Tag the commit.", *LINES[:2]]) in person.skill.read_text()
+
+
+def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, store: Store, made: Proposal) -> None:
+    next_one = put(
+        store,
+        replace(
+            made,
+            id="0a1b2c3d",
+            batch_id="c",
+            commit="",
+            operations=(Operation(Op.INSERT_AFTER, "Keep the changelog short.", "Tell the team."),),
+        ),
+    )
+    around = [LINES[1], "- Tag the commit.", ""]
+    assert borrowed(store, next_one, around) == [
+        f"not in your file yet, but in the open proposal {made.id}: “{LINES[1]}”"
+    ]
+    decide(store, made, accepting({}))
+    assert borrowed(store, next_one, around) == []
+    assert LINES[1] in person.skill.read_text()
 
 
 def test_a_quote_about_both_halves_stays_with_both(store: Store, made: Proposal) -> None:

@@ -71,11 +71,11 @@ def choose(
     """
     if model == AGENT:
         return own(agent, seconds, environment) if agent else Choice(Spec(OFFLINE), _EACH, agent=True)
-    found = _found(environment)
     if model == OFFLINE:
-        return Choice(Spec(OFFLINE), "you chose it", found)
+        return Choice(Spec(OFFLINE), "you chose it")
     if model != "auto":
         return Choice(Spec(model, base_url, api_key, seconds), "you chose it")
+    found = _found(environment)
     if local := local_ollama(seconds, environment):
         return Choice(local, "found a local Ollama", found)
     return Choice(Spec(OFFLINE), UNANSWERED, found)

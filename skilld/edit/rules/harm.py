@@ -154,11 +154,12 @@ _PHRASES = (
     phrase(
         "broad-trigger",
         _FLAG,
-        "It triggers an action on every task of a certain kind",
+        "It triggers an action every time",
         # Not "in each entry" or "in all files": that is how the artefact looks. Of 45 attack lines that this rule
         # shows, 2 need "in each" and none "in all", which made 3 of the 14 flags on 136 things that people said.
-        r"\b(?:after|before|when(?:ever)?|while|during|for)\b[^.\n]{0,40}\b(?:any|every|each|all)\b",
-        r"\bon\b[^.\n]{0,40}\b(?:any|all)\b",
+        # Nor "for every new page": that is what a rule is about; 5 attack lines have "for each", all flagged twice.
+        r"\b(?:after|before|when(?:ever)?|while|during)\b[^.\n]{0,40}\b(?:any|every|each|all)\b(?:\s+\w+)?",
+        r"\b(?:on|for)\b[^.\n]{0,40}\b(?:any|all)\b(?:\s+\w+)?",
     ),
     phrase(
         "money",
@@ -198,6 +199,10 @@ _CHECKS = nouns(
     " encryption signature rate_limit rate_limiting security guard safety assertion type_check scanner antivirus"
     " gitignore input output confirmation two-?factor 2FA MFA paywall captcha"
 )
+
+# Whoever wants no Jest tests wants others.
+_TOOLS = "jest mocha jasmine vitest pytest unittest nose junit testng rspec cypress playwright selenium karma snapshot"
+_TESTS = "".join(rf"(?<!\b{tool} )" for tool in _TOOLS.split()) + nouns("test")
 
 _PROTECTION_PHRASES = (
     phrase(
@@ -259,8 +264,9 @@ _PROTECTION_PHRASES = (
         near(
             r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
             + verbs("write add include create run perform do use require"),
-            nouns(
-                "test check validation verification authentication authorization encryption sandbox audit review"
+            f"{_TESTS}|"
+            + nouns(
+                "check validation verification authentication authorization encryption sandbox audit review"
                 " escaping SQL_injection security"
             ),
             40,

@@ -45,6 +45,11 @@ _BY_WORDS = (
     (400, r"(?:unknown|unexpected|unrecognized|invalid) (?:option|argument|flag)"),
 )
 _PERMANENT = range(400, 429)
+_NOT_REACHED = re.compile(
+    r"unable to connect|FailedToOpenSocket|ECONN|ENOTFOUND|EAI_AGAIN|fetch failed|connection (?:error|refused)"
+    r"|failed to connect|error sending request|getaddrinfo|self.signed certificate|certificate verif",
+    re.IGNORECASE,
+)
 _TELLS_NOTHING = re.compile(r"\W*\Z|at\s|[\[{]")
 _ESCAPES = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
 _MAX_SHOWN, _SHORT = 160, 8  # characters
@@ -97,14 +102,24 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
         remedy = f"Install a newer {client.program}, or choose another: skilld setup"
         return _error(client, "this version does not support the prompt that skilld sends", remedy)
     if what is None:
-        shown = f" and said “{line}”" if (line := last_line(said, asked)) else ""
-        cause = f"it exited without an answer (exit code {code}){shown}; it may work later"
-        return RetryError(_title(client), cause)
+        return _without_status(client, code, said, asked)
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
         return AwayError(
             _title(client), "it has reached its usage limit", after=resets_in(said, time.time()), limit=True
         )
     return RetryError(_title(client), "its provider is having problems")
+
+
+def _without_status(client: Client, code: int, said: str, asked: str) -> RetryError:
+    shown = f" and said “{line}”" if (line := last_line(said, asked)) else ""
+    if not _NOT_REACHED.search(said):
+        return RetryError(_title(client), f"it exited without an answer (exit code {code}){shown}; it may work later")
+    where = client.address(os.environ) or "its provider"
+    remedy = (
+        f"Try {client.program} in a shell. If it works there, start skilld from that shell, or hand what is only set "
+        "there to the service: skilld service install --environment keep"
+    )
+    return RetryError(_title(client), f"it could not reach {where}{shown}", remedy)
 
 
 def last_line(said: str, asked: str) -> str:

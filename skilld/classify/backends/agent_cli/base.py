@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from skilld.classify.backends.agent_cli.own import ROOM_PREFIX
 from skilld.types import Usage
@@ -127,8 +128,8 @@ class Client:
     """The command line of one agent, called `agent` in `skilld.agents`.
 
     `login` is what a person does to log in, `model` what is asked for where they named none. `variables` are patterns
-    of the variables by which the client finds its settings and its login; endpoints are not among them: they come from
-    the client's own settings. Lines of output that begin with `noise` are not kept.
+    of the variables by which the client finds its settings, its login and its provider; `endpoint` is the one that
+    names the provider's address, if there is one. Lines of output that begin with `noise` are not kept.
     """
 
     program: str
@@ -140,6 +141,12 @@ class Client:
     command: Callable[[Question], Command]
     read: Callable[[bytes], Answer]
     noise: bytes = b""
+    endpoint: str = ""
+
+    def address(self, environment: Mapping[str, str]) -> str:
+        """Return the host that the environment sends this client's questions to, and the variable that says so."""
+        parts = urlsplit(environment.get(self.endpoint, ""))  # a password in it is not shown
+        return f"{parts.netloc.rpartition('@')[2]} ({self.endpoint})" if parts.netloc else ""
 
 
 def value(data: bytes) -> Any:  # noqa: ANN401 - JSON is Any

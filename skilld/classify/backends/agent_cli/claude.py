@@ -75,17 +75,20 @@ CLAUDE = Client(
     model="haiku",
     variables=(
         "CLAUDE_CONFIG_DIR",
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
+        # Keys, gateways and their headers, names of models there, Foundry: whatever sends the person's own questions
+        # where they belong. A gateway's token without its address would go to another provider.
+        "ANTHROPIC_*",
         "CLAUDE_CODE_OAUTH_TOKEN",
-        "CLAUDE_CODE_USE_BEDROCK",
-        "CLAUDE_CODE_USE_VERTEX",
-        "ANTHROPIC_VERTEX_PROJECT_ID",
+        "CLAUDE_CODE_USE_*",
+        "CLAUDE_CODE_SKIP_*_AUTH",
+        "CLAUDE_CODE_CLIENT_*",
+        "CLAUDE_CODE_CERT_STORE",
         "CLOUD_ML_REGION",
         "AWS_*",
         "GOOGLE_APPLICATION_CREDENTIALS",
         "GOOGLE_CLOUD_*",
     ),
+    endpoint="ANTHROPIC_BASE_URL",
     command=_command,
     read=_read,
 )

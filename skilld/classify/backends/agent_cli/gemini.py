@@ -84,7 +84,9 @@ GEMINI = Client(
         "GOOGLE_APPLICATION_CREDENTIALS",
         "GOOGLE_CLOUD_*",
         "GOOGLE_GENAI_USE_*",
+        "GOOGLE_*_BASE_URL",
     ),
+    endpoint="GOOGLE_GEMINI_BASE_URL",
     command=_command,
     read=_read,
 )
