@@ -147,7 +147,7 @@ def tell_of_path() -> None:
         return
     shells = {"zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish", "bash": "~/.bashrc"}
     file = shells.get(Path(os.environ.get("SHELL", "")).name, "your shell's startup file")
-    console.say(f"skilld is not on your PATH. Type this to use its commands, and add it to {file} to keep them:")
+    console.say(f"skilld is not on your PATH. Run this in each new shell, or add it to {file}:")
     console.line(f"  alias skilld={path}")
 
 
