@@ -93,7 +93,7 @@ def _show_patterns(store: Store, *, as_json: bool) -> int:
         return common.write_json(found)
     if not found["tasks"]:
         console.line(
-            "No tasks yet. The daemon reads a session once it is idle; "
+            "No tasks yet. The daemon records a task once its session is idle; "
             'to record a task yourself: skilld record "fix the login" --qa-passed'
         )
         return 0

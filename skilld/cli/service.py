@@ -95,8 +95,8 @@ def _consents(missing: Mapping[str, str]) -> bool:
             "The service was not installed",
             f"{names} {are} set only in this shell",
             (
-                "Use --environment keep (saved in a file that only you can read) or --environment leave "
-                "(left out), or: skilld config set ..."
+                f"To save {them} in a file that only you can read: --environment keep. "
+                f"To leave {them} out: --environment leave"
             ),
         )
     console.line(f"{console.plain(names)} {are} set only in this shell; a service would not see {them}.")

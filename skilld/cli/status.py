@@ -24,7 +24,7 @@ _A_WEEK = 7 * 86400.0
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(
-        verbs, "status", run, "show what skilld watches, what needs your decision, and the cost", listing=True
+        verbs, "status", run, "show what skilld watches, what needs deciding, and what it costs", listing=True
     )
     parser.add_argument(
         "--check",
@@ -289,7 +289,7 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
         times = "once" if overflows == 1 else f"{overflows} times"
         console.say(f"watching  lost events {times} and rescanned everything")
     for folder in said.get("silent") or ():
-        console.say(f"watching  no events from {console.plain(folder)}: polled every 30 s")
+        console.say(f"watching  no events from {console.plain(folder)}; it is polled every 30 s")
     if settings := said.get("settings"):
         console.say(console.paint(f"settings  {console.plain(settings)}", "yellow"))
     for path, why in (said.get("unreadable") or {}).items():

@@ -31,14 +31,14 @@ class Ceiling:
 
 _CLAUDE = (
     Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns every time it starts"),
-    Ceiling(200, Unit.LINES, "Claude Code's documentation recommends fewer", holds=False),
+    Ceiling(200, Unit.LINES, "Claude Code's documentation recommends staying below this", holds=False),
 )
 INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
     "claude-code": _CLAUDE,
     "codex": (
         Ceiling(32_768, Unit.BYTES, "Codex cuts off the rest (the limit applies to all project files together)"),
     ),
-    "cursor": (Ceiling(500, Unit.LINES, "Cursor's documentation recommends fewer", holds=False),),
+    "cursor": (Ceiling(500, Unit.LINES, "Cursor's documentation recommends staying below this", holds=False),),
     "copilot-cli": (
         Ceiling(
             4_000,
@@ -49,8 +49,8 @@ INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
     ),
 }
 SKILL = (
-    Ceiling(500, Unit.LINES, "the Agent Skills specification recommends fewer; skilld does not go beyond this limit"),
-    Ceiling(5_000, Unit.TOKENS, "the Agent Skills specification recommends fewer", holds=False),
+    Ceiling(500, Unit.LINES, "the Agent Skills specification recommends staying below this, and skilld does"),
+    Ceiling(5_000, Unit.TOKENS, "the Agent Skills specification recommends staying below this", holds=False),
 )
 
 
@@ -88,5 +88,5 @@ def passed_by(before: str, after: str, limits: Sequence[Ceiling], count: Callabl
     """Return which ceiling a file passes by growing, in words; empty if it stays below all, or shrinks."""
     for one, found in passed(after, [one for one in limits if one.holds], count):
         if found > size(before, one.unit, count):
-            return f"it would have {found:,} {one.unit.value} (limit {one.most:,}): {one.what}"
+            return f"the file would have {found:,} {one.unit.value} (limit {one.most:,}): {one.what}"
     return ""

@@ -267,7 +267,7 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
                 f"seems to have been set back: {what} is dated {counted(minutes, 'minute')} in the future",
                 "Set the system clock.",
             )
-    return Check("clock", Verdict.OK, "agrees with the times of your files")
+    return Check("clock", Verdict.OK, "consistent with the timestamps of your files")
 
 
 def _disk(disks: Sequence[Disk]) -> Check:

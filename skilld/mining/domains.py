@@ -307,7 +307,7 @@ def _place(name: str, project: Path, store: Store, around: Host) -> Path:
         raise SkilldError("The new skill was not proposed", why)
     known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
     if known is not None:
-        cause = f"{known.id} already proposed this skill ({known.state.value})"
+        cause = f"it was already proposed as {known.id} ({known.state.value})"
         raise SkilldError("The new skill was not proposed", cause)
     return path
 

@@ -276,7 +276,7 @@ def _draft(found: RecurringRequest, loaded: TargetDocument, texts: Mapping[str, 
     against = [block.text for text in texts.values() if (block := contradicted_block(found.change, text))]
     flags = (
         "not your words: reviewers asked for it in pull requests",
-        *(f"contradicts: {around.redact(line)[:160]}" for line in against),
+        *(f"contradicts a line you already have: {around.redact(line)[:160]}" for line in against),
         *(one.sentence for one in lint(before, after, "")),  # commands and the like that the person did not type
     )
     ref = loaded.ref

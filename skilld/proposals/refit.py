@@ -12,7 +12,7 @@ from skilld.errors import SkilldError
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
 ANEW = "moved to the end of its section, because the lines around it were edited"
-REMADE = "regenerated after your edit, because the lines it was based on changed"
+REMADE = "regenerated because you edited the lines it was based on"
 
 
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:

@@ -138,7 +138,7 @@ def borrowed(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> list
             and other.path == proposal.path
             and (lines := [one for one in added if one in around])
         ):
-            told.append(f"not in your file yet, but in the open proposal {other.id}: \u201c{lines[0]}\u201d")
+            told.append(f"\u201c{lines[0]}\u201d is not in your file yet: the open proposal {other.id} adds it")
     return told
 
 

@@ -131,7 +131,7 @@ def stage(
     proposal = anew
     edits = {other.id: Edit(other) for other in open_here}
     if why := _too_large(proposal, tracked, open_here, staged.most_tokens):
-        waits = WaitsForPerson(f"on hold: {why}; to find what can be removed: skilld trim")
+        waits = WaitsForPerson(f"on hold: {why}. To find what can be removed: skilld trim")
         return _take(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
         mine = Edit(proposal)

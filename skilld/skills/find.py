@@ -34,6 +34,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".system"), ("bundled-skills",))
 
 # Folders of a repository in which other people's things are installed.
+_KEYS = frozenset(("enabled", "ignore", "never", "targets"))  # of a project's settings
 _OTHERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
 
 # No project stands in these; links there lead to wherever some process is (/proc/self/cwd).
@@ -315,8 +316,8 @@ def _read(folder: Path) -> ProjectConfig:
 
 
 def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
-    if set(values) - {"enabled", "never", "ignore", "targets"}:
-        raise ValueError("only the keys enabled, never, ignore and targets are allowed")
+    if unknown_keys := set(values) - _KEYS:
+        raise ValueError(f"unknown key {min(unknown_keys)!r}; allowed: {', '.join(sorted(_KEYS))}")
     enabled = values.get("enabled", True)
     if enabled not in (True, False):
         raise ValueError("enabled must be true or false")

@@ -220,7 +220,7 @@ def _wrong_rule(record: Record) -> str:
         return "its key does not match its rule"
     said = _SAID.get(record.what, frozenset({"", "open", "accepted"}))
     if record.kind not in _KINDS or record.target not in _TARGETS or record.said not in said:
-        return "its kind is unknown"
+        return "its kind, target or state is unknown"
     return _wrong_place(record.place)
 
 

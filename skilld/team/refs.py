@@ -230,7 +230,7 @@ def _records(
     roots = _entries(git, trees, _MAX_ROOT, found)
     for person, root in roots.items():
         if {name: mode for name, (mode, _) in root.items()} != {_ABOUT: _FILE, _FOLDER: _TREE}:
-            found.refused[person] = "it contains files that are not records"
+            found.refused[person] = "the branch contains files that are not records"
     fine = {person: root for person, root in roots.items() if person not in found.refused}
     about = _read(git, {person: root[_ABOUT][1] for person, root in fine.items()}, "blob", _MAX_ROOT, found)
     folders = _entries(git, {who: root[_FOLDER][1] for who, root in fine.items()}, found.form.most * _ROW, found)
@@ -256,7 +256,9 @@ def _records(
 
 def _is_fine(person: str, fine: bool, found: Found) -> bool:  # noqa: FBT001 - the question itself
     if not fine:
-        found.refused[person] = f"it contains something other than records, or more than {found.form.most} of them"
+        found.refused[person] = (
+            f"the branch contains files that are not records, or more than {found.form.most} records"
+        )
     return fine
 
 
@@ -265,7 +267,10 @@ def _decoded(texts: Mapping[str, bytes], kinds: frozenset[What], *, again: bool)
     for name, data in texts.items():
         if name != name_of(data):
             raise RefusedError("Not accepted", "a record's name does not match its content")
-        records.append(decode(data, kinds, again=again))
+        try:
+            records.append(decode(data, kinds, again=again))
+        except SkilldError as error:
+            raise RefusedError("Not accepted", f"one record is invalid: {error.cause}") from error
     return tuple(records)
 
 

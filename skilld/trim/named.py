@@ -192,9 +192,8 @@ def _anew(
     old = "\n".join(sheet.body[number].text for lines, _ in reversed(edits) for number in lines)
     new = "\n".join(line for _, text in reversed(edits) for line in text)
     lost = [word for word in dict.fromkeys(old.split()) if content_stems(word) - content_stems(new)]
-    what = (
-        cut(f"the words {fold(', '.join(word.strip('.,:;') for word in lost))}", SHOWN) if lost else "filler words only"
-    )
+    quoted = ", ".join(f"\u201c{fold(word.strip('.,:;'))}\u201d" for word in lost)
+    what = cut(f"the {'word' if len(lost) == 1 else 'words'} {quoted}", SHOWN) if lost else "filler words only"
     first, last = edits[-1][0].start, edits[0][0].stop - 1
     saved, name = count(old + "\n") - count(new + "\n"), f"{folded(title)} {sum(one[0] == title for one in runs[:at])}"
     return Cut(sheet.line(first), sheet.line(last), Why.SHORTER, what, saved, tuple(operations), name=name)

@@ -72,11 +72,11 @@ def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(progra
         "fyi, the adapters live in src/adapters.",
     ]
     (again,) = program.json("mine")["gathered"]
-    assert again["why_not"] == f"The new skill was not proposed: {row['id']} already proposed this skill (open)"
+    assert again["why_not"] == f"The new skill was not proposed: it was already proposed as {row['id']} (open)"
     assert project.fingerprint() == before
     assert program.run("reject", row["id"]).returncode == 0
     (rejected,) = program.json("mine")["gathered"]
-    assert rejected["why_not"].endswith("already proposed this skill (rejected)")
+    assert rejected["why_not"].endswith(f"already proposed as {row['id']} (rejected)")
 
 
 def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(

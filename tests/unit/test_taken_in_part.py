@@ -137,7 +137,7 @@ def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, s
     )
     around = [LINES[1], "- Tag the commit.", ""]
     assert borrowed(store, next_one, around) == [
-        f"not in your file yet, but in the open proposal {made.id}: “{LINES[1]}”"
+        f"“{LINES[1]}” is not in your file yet: the open proposal {made.id} adds it"
     ]
     decide(store, made, accepting({}))
     assert borrowed(store, next_one, around) == []

@@ -473,7 +473,7 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     short = [Answer(at, text=f"Keep the {word} answer short.") for at, word in enumerate(where)]
     below_d, below_b = sorted(named(of(text), FileFacts(), short, COUNT), key=lambda one: len(one.operations))
     assert (len(below_b.operations), len(below_d.operations)) == (2, 1)
-    assert below_b.lost == "the words wanted"
+    assert below_b.lost == "the word “wanted”"
     other = [Answer(0, text="Keep answers in mail short.")]
     (again,) = named(of(text), FileFacts(), other, COUNT)
     assert (again.key, again.operations != below_b.operations) == (below_b.key, True)

@@ -129,7 +129,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     newest = rfc3339(found.newest) if found.newest else None
     if arguments.json:
         return common.write_json(asdict(found) | {"newest": newest})
-    facts = [("standing instructions you gave", found.total), ("now in a skill", found.in_skills)]
+    facts = [("lasting instructions you gave", found.total), ("now in a skill", found.in_skills)]
     facts += [("sessions", found.sessions), ("projects", found.projects)]
     console.table([(name, str(number)) for name, number in facts])
     if newest:

@@ -307,7 +307,7 @@ def _played(line: str) -> Iterator[Finding]:
         yield flag("disguised-words", "It adds text in Pig Latin", line)
     for undone in (line[::-1], " ".join(word[::-1] for word in words)):
         if _meaning(undone) >= _ENGLISH and _meaning(undone) > 2 * _meaning(line):
-            yield flag("disguised-words", "It adds text that reads backwards", undone)
+            yield flag("disguised-words", "It adds text written backwards", undone)
     if len(_DIGIT_WORD.findall(line)) >= _ENGLISH:
         undone = line.translate(_DIGITS)
         if _meaning(undone) >= _meaning(line) + _ENGLISH - 1:
