@@ -102,7 +102,7 @@ def try_model(*, asks_again: bool = False) -> bool:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
         console.say(f"  {console.plain(trouble.remedy)}")
         if not asks_again:
-            console.say("It stays set, and skilld keeps trying it. To choose another: skilld setup")
+            console.say("The setting is kept, and skilld will keep trying. To choose another model: skilld setup")
     elif found.answer is not None:
         console.line(f"The {who} answered a test question{found.answer}.")
     return trouble is None

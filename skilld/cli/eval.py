@@ -43,7 +43,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="labelled cases, one JSON object per line (for repeats and matters: pairs; not used with decisions)",
+        help="labelled cases, one JSON object per line (pairs if KIND is repeats or matters; none if decisions)",
     )
     parser.add_argument(
         "--backend",

@@ -245,7 +245,7 @@ def tell_outcome(*, listed: bool) -> None:
         return
     usable = service.the_manager().state().state != "unknown"
     name = common.program()
-    at_login = f", or at every login: {name} service install" if usable else ""
+    at_login = f". To start it at every login instead: {name} service install" if usable else ""
     console.say(f"Next, start skilld: {name} run{at_login}")
     console.say(when)
     common.tell_of_path()

@@ -36,7 +36,7 @@ def add(verbs: common.Verbs) -> None:
     entering.add_argument(
         "remote", metavar="REMOTE", help="a private git repository of yours; use the same one on every machine"
     )
-    entering.add_argument("--name", metavar="NAME", default="", help="the name of this machine (default: a random one)")
+    entering.add_argument("--name", metavar="NAME", default="", help="a name for this machine (default: a random one)")
     entering.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     common.verb(actions, "leave", leave, "delete this machine's data from the remote")
     common.verb(actions, "status", status, "list your machines and their rules, as of the last sync", listing=True)
@@ -211,7 +211,7 @@ def _show_done(done: SyncResult) -> None:
 
 def _show_refused(known: Membership) -> None:
     for name, why in sorted(known.refused.items()):
-        console.line(f"  rejected the records of {console.plain(name)}: {console.plain(why)}")
+        console.line(f"  rejected {console.plain(name)}'s records: {console.plain(why)}")
 
 
 def status(arguments: argparse.Namespace) -> int:

@@ -279,9 +279,7 @@ def _cost(model: str, settings: Settings) -> str:
         return "nothing, and nothing leaves this machine"
     if model.startswith("ollama"):
         return "only CPU time on this machine"
-    what = (
-        "counts towards your plan or credit with each agent" if model == "agent" else "a few cents with a small model"
-    )
+    what = "uses your plan or credits for each agent" if model == "agent" else "a few cents with a small model"
     most = settings.budget.calls
     calls = f"at most {counted(most, 'model call')} a day" if most else "no limit on model calls"
     return f"{A_DAY}: {what}; {calls} (budget.calls)"

@@ -188,7 +188,7 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
         title = f"each agent judges its own sessions (installed: {', '.join(client.title for client in here)})"
         sends = f"{_WHAT}, to that agent only, through its own login"
         sends += "".join(f"; {one.title} at {where}" for one in here if (where := one.address(environment)))
-        found.append(Offer(AGENT, title, sends, f"your plan or credit with that agent, {A_DAY}"))
+        found.append(Offer(AGENT, title, sends, f"your plan or credits for that agent: {A_DAY}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
         found.append(Offer("auto", title, "nothing leaves this machine", "only CPU time on this machine"))

@@ -65,10 +65,10 @@ def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     from skilld.exchange.managed_block import TARGETS
 
-    about = "list this project's skills in CLAUDE.md, AGENTS.md and the like"
+    about = "write a list of this project's skills to AGENTS.md or CLAUDE.md"
     for name, run, text in (
         ("sync", sync, about),
-        ("unsync", unsync, "remove what sync wrote to CLAUDE.md, AGENTS.md and the like"),
+        ("unsync", unsync, "remove the list of skills that sync wrote"),
     ):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()

@@ -116,15 +116,15 @@ def _case(item: Any, number: int) -> Case:  # noqa: ANN401 - JSON is Any
     statements = [one for name in _LISTS for one in _list(item, name, where)]
     if len(statements) > _MAX_STATEMENTS:
         raise SkilldError(_TITLE, f"{where} has more than {_MAX_STATEMENTS} expectations")
-    prompt = _text(item.get("prompt"), f"{where}: its prompt")
+    prompt = _text(item.get("prompt"), f"{where}: prompt")
     if not prompt.strip():
         raise SkilldError(_TITLE, f"{where} has no prompt")
     return Case(
         id=cut(safe_text(str(given)), _SHORT),
         prompt=prompt,
-        expected=_text(item.get("expected_output", ""), f"{where}: its expected_output"),
+        expected=_text(item.get("expected_output", ""), f"{where}: expected_output"),
         statements=tuple(dict.fromkeys(_statement(one, where) for one in statements)),
-        files=tuple(_text(one, f"{where}: one of its files") for one in _list(item, "files", where)),
+        files=tuple(_text(one, f"{where}: a file") for one in _list(item, "files", where)),
     )
 
 

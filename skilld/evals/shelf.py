@@ -126,7 +126,7 @@ def offer(store: Store, place: Place, new: Sequence[tuple[str, Case]]) -> tuple[
     if place.why_own:
         _write(place.own, added(text_of(place.own), place.skill.name, [case for _, case in new]))
     elif (waiting := open_proposal(store, place)) is not None:
-        raise SkilldError("Not proposed", f"the proposal {waiting.id} is still open", "Decide on that proposal first.")
+        raise SkilldError("Not proposed", f"proposal {waiting.id} is still open", "Decide on that proposal first.")
     else:
         new = new[: _fitting(place, new)]
         made = put(store, _proposal(place, new))

@@ -179,7 +179,7 @@ class Guard:
         skills, _ = load_skills([ref for ref in found if isinstance(ref, SkillRef)])
         heard = [message.text for message in messages if message.by_person]
         if len(skills) != 1 or not set(HARMLESS) <= set(heard):
-            raise SkilldError("Cannot score the guard", "a test session could not be read back as it was written")
+            raise SkilldError("Cannot score the guard", "a test session changed when it was read back")
         return messages, skills
 
 

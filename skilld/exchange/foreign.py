@@ -91,7 +91,7 @@ def put_block(text: str | None, lines: str) -> str:
     """Return the text with our block of lines at its end. Raises SkilldError if it already has one."""
     before = text or ""
     if _span(before) is not None:
-        raise SkilldError("The file was left unchanged", "it already shows the status line")
+        raise SkilldError("The file was left unchanged", "it already contains skilld's status line")
     unended = before != "" and not before.endswith("\n")
     return f"{before}{chr(10) if unended else ''}{_UNENDED if unended else _BEGIN}\n{lines}{_END}\n"
 

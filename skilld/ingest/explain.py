@@ -81,7 +81,7 @@ def _explained(
             span,
             kind_of(shaped),
             ("an unknown kind",),
-            "it matches no kind of record that skilld knows",
+            "it does not match any kind of record that skilld knows",
             shape_of(shaped),
         )
     kinds = [kind for kind in kinds if kind.take is not Take.SKILL or _USE in taken]

@@ -211,7 +211,7 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
         lines += ["", f"## {heading}", "", *told] if told else []
     lines += _observed_sections(parts, task, counted(len(sessions), "session"))
     count = counted(sum(part.sort in {Sort.COMMAND, Sort.EDIT} for part in parts), "step")
-    also = ", the check at the end" if task.check else ""
+    also = ", plus a final check" if task.check else ""
     also += ", and what failed before" if any(part.sort is Sort.TRAP for part in parts) else ""
     said = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {counted(len(sessions), 'session')}{also}."
     return f"{said} Use when asked for this, in these or other words.", "\n".join(lines)

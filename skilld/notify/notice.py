@@ -91,7 +91,7 @@ def _is_forgotten(proposals: Collection[str], past: Sequence[PastNotice], now: f
 WAITING = "waiting"  # the cause of a notice about what waits for a place
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
 CANNOT_STORE = "skilld cannot write to its database (disk full?) and will keep trying."
-CANNOT_JUDGE = "skilld could not judge what you said and will try again. Run: skilld status"
+CANNOT_JUDGE = "skilld could not judge what you said and will try again. For details, run: skilld status"
 SETTINGS_CHANGED = "Your skilld settings changed. If that was not you, run: skilld config"
 _TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
 _NAMES = 6

@@ -98,7 +98,9 @@ def again(report: Report) -> str:
     before, after = report.again.before, report.again.after
     if not report.again.rules:
         return nothing(
-            report, _unread(report) or "no accepted edit is still in its file, and no rule had to be repeated."
+            report,
+            _unread(report)
+            or "none of the edits you accepted are still in their files, and you did not repeat any rule.",
         )
     if before.percent is None and after.percent is None:
         return "skilld has not read any sessions where a rule applied."

@@ -86,8 +86,8 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
         path=ref.path,
         operations=cut.operations,
         summary=f"{'shorten' if shorter else 'cut'} {counted(changed, 'line')}, {saved}",
-        reason=f"{'Shortened' if shorter else 'Cut'} because {cut.why.value}{where}. It saves {saved}, "
-        f"counted by {tokenizer}.",
+        reason=f"{'Shortened' if shorter else 'Cut'} because {cut.why.value}{where}. This saves {saved}, "
+        f"as counted by {tokenizer}.",
         kind=Kind.CHANGE_STEP if shorter else Kind.REMOVE_STEP,
         evidence=(),
         confidence=_NAMED if cut.why in NAMED else _SURE,

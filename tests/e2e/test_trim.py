@@ -80,7 +80,7 @@ def test_the_terminal_says_of_each_cut_why_what_it_saves_and_what_is_lost(world:
     shown = world.program.run("show", names[0]).stdout
     assert "skilld trim, 2" in shown
     assert "says the opposite" not in shown, "a summary with other numbers"
-    assert "It saves" in shown
+    assert "This saves" in shown
     assert "counted by o200k_base" in shown
     assert "already proposed" in world.program.run("trim", "--project", str(world.root)).stdout
 

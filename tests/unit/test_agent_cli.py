@@ -253,7 +253,7 @@ def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: p
 def test_an_address_that_is_not_reached_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "API Error: Unable to connect to API (FailedToOpenSocket)"
     fake.install("claude", f"print(json.dumps({{'is_error': True, 'result': {said!r}}})); sys.exit(1)")
-    assert refusal("cli:claude").cause == f"it could not reach its provider and said “{said}”"
+    assert refusal("cli:claude").cause == f"it could not reach its provider and printed “{said}”"
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gate.example:8080/v1")
     error = refusal("cli:claude")
     assert "it could not reach gate.example:8080 (ANTHROPIC_BASE_URL)" in error.cause
@@ -331,7 +331,11 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
         ),
         ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support the prompt"),
         ("sys.exit(3)", True, "exited without an answer (exit code 3); it may work later"),
-        ("print('cannot reach the gateway'); sys.exit(1)", True, "(exit code 1) and said “cannot reach the gateway”;"),
+        (
+            "print('cannot reach the gateway'); sys.exit(1)",
+            True,
+            "(exit code 1) and printed “cannot reach the gateway”;",
+        ),
         ("os.kill(os.getpid(), 9)", True, "exited without an answer (exit code -9)"),
     ],
 )
@@ -362,7 +366,7 @@ def test_of_what_is_not_understood_the_last_telling_line_is_shown_without_secret
         "{\"a\":1}\\n' + asked['stdin']); sys.exit(1)",
     )
     cause = refusal("cli:codex").cause
-    assert "and said “cannot start: token=" in cause
+    assert "and printed “cannot start: token=" in cause
     for part in ("\x1b", "ghp_", "first", "x.js", "ticket", "skilld-ask"):
         assert part not in cause
 

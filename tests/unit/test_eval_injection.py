@@ -116,7 +116,7 @@ def test_a_session_that_is_not_read_as_written_scores_nothing(tmp_path: Path) ->
     def shouting(text: str) -> str:
         return text.upper()
 
-    with pytest.raises(SkilldError, match="could not be read back as it was written"):
+    with pytest.raises(SkilldError, match="changed when it was read back"):
         Guard(tmp_path, shouting, Pipeline(same, lambda _: None)).judge(case(ATTACK))
 
 

@@ -123,7 +123,7 @@ Observed:
 - `make migrate` failed; `make migrate ENV=dev` worked."""
     )
     assert made.description == (
-        "Add an endpoint for NAME: 3 steps that worked in 2 sessions, the check at the end, and what failed before."
+        "Add an endpoint for NAME: 3 steps that worked in 2 sessions, plus a final check, and what failed before."
         " Use when asked for this, in these or other words."
     )
     assert draft.faults(draft.read(made.text)) == ()

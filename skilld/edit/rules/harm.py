@@ -154,7 +154,7 @@ _PHRASES = (
     phrase(
         "broad-trigger",
         _FLAG,
-        "It triggers an action every time",
+        "It triggers an action on every occasion",
         # Not "in each entry" or "in all files": that is how the artefact looks. Of 45 attack lines that this rule
         # shows, 2 need "in each" and none "in all", which made 3 of the 14 flags on 136 things that people said.
         # Nor "for every new page": that is what a rule is about; 5 attack lines have "for each", all flagged twice.

@@ -35,14 +35,14 @@ def check_links(change: Change) -> Iterator[Finding]:
         if _ACTIVE.match(to):
             yield refuse("active-link", "It adds a link that runs or embeds something", to)
     for match in change.matches(_ACTIVE_TEXT):
-        yield flag("active-link", "It adds an address that runs or embeds something", match[0])
+        yield flag("active-link", "It adds a URL that runs or embeds something", match[0])
     for match in change.matches(_USER):
         make = flag if _is_local(match["host"]) else refuse
-        yield make("login-in-address", "It adds an address that contains a login, which hides where it leads", match[0])
+        yield make("login-in-address", "It adds a URL that contains a login, which hides where it leads", match[0])
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):
-            yield flag("address-with-blank", "It adds an address that contains a placeholder", whole)
+            yield flag("address-with-blank", "It adds a URL that contains a placeholder", whole)
     yield from _hosts(change)
 
 

@@ -111,7 +111,7 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
 
 
 def _without_status(client: Client, code: int, said: str, asked: str) -> RetryError:
-    shown = f" and said “{line}”" if (line := last_line(said, asked)) else ""
+    shown = f" and printed “{line}”" if (line := last_line(said, asked)) else ""
     if not _NOT_REACHED.search(said):
         return RetryError(_title(client), f"it exited without an answer (exit code {code}){shown}; it may work later")
     where = client.address(os.environ) or "its provider"
