@@ -57,11 +57,12 @@ def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tu
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
     staged = staging_for(store)
     if not stage(proposal, others, staged, closed, restored=restored):
-        raise SkilldError("Not proposed", "the file or an open proposal already says this")
+        raise SkilldError(_SAID_ALREADY, "the file or an open proposal already says this")
     (made,) = staged.made
     return replace(made, note=made.note or proposal.note), staged
 
 
+_SAID_ALREADY = "Not proposed"
 _TITLE = "The proposal was not changed"
 _SUMMARY = 300
 
@@ -96,17 +97,21 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     numbers = set(range(len(proposal.operations)))
     if numbers <= set(chosen):
         return decide(store, proposal, decision)
-    before, after = _versions(proposal)
+    before, _ = _versions(proposal)
     taken = _part(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
     rest = replace(_part(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
     if decision.after is State.ACCEPTED:  # it goes where it was shown: beside what is in the file by now
-        rest = _as_edited(rest, only(before, proposal.operations, chosen), after.decode("utf-8-sig", "replace"))
+        whole = only(before, proposal.operations, numbers)  # not as committed: other proposals may lie in between there
+        rest = _as_edited(rest, only(before, proposal.operations, chosen), whole.decode("utf-8-sig", "replace"))
     told = _decide_instead(store, proposal, taken, decision)
     try:
         rebuild_branch(store, put(store, rest).repo)
     except SkilldError as error:
-        return DecisionReport(told.lines, (*told.warnings, f"the other parts could not be kept open: {error}"))
+        if error.title == _SAID_ALREADY:
+            return DecisionReport(told.lines, (*told.warnings, f"the other parts were not kept open: {error.cause}"))
+        store.proposals.add(replace(rest, repo=proposal.repo, note=f"on hold: {error.cause}"))
+        return DecisionReport(told.lines, (*told.warnings, f"the other parts are on hold, as {rest.id}: {error.cause}"))
     return DecisionReport((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from skilld.errors import SkilldError
 from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, put, restore
-from skilld.proposals.decide import accepting, decide, rejecting
+from skilld.proposals.decide import Decision, accepting, decide, rejecting
 from skilld.proposals.explain import parts_of, versions
 from skilld.proposals.remainder import reasons
 from skilld.proposals.remarks import borrowed
@@ -122,6 +123,34 @@ def test_the_rest_lands_where_it_was_shown(person: Person, store: Store, made: P
     (rest,) = store.proposals.in_states([State.OPEN])
     decide(store, rest, accepting({}))
     assert "\n".join(["- Tag the commit.", *LINES[:2]]) in person.skill.read_text()
+
+
+@pytest.mark.parametrize("decision", [accepting({}), rejecting("no")], ids=["accept", "reject"])
+@pytest.mark.parametrize("chosen", [{0}, {1}, {0, 2}], ids=str)
+def test_the_rest_stays_open_above_another_open_proposal(
+    person: Person, store: Store, chosen: set[int], decision: Decision, request: pytest.FixtureRequest
+) -> None:
+    below = (Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Tell the team."),)
+    put(store, a_proposal(id="0a1b2c3d", batch_id="c", path=str(person.skill), operations=below, created_at=AT))
+    told = decide_parts(store, request.getfixturevalue("made"), chosen, decision)
+    assert told.warnings == ()
+    assert len(store.proposals.in_states([State.OPEN])) == 2
+    staged = person.show(ref="skilld/staging")
+    assert all(LINES[number] in staged for number in {0, 1, 2} - chosen)
+
+
+def test_parts_for_which_there_is_no_place_wait(
+    person: Person, store: Store, made: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> Proposal:
+        raise SkilldError("The edit was not proposed", "its anchor is not in the file")
+
+    monkeypatch.setattr("skilld.proposals.amend.put", refuse)
+    told = decide_parts(store, made, {0}, accepting({}))
+    (rest,) = store.proposals.in_states([State.OPEN])
+    assert told.warnings == (f"the other parts are on hold, as {rest.id}: its anchor is not in the file",)
+    assert (rest.note, rest.commit) == ("on hold: its anchor is not in the file", "")
+    assert LINES[0] in person.skill.read_text()
 
 
 def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, store: Store, made: Proposal) -> None:
