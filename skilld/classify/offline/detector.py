@@ -269,7 +269,12 @@ def spoken(text: str) -> list[Language]:
         if script.search(text):
             return [by_code[code], by_code["en"]]
     words = {word.lower() for word in _LETTERS.findall(text)}
-    counts = {code: len(words & language.marks) for code, language in by_code.items() if language.marks}
+    letters = frozenset(text.lower())
+    counts = {
+        code: len(words & language.marks) + len(letters & language.letters)
+        for code, language in by_code.items()
+        if language.marks
+    }
     most = max(counts.values(), default=0)
     found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
     return [by_code[code] for code in found]
