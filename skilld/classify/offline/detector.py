@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
-from skilld.classify.offline.grammar import Cue, Language, languages
+from skilld.classify.offline.grammar import KEPT, Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
@@ -193,7 +193,7 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
             said_of = _said_of(rest, language, whole=part is clause)
-            if said_of and not _of_product(rest, turn.languages):
+            if said_of and not any(_of_product(one, turn.languages) for one in (rest, bare)):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
                 return _heard(meant, turn.text, language, said_of, _MODEST)
         before = None if part is clause else part
@@ -215,7 +215,9 @@ def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:
     """Whether a part of a clause tells how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    return Cue.PRACTICE if language.practice.search(rest) else None
+    # English says what lasts in whole clauses; elsewhere a part between commas is one as often.
+    lasts = not whole and language.code != "en" and any(heard.search(rest) for _, sure, heard in language.heard if sure > KEPT)
+    return Cue.PRACTICE if lasts or language.practice.search(rest) else None
 
 
 def _behind_opener(bare: str, language: Language) -> str:
