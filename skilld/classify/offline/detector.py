@@ -192,7 +192,8 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     for part in parts(clause):
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
-            said_of = _said_of(rest, language, whole=part is clause)
+            led = part is clause or ":" in clause.text[: part.start - clause.start]
+            said_of = _said_of(rest, language, whole=part is clause, led=led)
             if said_of and not any(_of_product(one, turn.languages) for one in (rest, bare)):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
                 return _heard(meant, turn.text, language, said_of, _MODEST)
@@ -211,12 +212,13 @@ def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
     return replace(part, text=clause.text[before.start - clause.start : end], start=before.start)
 
 
-def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:
+def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | None:
     """Whether a part of a clause tells how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    # English says what lasts in whole clauses; elsewhere a part between commas is one as often.
-    lasts = not whole and language.code != "en" and any(heard.search(rest) for _, sure, heard in language.heard if sure > KEPT)
+    # English says what lasts in whole clauses; elsewhere a part between commas is one as often, if no colon leads to it.
+    heard = () if led or language.code == "en" else language.heard
+    lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT)
     return Cue.PRACTICE if lasts or language.practice.search(rest) else None
 
 
