@@ -388,7 +388,8 @@ _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
+    r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
+    r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래",
     re.IGNORECASE,
 )
 
