@@ -190,11 +190,12 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
     for part in parts(clause):
+        begin = part.start - clause.start
+        led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
-            led = part is clause or ":" in clause.text[: part.start - clause.start]
             said_of = _said_of(rest, language, whole=part is clause, led=led)
-            if said_of and not any(_of_product(one, turn.languages) for one in (rest, bare)):
+            if said_of and not any(_of_product(one, turn.languages) for one in (rest, up_to_it)):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
                 return _heard(meant, turn.text, language, said_of, _MODEST)
         before = None if part is clause else part
