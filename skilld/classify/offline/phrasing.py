@@ -20,7 +20,7 @@ from skilld.words import denies, stems
 _MAX_LENGTH = 280  # characters
 _MAX = 1000  # characters of what was heard that are looked at
 _MIN_COUNT = 2  # stems: "always do it" is no rule
-_SOME_WORDS = 4  # "always keep a backup"
+_SOME_WORDS = 3  # "always in metric"
 _OF_A_TASK = 5  # words: "use tabs, write docs from now on" is two rules
 _TURNS = 3  # "please make sure you don't": openings behind each other
 
