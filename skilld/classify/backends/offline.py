@@ -27,6 +27,7 @@ from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import (
     described,
+    is_for,
     points_to_rule,
     reacts,
     related,
@@ -61,6 +62,7 @@ _REASONS = {
 
 # What a product can be told in the words of a rule: "never more than three", behind "the form should ask for a number".
 _OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
+_OUTRIGHT = frozenset(Cue) - _OF_PRODUCTS
 _STANDING = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # of what stands before: "do that from now on"
 _TALK_OF_IT = 2  # turns that a talk about the product goes on
 
@@ -90,7 +92,7 @@ class Offline:
                 heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
                 taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
                 heard += _apart(taken_up, heard)
-            if heard and any(builds(earlier) and not listen(earlier) for earlier in _just_before(messages[:i])):
+            if heard and any(map(_speaks_of_product, _just_before(messages[:i]))):
                 heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
@@ -119,6 +121,11 @@ def _just_before(messages: Sequence[Message]) -> list[str]:
     return [message.text for message in messages if message.turn is not None][-_TALK_OF_IT:]
 
 
+def _speaks_of_product(text: str) -> bool:
+    """Whether a turn says what a product must do, and lays down nothing outright."""
+    return builds(text) and not any(one.cue in _OUTRIGHT for one in listen(text))
+
+
 def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
     """Return the skills that words of a turn can be about, the one used last before it first.
 
@@ -135,6 +142,8 @@ def _counts(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], age
     if any(said.quote in one.quote for one in heard):
         return False
     change = phrase(said).text
+    if said.demands and not any(is_for(said.said, skill) for skill in skills):
+        return False
     if said.cue is Cue.PRACTICE and any(_about(said, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:

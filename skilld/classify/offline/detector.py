@@ -45,6 +45,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
@@ -58,6 +59,7 @@ class Match:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
+    `demands`: it says what a thing must do, which may be a product.
     `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
 
@@ -68,6 +70,7 @@ class Match:
     language: Language
     cue: Cue
     strength: float
+    demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
 
 
@@ -193,9 +196,10 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
             said_of = _said_of(rest, language, whole=part is clause)
-            if said_of and not _of_product(rest, turn.languages):
+            if said_of and not _names_product(rest, turn.languages):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
-                return _heard(meant, turn.text, language, said_of, _MODEST)
+                found = _heard(meant, turn.text, language, said_of, _MODEST)
+                return replace(found, demands=_of_product(rest, turn.languages))
         before = None if part is clause else part
     for language in turn.languages:
         rest = _behind_opener(bare, language)
@@ -233,13 +237,19 @@ def _of_product(bare: str, languages: Sequence[Language]) -> bool:
     return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
 
 
+def _names_product(bare: str, languages: Sequence[Language]) -> bool:
+    works = any(language.work.search(bare) for language in languages)
+    return not works and any(language.product.search(bare) for language in languages)
+
+
 def builds(text: str) -> bool:
     """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
     begins, found = fold(text)[:_MAX_LENGTH], spoken(text)
     if any(language.work.search(begins) for language in found):
         return False
-    heads = (begins, begins.partition(": ")[2])  # "new rule of the calendar: a patient can never ..."
-    return any(one.theirs.match(head) or one.requires.match(head) for head in heads for one in found)
+    # "new rule of the calendar: a patient can never ...", "fine. it should also ...": each sentence, and behind a colon
+    heads = [_behind_opener(head.strip(), one) for head in _HEADS.split(begins) for one in found]
+    return any(any(map(one.theirs.match, heads[: 2 * len(found)])) or any(map(one.requires.match, heads)) for one in found)
 
 
 def of_work(text: str) -> bool:

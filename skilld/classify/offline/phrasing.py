@@ -20,7 +20,7 @@ from skilld.words import denies, stems
 _MAX_LENGTH = 280  # characters
 _MAX = 1000  # characters of what was heard that are looked at
 _MIN_COUNT = 2  # stems: "always do it" is no rule
-_SOME_WORDS = 3  # "always in metric"
+_SOME_WORDS = 4  # "always keep a backup"
 _OF_A_TASK = 5  # words: "use tabs, write docs from now on" is two rules
 _TURNS = 3  # "please make sure you don't": openings behind each other
 
@@ -37,6 +37,7 @@ _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
 _REQUEST = compiled(r"^(?:can|could|would|will) (?:you|we) ")
 _GERUND = compiled(r"^(?:stop|quit) ([a-z-]+)ing\b(.*)$")
+_ALWAYS = compiled(r"^always (?:in|as|with|by|on|at|the) ")
 _COMMA = re.compile(r",\s+")
 # What is left of "note that" once its verb is cut as an opener.
 _NOTED = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
@@ -73,7 +74,8 @@ def phrase(heard: Match) -> Phrase:
 
 def _says_enough(text: str) -> bool:
     """Whether `text` has content: two stems, or one that is denied ("no abbreviations") or done something with."""
-    return len(stems(text)) >= _MIN_COUNT - (denies(text) or len(text.split()) >= _SOME_WORDS)
+    told = denies(text) or _ALWAYS.match(text) or len(text.split()) >= _SOME_WORDS
+    return len(stems(text)) >= _MIN_COUNT - bool(told)
 
 
 def _carried(text: str) -> str | None:

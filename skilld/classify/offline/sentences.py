@@ -94,7 +94,6 @@ _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
 )
-_ALWAYS = re.compile(r"\balways\b", re.IGNORECASE)
 _NOT_THAT = re.compile(
     r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
 )
@@ -161,8 +160,8 @@ def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
         return True
     if _TOPIC.match(line, begin, rule.start()):
         return False
-    if _NOT_THAT.match(line, rule.end()) and _ALWAYS.search(line, begin, rule.start()):
-        return False  # "always use pnpm here, never npm"
+    if _NOT_THAT.match(line, rule.end()):
+        return False  # "use pnpm here, never npm"
     return bool(_SOME_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
 
 
