@@ -15,6 +15,7 @@ from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import (
     Match,
     builds,
+    joined,
     leaning_on,
     listen,
     of_work,
@@ -24,7 +25,7 @@ from skilld.classify.offline.detector import (
     still_standing,
 )
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.phrasing import phrase, phrase_joined
 from skilld.classify.offline.placement import (
     described,
     is_for,
@@ -36,6 +37,7 @@ from skilld.classify.offline.placement import (
     target_section,
 )
 from skilld.classify.said_already import says_already
+from skilld.classify.subject import before_quote, with_subject
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
 
@@ -181,6 +183,8 @@ def _update(
     if not said.clear and heard.cue in _STANDING:
         meant = ((one, phrased) for one in leaning_on(heard, message.text) if (phrased := phrase(one)).clear)
         heard, said = next(meant, (heard, said))
+    if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):
+        heard, said = both, phrase_joined(both)
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
     in_use = _in_use(skills, message.turn or 0)
     skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-1:])), answered)
@@ -198,6 +202,10 @@ def _update(
         quote=heard.quote,
         confidence=confidence,
     )
+
+
+def _lacks_subject(heard: Match, change: str, text: str) -> bool:
+    return with_subject(change, before_quote(heard.quote, text)) is None
 
 
 def _kind(heard: Match, change: str, target: SkillDoc | None) -> Kind:

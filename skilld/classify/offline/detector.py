@@ -34,6 +34,7 @@ _HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
 _MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
+_SURE = 30  # characters from which on a doubt behind a comma is of something else
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
@@ -150,6 +151,15 @@ def leaning_on(heard: Match, text: str) -> Iterator[Match]:
         yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
 
 
+def joined(heard: Match, text: str) -> Match | None:
+    """Return `heard` with the clause before it, which says what it is about: "I never read the notes. Leave them out"."""
+    if not heard.before:
+        return None
+    start, _ = heard.before[0]
+    quote = text[start : heard.start + len(heard.quote)]
+    return replace(heard, quote=quote, said=quote, start=start)
+
+
 def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
     """Yield the clause that the next one may lean on and its parts, as far as they hold for more than this once."""
     if clause is None or clause.question:
@@ -229,7 +239,11 @@ def _behind_opener(bare: str, language: Language) -> str:
 
 def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
     """Whether a clause holds for once, is somebody else's, or takes something back, in any language it may be in."""
-    return any(language.vetoes.search(bare) or language.retracts.search(bare) for language in languages)
+    head = bare[: bare.find(", ", _SURE) + 1 or len(bare)]
+    return any(
+        language.vetoes.search(bare) or language.retracts.search(bare) or language.hedges.search(head)
+        for language in languages
+    )
 
 
 def _of_product(bare: str, languages: Sequence[Language]) -> bool:
@@ -389,7 +403,7 @@ _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
+    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
     re.IGNORECASE,
 )
 

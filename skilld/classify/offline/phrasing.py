@@ -72,6 +72,12 @@ def phrase(heard: Match) -> Phrase:
     return Phrase(_finished(text), clear)
 
 
+def phrase_joined(heard: Match) -> Phrase:
+    """Return two clauses as they were said, the second of which points to the first."""
+    text = fold(heard.said).rstrip("?？ ")
+    return Phrase(_finished(text), clear=_says_enough(text) and len(text) <= _MAX_LENGTH)
+
+
 def _says_enough(text: str) -> bool:
     """Whether `text` has content: two stems, or one that is denied ("no abbreviations") or done something with."""
     told = denies(text) or _ALWAYS.match(text) or len(text.split()) >= _SOME_WORDS
