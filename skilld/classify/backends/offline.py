@@ -66,6 +66,7 @@ _REASONS = {
 _OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
 _OUTRIGHT = frozenset(Cue) - _OF_PRODUCTS
 _STANDING = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # of what stands before: "do that from now on"
+_LAST_WORK = 3  # messages of the agent that tell what work is going on
 _TALK_OF_IT = 2  # turns that a talk about the product goes on
 
 
@@ -91,7 +92,8 @@ class Offline:
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             if skills:
-                heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
+                said = (_clearest(one, heard, skills, agent) for one in plain(message.text, agent))
+                heard += [one for one in said if one is not None]
                 taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
                 heard += _apart(taken_up, heard)
             if heard and any(map(_speaks_of_product, _just_before(messages[:i]))):
@@ -107,6 +109,16 @@ class Offline:
         """Return the operation that puts `update.change` in place of the line it contradicts; none if it adds."""
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
+
+
+def _clearest(
+    said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]
+) -> Match | None:
+    """Return what counts of what was said of a kind of things: all of it, or the first part that stands on its own."""
+    if not _counts(said, heard, skills, agent):
+        return None
+    clear = (one for one in (said, *said.narrower) if phrase(one).clear and _counts(one, heard, skills, agent))
+    return next(clear, said)
 
 
 def _apart(found: Sequence[Match], heard: Sequence[Match]) -> list[Match]:
@@ -187,7 +199,7 @@ def _update(
         heard, said = both, phrase_joined(both)
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
     in_use = _in_use(skills, message.turn or 0)
-    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-1:])), answered)
+    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-_LAST_WORK:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill:

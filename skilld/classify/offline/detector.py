@@ -60,6 +60,7 @@ class Match:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
+    `narrower` are parts of it that say something lasting by themselves.
     `demands`: it says what a thing must do, which may be a product.
     `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
@@ -73,6 +74,7 @@ class Match:
     strength: float
     demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
+    narrower: tuple[Match, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +204,18 @@ def _plain(clause: Clause, turn: _Turn) -> Match | None:
 def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
+    found: list[Match] = []
     for part in parts(clause):
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
             said_of = _said_of(rest, language, whole=part is clause)
             if said_of and not _names_product(rest, turn.languages):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
-                found = _heard(meant, turn.text, language, said_of, _MODEST)
-                return replace(found, demands=_of_product(rest, turn.languages))
+                one = _heard(meant, turn.text, language, said_of, _MODEST)
+                found.append(replace(one, demands=_of_product(rest, turn.languages)))
         before = None if part is clause else part
+    if found:
+        return replace(found[0], narrower=tuple(found[1:]))
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
