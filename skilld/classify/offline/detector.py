@@ -34,6 +34,7 @@ _HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
 _MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
+_SURE = 30  # characters from which on a doubt behind a comma is of something else
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
@@ -45,6 +46,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
@@ -58,6 +60,8 @@ class Match:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
+    `narrower` are parts of it that say something lasting by themselves.
+    `demands`: it says what a thing must do, which may be a product.
     `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
 
@@ -68,7 +72,9 @@ class Match:
     language: Language
     cue: Cue
     strength: float
+    demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
+    narrower: tuple[Match, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,15 @@ def leaning_on(heard: Match, text: str) -> Iterator[Match]:
         yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
 
 
+def joined(heard: Match, text: str) -> Match | None:
+    """Return `heard` with the clause before it, which says what it is about: "I never read the notes. Leave them out"."""
+    if not heard.before:
+        return None
+    start, _ = heard.before[0]
+    quote = text[start : heard.start + len(heard.quote)]
+    return replace(heard, quote=quote, said=quote, start=start)
+
+
 def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
     """Yield the clause that the next one may lean on and its parts, as far as they hold for more than this once."""
     if clause is None or clause.question:
@@ -189,16 +204,21 @@ def _plain(clause: Clause, turn: _Turn) -> Match | None:
 def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
+    found: list[Match] = []
     for part in parts(clause):
         begin = part.start - clause.start
         led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
             said_of = _said_of(rest, language, whole=part is clause, led=led)
-            if said_of and not any(_of_product(one, turn.languages) for one in (rest, up_to_it)):
+            built = (rest,) if language.code == "en" else (rest, up_to_it)
+            if said_of and not any(_names_product(one, turn.languages) for one in built):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
-                return _heard(meant, turn.text, language, said_of, _MODEST)
+                one = _heard(meant, turn.text, language, said_of, _MODEST)
+                found.append(replace(one, demands=_of_product(rest, turn.languages)))
         before = None if part is clause else part
+    if found:
+        return replace(found[0], narrower=tuple(found[1:]))
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
@@ -230,7 +250,11 @@ def _behind_opener(bare: str, language: Language) -> str:
 
 def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
     """Whether a clause holds for once, is somebody else's, or takes something back, in any language it may be in."""
-    return any(language.vetoes.search(bare) or language.retracts.search(bare) for language in languages)
+    head = bare[: bare.find(", ", _SURE) + 1 or len(bare)]
+    return any(
+        language.vetoes.search(bare) or language.retracts.search(bare) or language.hedges.search(head)
+        for language in languages
+    )
 
 
 def _of_product(bare: str, languages: Sequence[Language]) -> bool:
@@ -238,13 +262,19 @@ def _of_product(bare: str, languages: Sequence[Language]) -> bool:
     return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
 
 
+def _names_product(bare: str, languages: Sequence[Language]) -> bool:
+    works = any(language.work.search(bare) for language in languages)
+    return not works and any(language.product.search(bare) for language in languages)
+
+
 def builds(text: str) -> bool:
     """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
     begins, found = fold(text)[:_MAX_LENGTH], spoken(text)
     if any(language.work.search(begins) for language in found):
         return False
-    heads = (begins, begins.partition(": ")[2])  # "new rule of the calendar: a patient can never ..."
-    return any(one.theirs.match(head) or one.requires.match(head) for head in heads for one in found)
+    # "new rule of the calendar: a patient can never ...", "fine. it should also ...": each sentence, and behind a colon
+    heads = [_behind_opener(head.strip(), one) for head in _HEADS.split(begins) for one in found]
+    return any(any(map(one.theirs.match, heads[: 2 * len(found)])) or any(map(one.requires.match, heads)) for one in found)
 
 
 def of_work(text: str) -> bool:
@@ -389,7 +419,7 @@ _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
+    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
     r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래",
     re.IGNORECASE,
 )

@@ -88,6 +88,7 @@ _OWN_LIST = re.compile(
     re.IGNORECASE,
 )
 _OPENS = re.compile(r"[`\"“«„「『]|(?<!\w)'")
+_CLOSES = {'"': '"', "“": "”", "„": "“"}  # of a quotation that begins a line and goes over several
 # What closes a quotation by what opens it, and the fewest characters between them.
 _QUOTATIONS = {
     mark: (re.compile(closes), least)
@@ -116,7 +117,10 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     compared = 0
     pasted = logged = False
     fences: list[str] = []
-    for line in _without_tagged(text).split("\n"):
+    lines = _without_tagged(text).split("\n")
+    ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSES.values()}
+    quoted = ""  # what closes a quotation of several lines
+    for number, line in enumerate(lines):
         if not line:
             logged = False
             kept.append(line)
@@ -125,7 +129,12 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         fenced = bool(fences)
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
         logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
-        foreign = pasted or fenced or fence is not None or logged
+        mark = line.lstrip()[:1]
+        opens = not quoted and mark in _CLOSES and _CLOSES[mark] not in line.lstrip()[1:] and ends[_CLOSES[mark]] > number
+        quoted = _CLOSES[mark] if opens else quoted
+        foreign = pasted or fenced or fence is not None or logged or bool(quoted)
+        if quoted and not opens and quoted in line:
+            quoted = ""
         if agent_texts and not foreign and len(line) >= _COPIED and len(plain := as_shown(line)) >= _COPIED:
             theirs = theirs or [as_shown(agent) for agent in agent_texts]
             compared += 1

@@ -95,6 +95,11 @@ class Language:
         return self._words("vetoes")
 
     @cached_property
+    def hedges(self) -> re.Pattern[str]:
+        """What makes a clause no rule, unless it stands in a later part of it."""
+        return self._words("hedges")
+
+    @cached_property
     def meanwhile(self) -> re.Pattern[str]:
         """What says that something holds for the time being: a veto, for a model's answer too."""
         return self._words("meanwhile")
