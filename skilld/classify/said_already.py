@@ -91,6 +91,7 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
 
 _MIN_RECALLED = 2  # stems of a line
 _RECALLED = 0.6  # share of them
+_ADDS = re.compile(r"\b(?:and|plus|also)\b", re.IGNORECASE)  # "... and show the currency" says more
 _RARE = 3  # lines that have a word; an item counts twice, as a block and as a line
 
 
@@ -108,6 +109,7 @@ def recalled_in(change: str, text: str, typed: str) -> str | None:
         if (
             len(own & said) >= max(_MIN_RECALLED, _RECALLED * len(own))
             and 2 * len(shared) >= len(wanted)
+            and all(own & _stems(part) for part in _ADDS.split(change))
             and any(sum(one in other for _, other in rules) <= _RARE for one in shared)
             and numbers(typed) <= numbers(line)
             and same_choice(change, line)

@@ -198,9 +198,10 @@ def _update(
         heard, said = next(meant, (heard, said))
     if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):
         heard, said = both, phrase_joined(both)
+    last = _LAST_WORK if len(skills) == 1 else 1
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
     in_use = _in_use(skills, message.turn or 0)
-    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-_LAST_WORK:])), answered)
+    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill:

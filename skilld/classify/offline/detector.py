@@ -273,8 +273,11 @@ def builds(text: str) -> bool:
     if any(language.work.search(begins) for language in found):
         return False
     # "new rule of the calendar: a patient can never ...", "fine. it should also ...": each sentence, and behind a colon
-    heads = [_behind_opener(head.strip(), one) for head in _HEADS.split(begins) for one in found]
-    return any(any(map(one.theirs.match, heads[: 2 * len(found)])) or any(map(one.requires.match, heads)) for one in found)
+    parts_of = [begins, begins.partition(": ")[2], *_HEADS.split(begins)]
+    heads = [_behind_opener(head.strip(), one) for head in parts_of for one in found]
+    return any(one.theirs.match(head) for head in parts_of[:2] for one in found) or any(
+        one.requires.match(head) for head in heads for one in found
+    )
 
 
 def of_work(text: str) -> bool:

@@ -94,6 +94,7 @@ _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
 )
+_HOW = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
 _NOT_THAT = re.compile(
     r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
 )
@@ -160,8 +161,8 @@ def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
         return True
     if _TOPIC.match(line, begin, rule.start()):
         return False
-    if _NOT_THAT.match(line, rule.end()):
-        return False  # "use pnpm here, never npm"
+    if _NOT_THAT.match(line, rule.end()) and _HOW.search(line, begin, rule.start()):
+        return False  # "always use pnpm here, never npm", "we split by time, never at random"
     return bool(_SOME_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
 
 
