@@ -288,11 +288,13 @@ def of_work(text: str) -> bool:
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     """Return the clauses of `text` that take something back."""
     typed = typed_part(text, agent_texts)
-    languages = spoken(typed)
+    found = spoken(typed)
+    if len(found) == 1 and not found[0].marks & {word.lower() for word in _LETTERS.findall(typed)}:
+        found = list(languages().values())  # "scherzavo" tells no language
     return [
         text[clause.start : clause.start + len(clause.text)]
         for clause in _ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
-        if any(language.retracts.search(clause.text) for language in languages)
+        if any(language.retracts.search(clause.text) for language in found)
     ]
 
 
@@ -452,6 +454,6 @@ def _without(updates: list[Update], message: Message, clause: str) -> list[Updat
         if update.turn < turn or (update.turn == turn and message.text.find(update.quote) < begins)
     ]
     named = [update for update in earlier if topic & stems(update.quote)]
-    if not named and _DEICTIC.search(clause):
+    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _LEAD)):
         named = [update for update in earlier if turn - update.turn <= _REACH][-1:]
     return [update for update in updates if update not in named]
