@@ -60,7 +60,7 @@ class Match:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
-    `narrower` are parts of it that say something lasting by themselves.
+    `narrower` are parts of it that say something lasting by themselves: where each begins, as typed and as said.
     `demands`: it says what a thing must do, which may be a product.
     `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
@@ -74,7 +74,7 @@ class Match:
     strength: float
     demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
-    narrower: tuple[Match, ...] = ()
+    narrower: tuple[tuple[int, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,13 @@ def leaning_on(heard: Match, text: str) -> Iterator[Match]:
         yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
 
 
+def narrowed(heard: Match) -> Iterator[Match]:
+    """Yield `heard` as a whole, then as each part of it that says something lasting by itself."""
+    yield heard
+    for start, quote, said in heard.narrower:
+        yield replace(heard, quote=quote, said=said, start=start)
+
+
 def joined(heard: Match, text: str) -> Match | None:
     """Return `heard` with the clause before it, which says what it is about: "I never read the notes. Leave them out"."""
     if not heard.before:
@@ -215,7 +222,7 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
                 found.append(replace(one, demands=_of_product(rest, turn.languages)))
         before = None if part is clause else part
     if found:
-        return replace(found[0], narrower=tuple(found[1:]))
+        return replace(found[0], narrower=tuple((one.start, one.quote, one.said) for one in found[1:]))
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
@@ -312,7 +319,8 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
     best: Match | None = None
     for language in turn.languages:
         rest = _behind_opener(bare, language)
-        asks = bool(language.asks.match(rest))
+        frame = language.frames.match(rest)  # "as a rule of thumb, is ...?"
+        asks = bool(language.asks.match(rest[frame.end() :] if frame else rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.heard:
             if best is not None and strength <= best.strength:
