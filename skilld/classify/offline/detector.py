@@ -320,7 +320,7 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         frame = language.frames.match(rest)  # "as a rule of thumb, is ...?"
-        asks = bool(language.asks.match(rest[frame.end() :] if frame else rest))
+        asks = bool(language.asks.match(rest[frame.end() :] if frame and "," in frame[0] else rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.heard:
             if best is not None and strength <= best.strength:
