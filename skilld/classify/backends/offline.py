@@ -174,7 +174,9 @@ def _about(heard: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
     In another language than the skill's no word of both is alike: then the only skill in use is meant, as by an answer
     to what the agent just spoke of.
     """
-    refused = turned_down(change) if heard.cue is Cue.PRACTICE else ""
+    opening = skill.text[:_OPENING]
+    translated = other_tongue(change, opening) or heard.language not in spoken(opening)
+    refused = turned_down(change) if heard.cue is Cue.PRACTICE and not translated else ""
     if refused and not stems(refused) & stems(skill.text):
         return False  # "the red one, not the blue one": of what the skill wants nothing is turned down
     if related(heard, change, skill, before):
@@ -185,8 +187,7 @@ def _about(heard: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return True
     if before and topic(change) & topic(before[-1]):
         return True
-    opening = skill.text[:_OPENING]
-    return other_tongue(change, opening) or heard.language not in spoken(opening)
+    return translated
 
 
 def _update(

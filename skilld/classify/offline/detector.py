@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
-from skilld.classify.offline.grammar import Cue, Language, languages
+from skilld.classify.offline.grammar import KEPT, Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
@@ -213,10 +213,13 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     before: Clause | None = None
     found: list[Match] = []
     for part in parts(clause):
+        begin = part.start - clause.start
+        led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
-            said_of = _said_of(rest, language, whole=part is clause)
-            if said_of and not _names_product(rest, turn.languages):
+            said_of = _said_of(rest, language, whole=part is clause, led=led)
+            built = (rest,) if language.code == "en" else (rest, up_to_it)
+            if said_of and not any(_names_product(one, turn.languages) for one in built):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
                 one = _heard(meant, turn.text, language, said_of, _MODEST)
                 found.append(replace(one, demands=_of_product(rest, turn.languages)))
@@ -237,11 +240,14 @@ def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
     return replace(part, text=clause.text[before.start - clause.start : end], start=before.start)
 
 
-def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:
+def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | None:
     """Whether a part of a clause tells how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    return Cue.PRACTICE if language.practice.search(rest) else None
+    # English says what lasts in whole clauses; elsewhere a part between commas is one as often, if no colon leads to it.
+    heard = () if led or language.code == "en" else language.heard
+    lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT)
+    return Cue.PRACTICE if lasts or language.practice.search(rest) else None
 
 
 def _behind_opener(bare: str, language: Language) -> str:
@@ -308,7 +314,12 @@ def spoken(text: str) -> list[Language]:
         if script.search(text):
             return [by_code[code], by_code["en"]]
     words = {word.lower() for word in _LETTERS.findall(text)}
-    counts = {code: len(words & language.marks) for code, language in by_code.items() if language.marks}
+    letters = frozenset(text.lower())
+    counts = {
+        code: len(words & language.marks) + len(letters & language.letters)
+        for code, language in by_code.items()
+        if language.marks
+    }
     most = max(counts.values(), default=0)
     found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
     return [by_code[code] for code in found]
@@ -419,7 +430,8 @@ _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
+    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
+    r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래",
     re.IGNORECASE,
 )
 

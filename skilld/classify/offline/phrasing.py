@@ -67,7 +67,8 @@ def phrase(heard: Match) -> Phrase:
         text = shorter if _says_enough(shorter) else text
     asked = heard.question and not _REQUEST.match(said)
     begins = _COMMA.split(text, maxsplit=1)[0]  # what is behind a comma may point to what is before it
-    leaning = any(pattern.search(text) for pattern in _STATEMENTS) or any(one.search(begins) for one in _LEANING)
+    states = heard.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
+    leaning = states or any(one.search(begins) for one in _LEANING)
     clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not asked and not leaning
     return Phrase(_finished(text), clear)
 
