@@ -18,6 +18,7 @@ from skilld.classify.offline.detector import (
     joined,
     leaning_on,
     listen,
+    narrowed,
     of_work,
     plain,
     spoken,
@@ -117,7 +118,7 @@ def _clearest(
     """Return what counts of what was said of a kind of things: all of it, or the first part that stands on its own."""
     if not _counts(said, heard, skills, agent):
         return None
-    clear = (one for one in (said, *said.narrower) if phrase(one).clear and _counts(one, heard, skills, agent))
+    clear = (one for one in narrowed(said) if phrase(one).clear and _counts(one, heard, skills, agent))
     return next(clear, said)
 
 

@@ -39,6 +39,7 @@ _LEAD = 40  # characters of "just this once": what is longer is a clause of its 
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
+_OUTRIGHT = frozenset({Cue.STOP, Cue.CONSENT, *_EXPLICIT})  # what a part of a clause can say
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
@@ -60,7 +61,7 @@ class Match:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
-    `narrower` are parts of it that say something lasting by themselves.
+    `narrower` are parts of it that say something lasting by themselves: where each begins, as typed and as said.
     `demands`: it says what a thing must do, which may be a product.
     `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
@@ -74,7 +75,7 @@ class Match:
     strength: float
     demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
-    narrower: tuple[Match, ...] = ()
+    narrower: tuple[tuple[int, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     heard = [
         replace(found, before=tuple(_before(before, turn)))
         for before, clause in pairwise([None, *turn.clauses])
-        if clause is not None and (found := _hear(clause, turn)) is not None
+        if clause is not None and (found := _hear(clause, turn) or _hear_in(clause, turn)) is not None
     ]
     sure = [one for one in heard if one.cue in _EXPLICIT or not described]
     if turn.long or turn.listed:
@@ -151,6 +152,13 @@ def leaning_on(heard: Match, text: str) -> Iterator[Match]:
     """Yield `heard` in `text`, its turn, as what stands before it, of which it may only say that it lasts."""
     for start, said in heard.before:
         yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
+
+
+def narrowed(heard: Match) -> Iterator[Match]:
+    """Yield `heard` as a whole, then as each part of it that says something lasting by itself."""
+    yield heard
+    for start, quote, said in heard.narrower:
+        yield replace(heard, quote=quote, said=said, start=start)
 
 
 def joined(heard: Match, text: str) -> Match | None:
@@ -218,7 +226,7 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
                 found.append(replace(one, demands=_of_product(rest, turn.languages)))
         before = None if part is clause else part
     if found:
-        return replace(found[0], narrower=tuple(found[1:]))
+        return replace(found[0], narrower=tuple((one.start, one.quote, one.said) for one in found[1:]))
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
@@ -320,12 +328,25 @@ def spoken(text: str) -> list[Language]:
     return [by_code[code] for code in found]
 
 
+def _hear_in(clause: Clause, turn: _Turn) -> Match | None:
+    """Return the first part of a clause that says something lasting, where all of it does not."""
+    whole = fold(clause.text)
+    if clause.question or turn.main.code != "en" or _ruled_out(whole, turn.languages) or _of_product(whole, turn.languages):
+        return None
+    for part in parts(clause):
+        lead = clause.text[: part.start - clause.start].strip()
+        if lead and not _led_astray(replace(part, lead=lead), turn.languages) and (found := _hear(part, turn)):
+            return found if found.cue in _OUTRIGHT else None
+    return None
+
+
 def _hear(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)  # runs of blanks would cost each expression their square
     best: Match | None = None
     for language in turn.languages:
         rest = _behind_opener(bare, language)
-        asks = bool(language.asks.match(rest))
+        frame = language.frames.match(rest)  # "as a rule of thumb, is ...?"
+        asks = bool(language.asks.match(rest[frame.end() :] if frame and "," in frame[0] else rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.heard:
             if best is not None and strength <= best.strength:

@@ -65,6 +65,7 @@ _SECOND_RULE = re.compile(
         (?=(?:siempre|nunca|sempre|immer|nie|niemals|toujours|всегда|никогда|впредь|vždy|nikdy|zawsze|nigdy|altijd|nooit|
             (?:en|para|em|nos?|nas?|dans|sur|pour|chez|bei|in|für|auf|mit|bij|voor|nei|nelle|per|w|przy|u|у|в|для|при)\s++
             (?:tod[oa]s?|cada|tou(?:te)?s|chaque|nous|jede[rsmn]?|alle[nr]?|uns|ogni|tutt[ie]|elke?|ons|każd\w++|nas|нас|кажд\w++|все[хм]))\b)
+      | (?<!\s)\s*+,?+\s++(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
       | (?<!\s)\s++[-–—]{1,2}\s++(?=(?:always|never|from\s++now\s++on|please\s++always|remember)\b)
       | ,\s++(?=(?:and\s++)?i\s++(?:never|always)\s++want\b)
       | (?<!\s)\s*+(?P<comma>,)\s++
