@@ -245,7 +245,7 @@ def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | 
     """Whether a part of a clause tells how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    # English says what lasts in whole clauses; elsewhere a part between commas is one as often, if no colon leads to it.
+    # English says what lasts in whole clauses; elsewhere a part between commas does, too, if no colon leads to it.
     heard = () if led or language.code == "en" else language.heard
     lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT)
     return Cue.PRACTICE if lasts or language.practice.search(rest) else None
@@ -331,7 +331,12 @@ def spoken(text: str) -> list[Language]:
 def _hear_in(clause: Clause, turn: _Turn) -> Match | None:
     """Return the first part of a clause that says something lasting, where all of it does not."""
     whole = fold(clause.text)
-    if clause.question or turn.main.code != "en" or _ruled_out(whole, turn.languages) or _of_product(whole, turn.languages):
+    if (
+        clause.question
+        or turn.main.code != "en"
+        or _ruled_out(whole, turn.languages)
+        or _of_product(whole, turn.languages)
+    ):
         return None
     for part in parts(clause):
         lead = clause.text[: part.start - clause.start].strip()
@@ -445,7 +450,8 @@ _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
+    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|"
+    r"как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
     r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래",
     re.IGNORECASE,
 )
