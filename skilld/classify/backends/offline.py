@@ -112,9 +112,7 @@ class Offline:
         return [operation] if operation else []
 
 
-def _clearest(
-    said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]
-) -> Match | None:
+def _clearest(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> Match | None:
     """Return what counts of what was said of a kind of things: all of it, or the first part that stands on its own."""
     if not _counts(said, heard, skills, agent):
         return None

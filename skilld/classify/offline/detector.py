@@ -162,7 +162,7 @@ def narrowed(heard: Match) -> Iterator[Match]:
 
 
 def joined(heard: Match, text: str) -> Match | None:
-    """Return `heard` with the clause before it, which says what it is about: "I never read the notes. Leave them out"."""
+    """Return `heard` with the clause before it, which says what it is about: "nobody reads notes. Skip them"."""
     if not heard.before:
         return None
     start, _ = heard.before[0]
@@ -329,7 +329,12 @@ def spoken(text: str) -> list[Language]:
 def _hear_in(clause: Clause, turn: _Turn) -> Match | None:
     """Return the first part of a clause that says something lasting, where all of it does not."""
     whole = fold(clause.text)
-    if clause.question or turn.main.code != "en" or _ruled_out(whole, turn.languages) or _of_product(whole, turn.languages):
+    if (
+        clause.question
+        or turn.main.code != "en"
+        or _ruled_out(whole, turn.languages)
+        or _of_product(whole, turn.languages)
+    ):
         return None
     for part in parts(clause):
         lead = clause.text[: part.start - clause.start].strip()

@@ -36,7 +36,9 @@ _VERBS = frozenset(_DATA["verbs"].split())
 _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
 _REQUEST = compiled(r"^(?:can|could|would|will) (?:you|we) ")
-_GERUND = compiled(r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$")
+_GERUND = compiled(
+    r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$"
+)
 _STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
 _COMMA = re.compile(r",\s+")
 # What is left of "note that" once its verb is cut as an opener.

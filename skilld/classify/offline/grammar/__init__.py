@@ -23,7 +23,15 @@ _HEAD = re.compile(r"(?:\(\?!<[a-z_]+>\\b\)|<[a-z_]+>)*")  # the lists that a fo
 _NOTHING, _ANYTHING = "(?!)", ""
 _NESTING = 5  # lists inside lists
 _ACCENTED = re.compile(r"\[[^\]]*\]|[\u00c0-\u024f\u1e00-\u1effё]")  # a class of letters stays as it is
-_PLAIN = {"ł": "l", "đ": "d", "ı": "i", "ß": "ss", "ä": "ae?", "ö": "oe?", "ü": "ue?"}  # where there is no accent to drop
+_PLAIN = {
+    "ł": "l",
+    "đ": "d",
+    "ı": "i",
+    "ß": "ss",
+    "ä": "ae?",
+    "ö": "oe?",
+    "ü": "ue?",
+}  # where there is no accent to drop
 # Where a letter without its accent is another word: "è" and "e", "está" and "esta".
 _ACCENTS_TELL = frozenset({"asks", "subjects", "unmarked"})
 
