@@ -245,7 +245,7 @@ def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | 
     """Whether a part of a clause tells how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    # English says what lasts in whole clauses; elsewhere a part between commas is one as often, if no colon leads to it.
+    # English says what lasts in whole clauses; elsewhere a part between commas does, too, if no colon leads to it.
     heard = () if led or language.code == "en" else language.heard
     lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT)
     return Cue.PRACTICE if lasts or language.practice.search(rest) else None
@@ -296,11 +296,13 @@ def of_work(text: str) -> bool:
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     """Return the clauses of `text` that take something back."""
     typed = typed_part(text, agent_texts)
-    languages = spoken(typed)
+    found = spoken(typed)
+    if len(found) == 1 and not found[0].marks & {word.lower() for word in _LETTERS.findall(typed)}:
+        found = list(languages().values())  # "scherzavo" tells no language
     return [
         text[clause.start : clause.start + len(clause.text)]
         for clause in _ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
-        if any(language.retracts.search(clause.text) for language in languages)
+        if any(language.retracts.search(clause.text) for language in found)
     ]
 
 
@@ -448,7 +450,8 @@ _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
+    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|"
+    r"как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
     r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래",
     re.IGNORECASE,
 )
@@ -478,6 +481,6 @@ def _without(updates: list[Update], message: Message, clause: str) -> list[Updat
         if update.turn < turn or (update.turn == turn and message.text.find(update.quote) < begins)
     ]
     named = [update for update in earlier if topic & stems(update.quote)]
-    if not named and _DEICTIC.search(clause):
+    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _LEAD)):
         named = [update for update in earlier if turn - update.turn <= _REACH][-1:]
     return [update for update in updates if update not in named]

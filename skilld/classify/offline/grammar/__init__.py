@@ -32,6 +32,7 @@ _PLAIN = {
     "ö": "oe?",
     "ü": "ue?",
 }  # where there is no accent to drop
+_TELLING = 3  # letters of a word that tells a language without its accents
 # Where a letter without its accent is another word: "è" and "e", "está" and "esta".
 _ACCENTS_TELL = frozenset({"asks", "subjects", "unmarked"})
 
@@ -74,7 +75,7 @@ class Language:
     def marks(self) -> frozenset[str]:
         """The small words that tell the language, as people type them; none if its script does."""
         words = self.lists.get("marks", ())
-        return frozenset((*words, *(unaccented(word) for word in words if len(word) > 2)))
+        return frozenset((*words, *(unaccented(word) for word in words if len(word) >= _TELLING)))
 
     @cached_property
     def letters(self) -> frozenset[str]:
