@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice, turned_round
 from skilld.classify.offline.sections import body_of, sections
-from skilld.classify.polarity import asks_to_remove
+from skilld.classify.polarity import asks_to_remove, turns_down
 from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
 
@@ -41,9 +41,7 @@ def line_saying(update: Update, text: str, typed: str) -> str | None:
         return None
     if update.kind is Kind.CHANGE_STEP:
         return said_in(update.change, text, covered=1.0, whole=True)
-    return (
-        said_in(update.change, text) or forbidden_in(update.change, text) or recalled_in(update.change, text, typed)
-    )
+    return said_in(update.change, text) or forbidden_in(update.change, text) or recalled_in(update.change, text, typed)
 
 
 def is_same(one: str, other: str) -> bool:
@@ -101,7 +99,7 @@ def recalled_in(change: str, text: str, typed: str) -> str | None:
     Most of the line's words stand in the turn, one of them at least in the change, nothing of the line is turned down.
     """
     said, wanted = _stems(typed), _stems(chosen_part(change))
-    if len(typed) > MAX_CHANGE or (asks_to_remove(change) and not denies(change)):
+    if len(typed) > MAX_CHANGE or turns_down(change) or (asks_to_remove(change) and not denies(change)):
         return None
     rules = [(line, _stems(line) - PLAIN_VERBS) for _, line in _rules(text)]
     for line, own in rules:

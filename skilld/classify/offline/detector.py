@@ -162,7 +162,7 @@ def narrowed(heard: Match) -> Iterator[Match]:
 
 
 def joined(heard: Match, text: str) -> Match | None:
-    """Return `heard` with the clause before it, which says what it is about: "I never read the notes. Leave them out"."""
+    """Return `heard` with the clause before it, which says what it is about: "nobody reads notes. Skip them"."""
     if not heard.before:
         return None
     start, _ = heard.before[0]

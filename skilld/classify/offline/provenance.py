@@ -139,7 +139,9 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
         logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
         mark = line.lstrip()[:1]
-        opens = not quoted and mark in _CLOSES and _CLOSES[mark] not in line.lstrip()[1:] and ends[_CLOSES[mark]] > number
+        opens = (
+            not quoted and mark in _CLOSES and _CLOSES[mark] not in line.lstrip()[1:] and ends[_CLOSES[mark]] > number
+        )
         quoted = _CLOSES[mark] if opens else quoted
         foreign = pasted or fenced or fence is not None or logged or bool(quoted)
         if quoted and not opens and quoted in line:

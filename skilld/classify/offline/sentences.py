@@ -33,7 +33,8 @@ _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|[a-z][.)])[ \t]+")
 _END = re.compile(
     r"""(?<![.!?…]{2})(?<![\s.]\b[A-Za-z])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bz\.B)(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)
         (?<!\bSt)(?<!\bNr)(?<!\bFig)(?<!\bbzw)(?<!\bapprox)(?<!\bincl)(?<!\bSra)(?<!\bSr)
-        (?:[.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ； | [\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s|$))""",
+        (?:[.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ；
+        | [\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s|$))""",
     re.VERBOSE,
 )
 # "Never push to main. Unless I ask.": without its second sentence the rule would say more than the person did, and
@@ -65,7 +66,7 @@ _SECOND_RULE = re.compile(
         (?=(?:siempre|nunca|sempre|immer|nie|niemals|toujours|всегда|никогда|впредь|vždy|nikdy|zawsze|nigdy|altijd|nooit|
             (?:en|para|em|nos?|nas?|dans|sur|pour|chez|bei|in|für|auf|mit|bij|voor|nei|nelle|per|w|przy|u|у|в|для|при)\s++
             (?:tod[oa]s?|cada|tou(?:te)?s|chaque|nous|jede[rsmn]?|alle[nr]?|uns|ogni|tutt[ie]|elke?|ons|każd\w++|nas|нас|кажд\w++|все[хм]))\b)
-      | (?<!\s)\s*+,?+\s++(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
+      | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
       | (?<!\s)\s++[-–—]{1,2}\s++(?=(?:always|never|from\s++now\s++on|please\s++always|remember)\b)
       | ,\s++(?=(?:and\s++)?i\s++(?:never|always)\s++want\b)
       | (?<!\s)\s*+(?P<comma>,)\s++
