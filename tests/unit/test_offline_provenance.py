@@ -91,3 +91,10 @@ def test_places_stay_and_nothing_is_added(text: str) -> None:
     own = own_words(text)
     assert len(own) == len(text)
     assert all(one in (other, "\n") for one, other in zip(own, text, strict=True))
+
+
+def test_a_quotation_of_several_lines_is_somebody_elses() -> None:
+    assert kept('make a page of this\n"Dear all,\nalways lock the door.\nBest, Kim"\nand keep it short') == (
+        "make a page of this and keep it short"
+    )
+    assert kept('it said "no\nalways lock the door') == 'it said "no always lock the door'

@@ -15,8 +15,10 @@ from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import (
     Match,
     builds,
+    joined,
     leaning_on,
     listen,
+    narrowed,
     of_work,
     plain,
     spoken,
@@ -24,9 +26,10 @@ from skilld.classify.offline.detector import (
     still_standing,
 )
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.phrasing import phrase, phrase_joined
 from skilld.classify.offline.placement import (
     described,
+    is_for,
     points_to_rule,
     reacts,
     related,
@@ -35,6 +38,7 @@ from skilld.classify.offline.placement import (
     target_section,
 )
 from skilld.classify.said_already import says_already
+from skilld.classify.subject import before_quote, with_subject
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
 
@@ -61,7 +65,9 @@ _REASONS = {
 
 # What a product can be told in the words of a rule: "never more than three", behind "the form should ask for a number".
 _OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
+_OUTRIGHT = frozenset(Cue) - _OF_PRODUCTS
 _STANDING = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # of what stands before: "do that from now on"
+_LAST_WORK = 3  # messages of the agent that tell what work is going on
 _TALK_OF_IT = 2  # turns that a talk about the product goes on
 
 
@@ -87,10 +93,11 @@ class Offline:
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             if skills:
-                heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
+                said = (_clearest(one, heard, skills, agent) for one in plain(message.text, agent))
+                heard += [one for one in said if one is not None]
                 taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
                 heard += _apart(taken_up, heard)
-            if heard and any(builds(earlier) and not listen(earlier) for earlier in _just_before(messages[:i])):
+            if heard and any(map(_speaks_of_product, _just_before(messages[:i]))):
                 heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
@@ -105,6 +112,14 @@ class Offline:
         return [operation] if operation else []
 
 
+def _clearest(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> Match | None:
+    """Return what counts of what was said of a kind of things: all of it, or the first part that stands on its own."""
+    if not _counts(said, heard, skills, agent):
+        return None
+    clear = (one for one in narrowed(said) if phrase(one).clear and _counts(one, heard, skills, agent))
+    return next(clear, said)
+
+
 def _apart(found: Sequence[Match], heard: Sequence[Match]) -> list[Match]:
     """Return what was found without what is part of something else that was, or was heard already."""
     kept: list[Match] = []
@@ -117,6 +132,11 @@ def _apart(found: Sequence[Match], heard: Sequence[Match]) -> list[Match]:
 def _just_before(messages: Sequence[Message]) -> list[str]:
     """Return the person's last turns, as far as a talk about the product reaches."""
     return [message.text for message in messages if message.turn is not None][-_TALK_OF_IT:]
+
+
+def _speaks_of_product(text: str) -> bool:
+    """Whether a turn says what a product must do, and lays down nothing outright."""
+    return builds(text) and not any(one.cue in _OUTRIGHT for one in listen(text))
 
 
 def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
@@ -135,6 +155,8 @@ def _counts(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], age
     if any(said.quote in one.quote for one in heard):
         return False
     change = phrase(said).text
+    if said.demands and not any(is_for(said.said, skill) for skill in skills):
+        return False
     if said.cue is Cue.PRACTICE and any(_about(said, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:
@@ -150,7 +172,9 @@ def _about(heard: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
     In another language than the skill's no word of both is alike: then the only skill in use is meant, as by an answer
     to what the agent just spoke of.
     """
-    refused = turned_down(change) if heard.cue is Cue.PRACTICE else ""
+    opening = skill.text[:_OPENING]
+    translated = other_tongue(change, opening) or heard.language not in spoken(opening)
+    refused = turned_down(change) if heard.cue is Cue.PRACTICE and not translated else ""
     if refused and not stems(refused) & stems(skill.text):
         return False  # "the red one, not the blue one": of what the skill wants nothing is turned down
     if related(heard, change, skill, before):
@@ -161,8 +185,7 @@ def _about(heard: Match, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return True
     if before and topic(change) & topic(before[-1]):
         return True
-    opening = skill.text[:_OPENING]
-    return other_tongue(change, opening) or heard.language not in spoken(opening)
+    return translated
 
 
 def _update(
@@ -172,9 +195,12 @@ def _update(
     if not said.clear and heard.cue in _STANDING:
         meant = ((one, phrased) for one in leaning_on(heard, message.text) if (phrased := phrase(one)).clear)
         heard, said = next(meant, (heard, said))
+    if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):
+        heard, said = both, phrase_joined(both)
+    last = _LAST_WORK if len(skills) == 1 else 1
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
     in_use = _in_use(skills, message.turn or 0)
-    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-1:])), answered)
+    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill:
@@ -189,6 +215,10 @@ def _update(
         quote=heard.quote,
         confidence=confidence,
     )
+
+
+def _lacks_subject(heard: Match, change: str, text: str) -> bool:
+    return with_subject(change, before_quote(heard.quote, text)) is None
 
 
 def _kind(heard: Match, change: str, target: SkillDoc | None) -> Kind:

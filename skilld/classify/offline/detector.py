@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
-from skilld.classify.offline.grammar import Cue, Language, languages
+from skilld.classify.offline.grammar import KEPT, Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
@@ -34,10 +34,12 @@ _HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
 _MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
+_SURE = 30  # characters from which on a doubt behind a comma is of something else
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
+_OUTRIGHT = frozenset({Cue.STOP, Cue.CONSENT, *_EXPLICIT})  # what a part of a clause can say
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
@@ -45,6 +47,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
@@ -58,6 +61,8 @@ class Match:
     """A clause that says something lasting.
 
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
+    `narrower` are parts of it that say something lasting by themselves: where each begins, as typed and as said.
+    `demands`: it says what a thing must do, which may be a product.
     `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
 
@@ -68,7 +73,9 @@ class Match:
     language: Language
     cue: Cue
     strength: float
+    demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
+    narrower: tuple[tuple[int, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     heard = [
         replace(found, before=tuple(_before(before, turn)))
         for before, clause in pairwise([None, *turn.clauses])
-        if clause is not None and (found := _hear(clause, turn)) is not None
+        if clause is not None and (found := _hear(clause, turn) or _hear_in(clause, turn)) is not None
     ]
     sure = [one for one in heard if one.cue in _EXPLICIT or not described]
     if turn.long or turn.listed:
@@ -147,6 +154,22 @@ def leaning_on(heard: Match, text: str) -> Iterator[Match]:
         yield replace(heard, quote=text[start : heard.start + len(heard.quote)], said=said, start=start)
 
 
+def narrowed(heard: Match) -> Iterator[Match]:
+    """Yield `heard` as a whole, then as each part of it that says something lasting by itself."""
+    yield heard
+    for start, quote, said in heard.narrower:
+        yield replace(heard, quote=quote, said=said, start=start)
+
+
+def joined(heard: Match, text: str) -> Match | None:
+    """Return `heard` with the clause before it, which says what it is about: "nobody reads notes. Skip them"."""
+    if not heard.before:
+        return None
+    start, _ = heard.before[0]
+    quote = text[start : heard.start + len(heard.quote)]
+    return replace(heard, quote=quote, said=quote, start=start)
+
+
 def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
     """Yield the clause that the next one may lean on and its parts, as far as they hold for more than this once."""
     if clause is None or clause.question:
@@ -189,14 +212,21 @@ def _plain(clause: Clause, turn: _Turn) -> Match | None:
 def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
+    found: list[Match] = []
     for part in parts(clause):
+        begin = part.start - clause.start
+        led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
-            said_of = _said_of(rest, language, whole=part is clause)
-            if said_of and not _of_product(rest, turn.languages):
+            said_of = _said_of(rest, language, whole=part is clause, led=led)
+            built = (rest,) if language.code == "en" else (rest, up_to_it)
+            if said_of and not any(_names_product(one, turn.languages) for one in built):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
-                return _heard(meant, turn.text, language, said_of, _MODEST)
+                one = _heard(meant, turn.text, language, said_of, _MODEST)
+                found.append(replace(one, demands=_of_product(rest, turn.languages)))
         before = None if part is clause else part
+    if found:
+        return replace(found[0], narrower=tuple((one.start, one.quote, one.said) for one in found[1:]))
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
@@ -211,11 +241,14 @@ def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
     return replace(part, text=clause.text[before.start - clause.start : end], start=before.start)
 
 
-def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:
+def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | None:
     """Whether a part of a clause tells how a kind of things is done."""
     if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
         return None
-    return Cue.PRACTICE if language.practice.search(rest) else None
+    # English says what lasts in whole clauses; elsewhere a part between commas does, too, if no colon leads to it.
+    heard = () if led or language.code == "en" else language.heard
+    lasts = any(pattern.search(rest) for _, strength, pattern in heard if strength > KEPT)
+    return Cue.PRACTICE if lasts or language.practice.search(rest) else None
 
 
 def _behind_opener(bare: str, language: Language) -> str:
@@ -225,7 +258,11 @@ def _behind_opener(bare: str, language: Language) -> str:
 
 def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
     """Whether a clause holds for once, is somebody else's, or takes something back, in any language it may be in."""
-    return any(language.vetoes.search(bare) or language.retracts.search(bare) for language in languages)
+    head = bare[: bare.find(", ", _SURE) + 1 or len(bare)]
+    return any(
+        language.vetoes.search(bare) or language.retracts.search(bare) or language.hedges.search(head)
+        for language in languages
+    )
 
 
 def _of_product(bare: str, languages: Sequence[Language]) -> bool:
@@ -233,13 +270,22 @@ def _of_product(bare: str, languages: Sequence[Language]) -> bool:
     return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
 
 
+def _names_product(bare: str, languages: Sequence[Language]) -> bool:
+    works = any(language.work.search(bare) for language in languages)
+    return not works and any(language.product.search(bare) for language in languages)
+
+
 def builds(text: str) -> bool:
     """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
     begins, found = fold(text)[:_MAX_LENGTH], spoken(text)
     if any(language.work.search(begins) for language in found):
         return False
-    heads = (begins, begins.partition(": ")[2])  # "new rule of the calendar: a patient can never ..."
-    return any(one.theirs.match(head) or one.requires.match(head) for head in heads for one in found)
+    # "new rule of the calendar: a patient can never ...", "fine. it should also ...": each sentence, and behind a colon
+    parts_of = [begins, begins.partition(": ")[2], *_HEADS.split(begins)]
+    heads = [_behind_opener(head.strip(), one) for head in parts_of for one in found]
+    return any(one.theirs.match(head) for head in parts_of[:2] for one in found) or any(
+        one.requires.match(head) for head in heads for one in found
+    )
 
 
 def of_work(text: str) -> bool:
@@ -250,11 +296,13 @@ def of_work(text: str) -> bool:
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     """Return the clauses of `text` that take something back."""
     typed = typed_part(text, agent_texts)
-    languages = spoken(typed)
+    found = spoken(typed)
+    if len(found) == 1 and not found[0].marks & {word.lower() for word in _LETTERS.findall(typed)}:
+        found = list(languages().values())  # "scherzavo" tells no language
     return [
         text[clause.start : clause.start + len(clause.text)]
         for clause in _ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
-        if any(language.retracts.search(clause.text) for language in languages)
+        if any(language.retracts.search(clause.text) for language in found)
     ]
 
 
@@ -269,10 +317,32 @@ def spoken(text: str) -> list[Language]:
         if script.search(text):
             return [by_code[code], by_code["en"]]
     words = {word.lower() for word in _LETTERS.findall(text)}
-    counts = {code: len(words & language.marks) for code, language in by_code.items() if language.marks}
+    letters = frozenset(text.lower())
+    counts = {
+        code: len(words & language.marks) + len(letters & language.letters)
+        for code, language in by_code.items()
+        if language.marks
+    }
     most = max(counts.values(), default=0)
     found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
     return [by_code[code] for code in found]
+
+
+def _hear_in(clause: Clause, turn: _Turn) -> Match | None:
+    """Return the first part of a clause that says something lasting, where all of it does not."""
+    whole = fold(clause.text)
+    if (
+        clause.question
+        or turn.main.code != "en"
+        or _ruled_out(whole, turn.languages)
+        or _of_product(whole, turn.languages)
+    ):
+        return None
+    for part in parts(clause):
+        lead = clause.text[: part.start - clause.start].strip()
+        if lead and not _led_astray(replace(part, lead=lead), turn.languages) and (found := _hear(part, turn)):
+            return found if found.cue in _OUTRIGHT else None
+    return None
 
 
 def _hear(clause: Clause, turn: _Turn) -> Match | None:
@@ -280,7 +350,8 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
     best: Match | None = None
     for language in turn.languages:
         rest = _behind_opener(bare, language)
-        asks = bool(language.asks.match(rest))
+        frame = language.frames.match(rest)  # "as a rule of thumb, is ...?"
+        asks = bool(language.asks.match(rest[frame.end() :] if frame and "," in frame[0] else rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.heard:
             if best is not None and strength <= best.strength:
@@ -379,7 +450,9 @@ _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
+    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|"
+    r"как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
+    r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래",
     re.IGNORECASE,
 )
 
@@ -408,6 +481,6 @@ def _without(updates: list[Update], message: Message, clause: str) -> list[Updat
         if update.turn < turn or (update.turn == turn and message.text.find(update.quote) < begins)
     ]
     named = [update for update in earlier if topic & stems(update.quote)]
-    if not named and _DEICTIC.search(clause):
+    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _LEAD)):
         named = [update for update in earlier if turn - update.turn <= _REACH][-1:]
     return [update for update in updates if update not in named]

@@ -36,7 +36,10 @@ _VERBS = frozenset(_DATA["verbs"].split())
 _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
 _REQUEST = compiled(r"^(?:can|could|would|will) (?:you|we) ")
-_GERUND = compiled(r"^(?:stop|quit) ([a-z-]+)ing\b(.*)$")
+_GERUND = compiled(
+    r"^(?:stop|quit|(?:you|u) (?:keep(?: on)?|are always|always keep)) (?!say|claim|tell)([a-z-]+)ing\b(.*)$"
+)
+_STANDS_ALONE = compiled(r"^always (?:in|as|with|by|on|at|the) |.*\b(?:mine|myself)\b")
 _COMMA = re.compile(r",\s+")
 # What is left of "note that" once its verb is cut as an opener.
 _NOTED = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
@@ -66,14 +69,22 @@ def phrase(heard: Match) -> Phrase:
         text = shorter if _says_enough(shorter) else text
     asked = heard.question and not _REQUEST.match(said)
     begins = _COMMA.split(text, maxsplit=1)[0]  # what is behind a comma may point to what is before it
-    leaning = any(pattern.search(text) for pattern in _STATEMENTS) or any(one.search(begins) for one in _LEANING)
+    states = heard.language.code == "en" and any(pattern.search(text) for pattern in _STATEMENTS)
+    leaning = states or any(one.search(begins) for one in _LEANING)
     clear = _says_enough(text) and len(text) <= _MAX_LENGTH and not asked and not leaning
     return Phrase(_finished(text), clear)
 
 
+def phrase_joined(heard: Match) -> Phrase:
+    """Return two clauses as they were said, the second of which points to the first."""
+    text = fold(heard.said).rstrip("?？ ")
+    return Phrase(_finished(text), clear=_says_enough(text) and len(text) <= _MAX_LENGTH)
+
+
 def _says_enough(text: str) -> bool:
     """Whether `text` has content: two stems, or one that is denied ("no abbreviations") or done something with."""
-    return len(stems(text)) >= _MIN_COUNT - (denies(text) or len(text.split()) >= _SOME_WORDS)
+    told = denies(text) or _STANDS_ALONE.match(text) or len(text.split()) >= _SOME_WORDS
+    return len(stems(text)) >= _MIN_COUNT - bool(told)
 
 
 def _carried(text: str) -> str | None:

@@ -164,6 +164,7 @@ _REACTS = re.compile(
 _COMMON_SHARE = 2
 _FEW_LINES = 2  # that have a word: in more it is a word of the trade
 _RULE = 400  # characters: a longer block is no single rule
+_SUBJECT_WORDS = 4  # with which a clause begins
 _ROOT = 6  # letters that make two words one, across endings and languages ("commituj", "commits")
 
 
@@ -216,6 +217,12 @@ def _rules(text: str) -> tuple[frozenset[str], ...]:
 def described(change: str, skill: SkillDoc) -> bool:
     """Whether `change` has to do with what `skill` says it is for."""
     return _near(stems(change), stems(front_of(skill.text)))
+
+
+def is_for(said: str, skill: SkillDoc) -> bool:
+    """Whether what `said` begins with, what is spoken of, is what `skill` makes, by its name."""
+    about = stems(" ".join(said.split()[:_SUBJECT_WORDS])) - _WEAK
+    return bool(about & stems(skill.name.replace("-", " ")))
 
 
 def reacts(heard: Match, turn: str) -> bool:

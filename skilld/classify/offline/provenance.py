@@ -60,6 +60,15 @@ _SAYS = re.compile(
         output|message|answer|someone|overflow|copilot|chatgpt|gemini|claude|bot|colleague|boss|client|customer)\b
         [^.?!:\n]{0,30}\b(?:says?|said|saying|prints?|printed|wrote|writes|replie[ds]|reads|tells|told)\b
         [^.?!:\n]{0,20}[:：]\s
+      | \b(?:kund\w+|chef\w*|kolleg\w+|handbuch|anleitung|doku\w*|e?-?mails?|client\w*|manual|documentaci[oó]n|correo|
+        jef[ea]|manuel|courriel|manuale|documentazione|capo|documentação|klant\w*|handleiding|baas|klient\w*|instrukcj\w+|szef\w*|
+        zákazník\w*|návod\w*|šéf\w*|клиент\w*|заказчик\w*|инструкци\w+|письм\w+|документаци\w+|начальник\w*|
+        müşteri\w*|kılavuz\w*|patron\w*|artikel|art[ií]culo|article|articolo|artykuł\w*|стать\w+)\b[^.?!:\n]{0,30}
+        \b(?:schreibt|schrieb|steht|sagte?|meinte?|escribe|escribió|pone|dice|dijo|écrit|dit|escreveu|escreve|diz|disse|escrito|
+        scrive|scritto|schrijft|schreef|staat|zegt|pisze|napisał\w*|jest|píše|napsal\w*|stojí|je|пишет|написал\w*|написано|пишут|сказано|
+        yazmış|yazıyor|yazdı|diyor)\s?[:：]\s
+      | (?:[写寫]道|[写寫][着著]|回[复覆][说說]?|(?:からの|よりの)(?:メール|連絡|コメント)|
+        이렇게\ (?:썼|말했|왔)[^\s:]{0,3})\s?[:：]
       | \b(?:found|saw|read|copied|pasted|quot(?:e|ed|ing)|from|per)\b[^.?!:\n]{0,40}
         \b(?:reddit|forum|overflow|twitter|hacker\ news|docs?|documentation|readme|slack|discord|blog|article|internet|
         google|chatgpt|copilot|gemini|e?mail|ticket|issue|review|comment|page|site|website|wiki|log|output|terminal|
@@ -88,6 +97,7 @@ _OWN_LIST = re.compile(
     re.IGNORECASE,
 )
 _OPENS = re.compile(r"[`\"“«„「『]|(?<!\w)'")
+_CLOSES = {'"': '"', "“": "”", "„": "“"}  # of a quotation that begins a line and goes over several
 # What closes a quotation by what opens it, and the fewest characters between them.
 _QUOTATIONS = {
     mark: (re.compile(closes), least)
@@ -116,7 +126,10 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     compared = 0
     pasted = logged = False
     fences: list[str] = []
-    for line in _without_tagged(text).split("\n"):
+    lines = _without_tagged(text).split("\n")
+    ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSES.values()}
+    quoted = ""  # what closes a quotation of several lines
+    for number, line in enumerate(lines):
         if not line:
             logged = False
             kept.append(line)
@@ -125,7 +138,14 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         fenced = bool(fences)
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
         logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
-        foreign = pasted or fenced or fence is not None or logged
+        mark = line.lstrip()[:1]
+        opens = (
+            not quoted and mark in _CLOSES and _CLOSES[mark] not in line.lstrip()[1:] and ends[_CLOSES[mark]] > number
+        )
+        quoted = _CLOSES[mark] if opens else quoted
+        foreign = pasted or fenced or fence is not None or logged or bool(quoted)
+        if quoted and not opens and quoted in line:
+            quoted = ""
         if agent_texts and not foreign and len(line) >= _COPIED and len(plain := as_shown(line)) >= _COPIED:
             theirs = theirs or [as_shown(agent) for agent in agent_texts]
             compared += 1

@@ -33,7 +33,8 @@ _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|[a-z][.)])[ \t]+")
 _END = re.compile(
     r"""(?<![.!?…]{2})(?<![\s.]\b[A-Za-z])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bz\.B)(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)
         (?<!\bSt)(?<!\bNr)(?<!\bFig)(?<!\bbzw)(?<!\bapprox)(?<!\bincl)(?<!\bSra)(?<!\bSr)
-        (?:[.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ；)""",
+        (?:[.!?…]++["”»')\]]*+(?=\s|$) | [。！？]++[」』”]*+ | ;(?=\s) | ；
+        | [\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s|$))""",
     re.VERBOSE,
 )
 # "Never push to main. Unless I ask.": without its second sentence the rule would say more than the person did, and
@@ -47,7 +48,10 @@ _GOES_ON = re.compile(
       | 除非|除了|但.{0,6}除外|ただし|다만|단,
       | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
             every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
-            siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*(?:[.!]|$)
+            siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*(?:[.!,]|$)
+      | (?:(?:please\s+)?(?:make|consider|call|treat|take)\s+(?:it|that|this)(?:\s+as)?\s+)?
+        (?:(?:that|this|it)(?:'?s|\s+is)\s+)?(?:an?\s+|the\s+|our\s+|my\s+|your\s+)?(?:(?:new|house|hard|general|golden|standing)\s+)?
+        (?:rule|order|policy|law|instruction|default|habit)(?:\s+(?:here|now|for\s+(?:good|the\s+future)|from\s+now\s+on))?\s*(?:[.!]|$)
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -62,6 +66,7 @@ _SECOND_RULE = re.compile(
         (?=(?:siempre|nunca|sempre|immer|nie|niemals|toujours|всегда|никогда|впредь|vždy|nikdy|zawsze|nigdy|altijd|nooit|
             (?:en|para|em|nos?|nas?|dans|sur|pour|chez|bei|in|für|auf|mit|bij|voor|nei|nelle|per|w|przy|u|у|в|для|при)\s++
             (?:tod[oa]s?|cada|tou(?:te)?s|chaque|nous|jede[rsmn]?|alle[nr]?|uns|ogni|tutt[ie]|elke?|ons|każd\w++|nas|нас|кажд\w++|все[хм]))\b)
+      | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:and\s++|but\s++|oh\s++)?+(?:by\s++the\s++way|btw),?+\s++(?=\w++\s++\w++\s++\w)
       | (?<!\s)\s++[-–—]{1,2}\s++(?=(?:always|never|from\s++now\s++on|please\s++always|remember)\b)
       | ,\s++(?=(?:and\s++)?i\s++(?:never|always)\s++want\b)
       | (?<!\s)\s*+(?P<comma>,)\s++
@@ -80,7 +85,8 @@ _SECOND_RULE = re.compile(
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _GOES_ON.pattern + ")", _GOES_ON.flags)
 _SOME_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
 _ASKED = re.compile(
-    r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)[?？][\"”»')\]]*+\s*+$", re.IGNORECASE
+    r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)(?<![?？])[?？][?？!]*+[\"”»')\]]*+\s*+$",
+    re.IGNORECASE,
 )
 # What all that follows is about, in a few words.
 _TOPIC = re.compile(r"\W{0,8}+(?!\S{1,30}ing\b)(?:[\w'/-][\w'/.-]{0,30}+\s){0,3}[\w'/-][\w'/.-]{0,30}+\s?[:：]\s")
@@ -90,7 +96,7 @@ _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
     r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
 )
-_ALWAYS = re.compile(r"\balways\b", re.IGNORECASE)
+_HOW = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
 _NOT_THAT = re.compile(
     r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
 )
@@ -157,8 +163,8 @@ def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
         return True
     if _TOPIC.match(line, begin, rule.start()):
         return False
-    if _NOT_THAT.match(line, rule.end()) and _ALWAYS.search(line, begin, rule.start()):
-        return False  # "always use pnpm here, never npm"
+    if _NOT_THAT.match(line, rule.end()) and _HOW.search(line, begin, rule.start()):
+        return False  # "always use pnpm here, never npm", "we split by time, never at random"
     return bool(_SOME_WORDS.match(line, begin, rule.start())) and not _CONDITION.match(line, begin, rule.start())
 
 

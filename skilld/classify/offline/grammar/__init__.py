@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,19 @@ _NAME = re.compile(r"(?<!\(\?)<([a-z_]+)>")
 _HEAD = re.compile(r"(?:\(\?!<[a-z_]+>\\b\)|<[a-z_]+>)*")  # the lists that a form begins with, or must not
 _NOTHING, _ANYTHING = "(?!)", ""
 _NESTING = 5  # lists inside lists
+_ACCENTED = re.compile(r"\[[^\]]*\]|[\u00c0-\u024f\u1e00-\u1effё]")  # a class of letters stays as it is
+_PLAIN = {
+    "ł": "l",
+    "đ": "d",
+    "ı": "i",
+    "ß": "ss",
+    "ä": "ae?",
+    "ö": "oe?",
+    "ü": "ue?",
+}  # where there is no accent to drop
+_TELLING = 3  # letters of a word that tells a language without its accents
+# Where a letter without its accent is another word: "è" and "e", "está" and "esta".
+_ACCENTS_TELL = frozenset({"asks", "subjects", "unmarked"})
 
 
 class Cue(StrEnum):
@@ -59,8 +73,14 @@ class Language:
 
     @cached_property
     def marks(self) -> frozenset[str]:
-        """The small words that tell the language; none if its script does."""
-        return frozenset(self.lists.get("marks", ()))
+        """The small words that tell the language, as people type them; none if its script does."""
+        words = self.lists.get("marks", ())
+        return frozenset((*words, *(unaccented(word) for word in words if len(word) >= _TELLING)))
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """The letters that tell the language."""
+        return frozenset("".join(self.lists.get("letters", ())))
 
     @cached_property
     def openers(self) -> re.Pattern[str]:
@@ -82,6 +102,11 @@ class Language:
     def vetoes(self) -> re.Pattern[str]:
         """What makes a clause no rule, whatever else it says."""
         return self._words("vetoes")
+
+    @cached_property
+    def hedges(self) -> re.Pattern[str]:
+        """What makes a clause no rule, unless it stands in a later part of it."""
+        return self._words("hedges")
 
     @cached_property
     def meanwhile(self) -> re.Pattern[str]:
@@ -183,7 +208,7 @@ class Language:
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
         names = [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]
-        values = [getattr(self, name) for name in names if name not in {"marks", "heard"}]
+        values = [getattr(self, name) for name in names if name not in {"marks", "letters", "heard"}]
         return [*values, *(pattern for _, _, pattern in self.heard)]
 
     @property
@@ -208,9 +233,30 @@ class Language:
         return self._compiled("|".join([*anywhere, *([f"^(?:{together})"] if together else [])]) or _NOTHING)
 
     def _compiled(self, source: str) -> re.Pattern[str]:
+        source = _as_typed(source)
         for _ in range(_NESTING):
-            source = _NAME.sub(lambda m: "(?:" + "|".join(self.lists.get(m[1]) or [_NOTHING]) + ")", source)
+            source = _NAME.sub(lambda m: self._alternatives(m[1]), source)
         return compiled(source)
+
+    def _alternatives(self, name: str) -> str:
+        words = "|".join(self.lists.get(name) or [_NOTHING])
+        return f"(?:{words if name in _ACCENTS_TELL else _as_typed(words)})"
+
+
+def unaccented(word: str) -> str:
+    """Return a word as people type it who set no accents."""
+    return "".join(unicodedata.normalize("NFD", _PLAIN.get(char, char))[0] for char in word)
+
+
+def _as_typed(source: str) -> str:
+    """Return an expression that also matches its words without their accents: "nao", "wiec", "fuer"."""
+    return source if source.isascii() else _ACCENTED.sub(lambda m: _either(m[0]), source)
+
+
+def _either(letter: str) -> str:
+    if letter.startswith("["):
+        return letter
+    return f"(?:{letter}|{_PLAIN.get(letter) or unicodedata.normalize('NFD', letter)[0]})"
 
 
 def compiled(source: str) -> re.Pattern[str]:
