@@ -60,14 +60,15 @@ _SAYS = re.compile(
         output|message|answer|someone|overflow|copilot|chatgpt|gemini|claude|bot|colleague|boss|client|customer)\b
         [^.?!:\n]{0,30}\b(?:says?|said|saying|prints?|printed|wrote|writes|replie[ds]|reads|tells|told)\b
         [^.?!:\n]{0,20}[:：]\s
-      | \b(?:kund\w+|chef\w*|kolleg\w+|handbuch|anleitung|doku\w*|e?-?mails?|client\w*|manual|documentaci[oó]n|correo|jef[ea]|
-        manuel|courriel|manuale|documentazione|capo|documentação|klant\w*|handleiding|baas|klient\w*|instrukcj\w+|szef\w*|
+      | \b(?:kund\w+|chef\w*|kolleg\w+|handbuch|anleitung|doku\w*|e?-?mails?|client\w*|manual|documentaci[oó]n|correo|
+        jef[ea]|manuel|courriel|manuale|documentazione|capo|documentação|klant\w*|handleiding|baas|klient\w*|instrukcj\w+|szef\w*|
         zákazník\w*|návod\w*|šéf\w*|клиент\w*|заказчик\w*|инструкци\w+|письм\w+|документаци\w+|начальник\w*|
         müşteri\w*|kılavuz\w*|patron\w*|artikel|art[ií]culo|article|articolo|artykuł\w*|стать\w+)\b[^.?!:\n]{0,30}
         \b(?:schreibt|schrieb|steht|sagte?|meinte?|escribe|escribió|pone|dice|dijo|écrit|dit|escreveu|escreve|diz|disse|escrito|
         scrive|scritto|schrijft|schreef|staat|zegt|pisze|napisał\w*|jest|píše|napsal\w*|stojí|je|пишет|написал\w*|написано|пишут|сказано|
         yazmış|yazıyor|yazdı|diyor)\s?[:：]\s
-      | (?:[写寫]道|[写寫][着著]|回[复覆][说說]?|(?:からの|よりの)(?:メール|連絡|コメント)|이렇게\ (?:썼|말했|왔)[^\s:]{0,3})\s?[:：]
+      | (?:[写寫]道|[写寫][着著]|回[复覆][说說]?|(?:からの|よりの)(?:メール|連絡|コメント)|
+        이렇게\ (?:썼|말했|왔)[^\s:]{0,3})\s?[:：]
       | \b(?:found|saw|read|copied|pasted|quot(?:e|ed|ing)|from|per)\b[^.?!:\n]{0,40}
         \b(?:reddit|forum|overflow|twitter|hacker\ news|docs?|documentation|readme|slack|discord|blog|article|internet|
         google|chatgpt|copilot|gemini|e?mail|ticket|issue|review|comment|page|site|website|wiki|log|output|terminal|
