@@ -39,7 +39,6 @@ _LEAD = 40  # characters of "just this once": what is longer is a clause of its 
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
-_OUTRIGHT = frozenset({Cue.STOP, Cue.CONSENT, *_EXPLICIT})  # what a part of a clause can say
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
@@ -103,7 +102,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     heard = [
         replace(found, before=tuple(_before(before, turn)))
         for before, clause in pairwise([None, *turn.clauses])
-        if clause is not None and (found := _hear(clause, turn) or _hear_in(clause, turn)) is not None
+        if clause is not None and (found := _hear(clause, turn)) is not None
     ]
     sure = [one for one in heard if one.cue in _EXPLICIT or not described]
     if turn.long or turn.listed:
@@ -326,23 +325,6 @@ def spoken(text: str) -> list[Language]:
     most = max(counts.values(), default=0)
     found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
     return [by_code[code] for code in found]
-
-
-def _hear_in(clause: Clause, turn: _Turn) -> Match | None:
-    """Return the first part of a clause that says something lasting, where all of it does not."""
-    whole = fold(clause.text)
-    if (
-        clause.question
-        or turn.main.code != "en"
-        or _ruled_out(whole, turn.languages)
-        or _of_product(whole, turn.languages)
-    ):
-        return None
-    for part in parts(clause):
-        lead = clause.text[: part.start - clause.start].strip()
-        if lead and not _led_astray(replace(part, lead=lead), turn.languages) and (found := _hear(part, turn)):
-            return found if found.cue in _OUTRIGHT else None
-    return None
 
 
 def _hear(clause: Clause, turn: _Turn) -> Match | None:
