@@ -14,8 +14,8 @@ from skilld.classify.reply import parse_fits
 from skilld.errors import SkilldError
 from skilld.evaluate.finding import judge, load
 from skilld.library.clusters import about
-from skilld.library.concepts import kin, terms, words
 from skilld.library.recommend import candidates, chosen, in_words, recommend
+from skilld.meanings import kin, terms, words
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front
 from skilld.store import Store
