@@ -27,7 +27,7 @@ _ENDINGS = sorted(
     n en em er es e s t te ten st a o i as os ar ir ado ada ido ida ando iendo are ere ire ung é és ée ées r rs nen
     innen ów ami ach om u ę ą ie ego emu ych ich ować uj ił ała
     а я о е и ы у ю ь й ой ей ом ем ам ям ах ях ов ев ами ями ого его ому ему ую юю ая яя ые ие ый ий ть л ла ли ло
-    ı ü lar ler ları leri yi yı nın nin da de dan den la le
+    ı ü lar ler ları leri yi yı nın nin da de dan den
     """.split(),  # noqa: SIM905 - as in words.py
     key=len,
     reverse=True,
@@ -77,10 +77,13 @@ class _Table:
         self.forms: dict[str, frozenset[str]] = {}  # these without their ending
         self.phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}  # by their first stem, the longest first
         self.unspaced: dict[str, str] = {}
+        self.common: frozenset[str] = frozenset()
         field = name = ""
         for line in lines:
             if line.startswith("== "):
                 field = line.removeprefix("== ")
+            elif line.startswith("= "):
+                self.common = frozenset(line.removeprefix("= ").split())
             elif line.startswith(" "):
                 self._add(name, line.split(), is_english=False)
             elif line and not line.startswith("#"):
@@ -117,6 +120,11 @@ def _table() -> _Table:
 def field_of(meaning: str) -> str:
     """Return the field of work that a meaning belongs to."""
     return _table().fields[meaning]
+
+
+def common() -> frozenset[str]:
+    """Return the meanings that are so frequent in this trade that one alone tells little."""
+    return _table().common
 
 
 def _words(text: str) -> list[str]:

@@ -20,7 +20,6 @@ from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.detector import clauses_of, spoken, typed_part
 from skilld.effect.gist import (
     CHOSEN,
-    COMMON,
     LANGUAGES,
     OPPOSITES,
     PLACES,
@@ -34,7 +33,7 @@ from skilld.effect.gist import (
     met,
     words,
 )
-from skilld.meanings import Term, Words, field_of
+from skilld.meanings import Term, Words, common, field_of
 from skilld.text import cut, fold
 from skilld.words import is_unspaced, stem
 
@@ -225,7 +224,7 @@ def _bond(term: Term, known: Words, given: frozenset[str]) -> int:
         return _MEANT
     shared, same = term.meanings & known.meanings, term.stems & known.stems
     both_phrases = not term.stem and not shared.isdisjoint(known.phrased)
-    if not term.is_action and (both_phrases or not shared <= COMMON):
+    if not term.is_action and (both_phrases or not shared <= common()):
         return _MEANT
     if (shared and is_weak(term)) or not same - _META - WEAK or (not term.stem and same < term.stems):
         return _COMMON if shared or same else 0

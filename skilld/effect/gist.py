@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify.offline.choices import TOPICS, turned_down
-from skilld.meanings import Term, Words, terms
+from skilld.meanings import Term, Words, common, terms
 from skilld.words import denies, measures, numbers, stem
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -118,7 +118,7 @@ def is_weak(term: Term) -> bool:
     """Whether a term stands in many rules, so that it does not tell which is meant."""
     if not term.stem or term.stem in CHOSEN:
         return term.is_action
-    return term.is_action or term.stem in WEAK or (bool(term.meanings) and term.meanings <= COMMON)
+    return term.is_action or term.stem in WEAK or (bool(term.meanings) and term.meanings <= common())
 
 
 def _families(lines: list[str]) -> tuple[frozenset[str], ...]:
@@ -139,4 +139,3 @@ PLACES = _families([_DATA["places"]])[0]
 CHOSEN = frozenset().union(*_families(_CHOICES)) - PLACES
 _MEMBERS = frozenset().union(*TOOLS, *OPPOSITES)
 WEAK = frozenset(map(stem, f"{TOPICS['weak']} {_DATA['weak']}".split()))
-COMMON = frozenset(_DATA["common"].split())

@@ -21,7 +21,7 @@ from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
-from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, field_of, terms, words
+from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common, field_of, terms, words
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.skills import Skill
@@ -35,6 +35,7 @@ _ELSEWHERE = 0.6  # weight of what was said in another project, where one is nam
 _NAMED, _DESCRIBED, _SAID, _WRITTEN = 0.9, 0.7, 0.5, 0.2
 _DONE = 0.4  # what a word counts that only says what is done
 _COMMONEST = 0.6  # what is left of a word that all skills have
+_FREQUENT = 0.7  # what is left of a word that this trade uses all the time
 _UNKNOWN = 0.8  # what is left of a word that no meaning is known of
 _NEAR = 0.3  # what a word counts at most that a skill has only the field of
 _FOREIGN = 0.5  # what is left of all words where the task names a thing of daily life that the skill has not
@@ -164,6 +165,22 @@ class _Candidate:
         """Return what a word of a task counts here: each place that has it leaves less of the doubt."""
         return 1 - math.prod(1 - weight for weight, found, _ in self._places if term in found)
 
+    def tells(self, term: Term) -> bool:
+        """Whether it has a word of a task as more than what is only done."""
+        things = {meaning for meaning in term.meanings if field_of(meaning) != ANYTHING}
+        return not term.is_action and any(
+            not (found.stems.isdisjoint(term.stems) and found.meanings.isdisjoint(things))
+            for _, found, _ in self._places
+            if term in found
+        )
+
+    def kind(self, term: Term) -> float:
+        """Return what is left of a word that counts here, by what sort of word it is."""
+        if not self.tells(term):
+            return _DONE
+        shared = {meaning for _, found, _ in self._places for meaning in term.meanings & found.meanings}
+        return (_FREQUENT if shared <= common() else 1.0) if term.meanings else _UNKNOWN
+
     def weighed(self, wanted: Sequence[Term], shelf: _Shelf) -> float:
         """Return how much speaks for it; 0 where no thing does, or too few do for what no skill says."""
         whole = possible = 0.0
@@ -171,10 +188,10 @@ class _Candidate:
             most = _DONE if term.is_action else 1.0
             possible += most
             if place := self.place(term):
-                whole += most * shelf.rarity[term] * place * (1.0 if term.meanings else _UNKNOWN)
+                whole += shelf.rarity[term] * place * self.kind(term)
             elif self.fields:
                 whole += _NEAR * shelf.near(term, self)
-        things = sum(bool(self.place(term)) for term in wanted if not term.is_action)
+        things = sum(self.tells(term) for term in wanted)
         if any(self._is_foreign(term) for term in wanted):
             whole *= _FOREIGN
         is_skill = bool(self.key[0])
