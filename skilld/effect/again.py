@@ -127,18 +127,19 @@ _MEANT, _SAME, _COMMON, _UNKNOWN, _LITTLE = 10, 9, 5, 4, 1
 class _Sides:
     """What a stretch and a rule say of things that exclude each other.
 
-    `turned` are words of the stretch that say the rule by its opposite ("no spaces"), `meant` those of the rule. By
-    a `lone` one a complaint is about that rule. In a `conflict` the stretch wants the opposite.
+    `turned` are words of the stretch that say the rule by its opposite ("no spaces"), `meant` those of the rule. A
+    complaint with at least a share `lone` of the rule's words is about that rule, whatever its weights; 0: it is not
+    told so. In a `conflict` the stretch wants the opposite.
     """
 
     turned: frozenset[str]
     meant: frozenset[str]
-    lone: bool
+    lone: float
     conflict: bool
 
 
 def _sides(said: _Said, rule: Gist) -> _Sides:
-    turned, meant, lone, conflict = set[str](), set[str](), False, False
+    turned, meant, lone, conflict = set[str](), set[str](), 0.0, False
     own = said.gist
     for family in (*TOOLS, *OPPOSITES):
         wants, bans = rule.asked & family, rule.refused & family
@@ -150,11 +151,11 @@ def _sides(said: _Said, rule: Gist) -> _Sides:
         else:
             conflict |= bool((asked and wants and not asked & wants) or asked & bans or refused & wants)
             others = (refused - bans if wants else frozenset()) | (asked - wants if bans else frozenset())
-        tells = family in TOOLS or (family is LANGUAGES and any(_ANSWER in term.meanings for term in rule.words))
-        if others and (tells or met(own.words, rule.words)):
+        answers = family is LANGUAGES and any(_ANSWER in term.meanings for term in rule.words)
+        if others and (family in TOOLS or answers or met(own.words, rule.words)):
             turned |= others
             meant |= wants | bans
-            lone |= tells
+            lone = _WHOLE if family in TOOLS else 1.0 if answers else lone
     return _Sides(frozenset(turned), frozenset(meant), lone, conflict)
 
 
@@ -166,7 +167,7 @@ def _repeats(said: _Said, rule: Gist) -> bool:
     turned = sides.turned | (said.gist.numbers if beyond else frozenset())
     meant = sides.meant | (rule.numbers if beyond else frozenset())
     bonds = _bonds(own, rule.words, turned)
-    if said.tone >= _Tone.COMPLAINT and sides.lone and 2 * sum(map(bool, bonds.values())) >= len(own):
+    if said.tone >= _Tone.COMPLAINT and sides.lone and sum(map(bool, bonds.values())) >= sides.lone * len(own):
         return True
     share = _share(bonds, sum(bonds.values()))
     codes = said.gist.codes & rule.codes
@@ -181,14 +182,14 @@ def _repeats(said: _Said, rule: Gist) -> bool:
 
 
 def _telling(said: _Said, rule: Gist) -> tuple[Term, ...]:
-    """Return what a stretch is about, without the words of complaining and numbers that the rule has not."""
+    """Return what a stretch is about, without what the rule has not of complaining, taking out and numbers."""
     wanted = Words(rule.words)
-    return tuple(
-        term
-        for term in said.gist.words
-        if term in wanted
-        or not (term.stem in _META or term.stem.isdigit() or (is_unspaced(term.stem) and not term.meanings))
-    )
+    return tuple(term for term in said.gist.words if term in wanted or not _is_aside(term))
+
+
+def _is_aside(term: Term) -> bool:
+    strange = is_unspaced(term.stem) and not term.meanings
+    return term.stem in _META or term.stem.isdigit() or strange or _REMOVE in term.meanings
 
 
 def _same_answer(said: Gist, part: Part, rule: Gist) -> bool:

@@ -35,6 +35,7 @@ _ELSEWHERE = 0.6  # weight of what was said in another project, where one is nam
 _NAMED, _DESCRIBED, _SAID, _WRITTEN = 0.9, 0.7, 0.5, 0.2
 _DONE = 0.4  # what a word counts that only says what is done
 _COMMONEST = 0.6  # what is left of a word that all skills have
+_ALL = 1.2  # what all words count more where none of the task is missing
 _FREQUENT = 0.7  # what is left of a word that this trade uses all the time
 _UNKNOWN = 0.8  # what is left of a word that no meaning is known of
 _NEAR = 0.3  # what a word counts at most that a skill has only the field of
@@ -192,6 +193,8 @@ class _Candidate:
             elif self.fields:
                 whole += _NEAR * shelf.near(term, self)
         things = sum(self.tells(term) for term in wanted)
+        if all(map(self.place, wanted)):
+            whole *= _ALL
         if any(self._is_foreign(term) for term in wanted):
             whole *= _FOREIGN
         is_skill = bool(self.key[0])
