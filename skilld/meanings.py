@@ -157,7 +157,8 @@ def terms(text: str) -> tuple[Term, ...]:
         for phrase, name in table.phrases.get(token, ()):
             places = _match(phrase, tokens, at)
             if places and not all(done[place] for place in places):
-                found.add(_of_phrase(name, [tokens[place] for place in places]))
+                told = [tokens[place] for place in places if written[place] not in FUNCTION_WORDS]
+                found.add(_of_phrase(name, told, whole=len(told) == len(places)))
                 for place in places:
                     done[place] = True
                 break
@@ -181,12 +182,12 @@ def _match(phrase: tuple[str, ...], tokens: list[str], at: int) -> list[int]:
     return places
 
 
-def _of_phrase(name: str, words: list[str]) -> Term:
-    """Return a phrase as a term: of its own meaning, and of what its words mean in the same field."""
-    told = () if FUNCTION_WORDS.intersection(words) else words
-    field, stems = field_of(name), frozenset(words) - FUNCTION_WORDS - INSTRUCTING_STEMS
+def _of_phrase(name: str, words: list[str], *, whole: bool) -> Term:
+    """Return a phrase as a term: of its own meaning, and if these are all its words of what they mean in its field."""
+    field = field_of(name)
+    told = words if whole else ()
     things = {meaning for word in told for meaning in _table().words.get(word, ()) if field_of(meaning) == field}
-    return Term("", stems, frozenset({name, *things}), _is_action(name))
+    return Term("", frozenset(words) - INSTRUCTING_STEMS, frozenset({name, *things}), _is_action(name))
 
 
 def _known_unspaced(text: str) -> tuple[str, set[Term]]:

@@ -36,6 +36,7 @@ _NAMED, _DESCRIBED, _SAID, _WRITTEN = 0.9, 0.7, 0.5, 0.2
 _DONE = 0.4  # what a word counts that only says what is done
 _COMMONEST = 0.6  # what is left of a word that all skills have
 _ALL = 1.2  # what all words count more where none of the task is missing
+_PHRASE = 2.0  # what a phrase counts that is there word for word: as two words
 _FREQUENT = 0.7  # what is left of a word that this trade uses all the time
 _UNKNOWN = 0.8  # what is left of a word that no meaning is known of
 _NEAR = 0.3  # what a word counts at most that a skill has only the field of
@@ -180,6 +181,8 @@ class _Candidate:
         if not self.tells(term):
             return _DONE
         shared = {meaning for _, found, _ in self._places for meaning in term.meanings & found.meanings}
+        if not term.stem and term.stems and any(term.stems <= found.stems for _, found, _ in self._places):
+            return _PHRASE
         return (_FREQUENT if shared <= common() else 1.0) if term.meanings else _UNKNOWN
 
     def weighed(self, wanted: Sequence[Term], shelf: _Shelf) -> float:
