@@ -12,6 +12,7 @@ from dataclasses import replace
 from benchmarks.kit import children, year
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
+from skilld import meanings
 from skilld.effect import again, gist
 from skilld.effect.rules import effects, rules
 from skilld.past import Correction, PastSession
@@ -33,7 +34,8 @@ def measure(scale: Scale) -> dict[str, Figure]:
                 store.past.keep(f"/transcripts/{one.session_id}", 1, one.at, [one])
 
         def tell() -> float:
-            for cached in (again.near, again._stretches, gist.gist, gist.words):  # noqa: SLF001 - a process starts without
+            kept = (again.near, again._stretches, gist.gist, gist.words, gist.members)  # noqa: SLF001
+            for cached in (*kept, meanings.terms, meanings._term, meanings._table):  # noqa: SLF001 - a process starts without
                 cached.cache_clear()
             return seconds(lambda: _told(store, known, files))
 

@@ -27,7 +27,7 @@ def _by_tongue(lines: list[str]) -> tuple[frozenset[str], ...]:
 
 # Function words and cue words of all languages: they say nothing of what a text is about, but in which one it is.
 _TONGUES = _by_tongue(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines())
-_COMMON = frozenset().union(*_TONGUES)
+FUNCTION_WORDS = frozenset().union(*_TONGUES)
 # Words that any instruction is made of. A change may add them freely; but between two rules "ask before" and "first"
 # make the difference: without them the offline back-end took one rule for another (14 batches found, one of them false,
 # of the labelled development batches; 13 and none with them).
@@ -111,7 +111,7 @@ def names(text: str) -> set[str]:
     found = set()
     for match in re.finditer(r"(?<=[\w,;:)\u2019'\"`] )[A-Z][a-z]{2,}\w*", text):
         found.add(match.group(0).casefold())
-    return found - _COMMON - _INSTRUCTING
+    return found - FUNCTION_WORDS - _INSTRUCTING
 
 
 def holds_name(name: str, text: str) -> bool:
@@ -124,12 +124,12 @@ def stems(text: str) -> frozenset[str]:
 
     A script without blanks gives its pairs of neighbouring characters.
     """
-    return _stems(text, _COMMON | _OF_THE_FILE)
+    return _stems(text, FUNCTION_WORDS | _OF_THE_FILE)
 
 
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of `text` without the words that any instruction is made of, in whatever form."""
-    return _stems(text, _COMMON | _INSTRUCTING) - _INSTRUCTING_STEMS
+    return _stems(text, FUNCTION_WORDS | _INSTRUCTING) - INSTRUCTING_STEMS
 
 
 def _stems(text: str, left_out: frozenset[str]) -> frozenset[str]:
@@ -161,7 +161,7 @@ def stem(word: str) -> str:
     return word
 
 
-_INSTRUCTING_STEMS = frozenset(map(stem, _INSTRUCTING))
+INSTRUCTING_STEMS = frozenset(map(stem, _INSTRUCTING))
 
 
 def same_stem(one: str, other: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -17,9 +18,24 @@ from typing import Any
 
 from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.detector import clauses_of, spoken, typed_part
-from skilld.effect.gist import CHOSEN, OPPOSITES, PLACES, TOOLS, WEAK, Gist, Part, gist, words
+from skilld.effect.gist import (
+    CHOSEN,
+    LANGUAGES,
+    OPPOSITES,
+    PLACES,
+    TOOLS,
+    WEAK,
+    Gist,
+    Part,
+    gist,
+    is_weak,
+    members,
+    met,
+    words,
+)
+from skilld.meanings import Term, Words, common, field_of
 from skilld.text import cut, fold
-from skilld.words import stem
+from skilld.words import is_unspaced, stem
 
 MAX_QUOTE = 300  # characters of a turn that are kept; of a longer one only the clauses that correct
 _MAX_RULE = 400  # characters: a longer line is no single rule
@@ -32,7 +48,10 @@ _REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
     re.compile("|".join(_DATA[name]), re.IGNORECASE)
     for name in ("reminder", "complaint", "soft", "demand", "talk", "leave", "new", "task")
 )
-_META = frozenset(map(stem, _DATA["meta"].split())) | words(_DATA["meta"])
+_META = frozenset(map(stem, _DATA["meta"].split()))
+_CONDUCT = "conversation"  # the field of how an agent talks and proceeds
+_ANSWER = "to-answer"  # the meaning by which a rule is about the language of answers
+_REMOVE = "to-remove"
 _COMMA = re.compile(r"(?<!\s)[,:] (?:(?:and|but) )?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 
@@ -94,29 +113,33 @@ def says_again(quote: str, rule: str) -> bool:
     return any(_repeats(said, wanted) for said in _stretches(quote[: 2 * MAX_QUOTE]))
 
 
-# Shares of the words of a rule's part that a stretch of each tone must have, and of its own that must be the rule's.
-_HELD = {_Tone.SOFT: 0.6, _Tone.DEMAND: 0.5, _Tone.COMPLAINT: 0.5, _Tone.REMINDER: 0.3}
-_OWN = {_Tone.SOFT: 1.0, _Tone.DEMAND: 1.0, _Tone.COMPLAINT: 0.5, _Tone.REMINDER: 0.5}
-_HALF, _ENOUGH = 0.5, 4  # of a part's telling words; of a longer one a correction names some
-_LITTLE, _FULL = 7, 10  # the weight of a word that many rules share, and of any other
+# Shares of the weight of a rule's part that a stretch of each tone must have, and of its own that must be the rule's.
+_HELD = {_Tone.SOFT: 0.6, _Tone.DEMAND: 0.5, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.3}
+_OWN = {_Tone.SOFT: 0.7, _Tone.DEMAND: 0.9, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.5}
+_WHOLE = 0.5  # the latter of a demand that has all of a part
+_ALONE = 0.75  # the same of a complaint that has one term of several
+# What a term weighs: what both mean, the same word, a term that many rules share or that is only done, an unknown
+# word, two characters of an unspaced script.
+_MEANT, _SAME, _COMMON, _UNKNOWN, _LITTLE = 10, 9, 5, 4, 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
     """What a stretch and a rule say of things that exclude each other.
 
-    `turned` are words of the stretch that say the rule by its opposite ("no spaces"), `meant` those of the rule. By
-    a `lone` one a complaint is about that rule. In a `conflict` the stretch wants the opposite.
+    `turned` are words of the stretch that say the rule by its opposite ("no spaces"), `meant` those of the rule. A
+    complaint with at least a share `lone` of the rule's words is about that rule, whatever its weights; 0: it is not
+    told so. In a `conflict` the stretch wants the opposite.
     """
 
     turned: frozenset[str]
     meant: frozenset[str]
-    lone: bool
+    lone: float
     conflict: bool
 
 
 def _sides(said: _Said, rule: Gist) -> _Sides:
-    turned, meant, lone, conflict = set[str](), set[str](), False, False
+    turned, meant, lone, conflict = set[str](), set[str](), 0.0, False
     own = said.gist
     for family in (*TOOLS, *OPPOSITES):
         wants, bans = rule.asked & family, rule.refused & family
@@ -128,60 +151,97 @@ def _sides(said: _Said, rule: Gist) -> _Sides:
         else:
             conflict |= bool((asked and wants and not asked & wants) or asked & bans or refused & wants)
             others = (refused - bans if wants else frozenset()) | (asked - wants if bans else frozenset())
-        if others and (family in TOOLS or own.words & rule.words - family):
+        answers = family is LANGUAGES and any(_ANSWER in term.meanings for term in rule.words)
+        if others and (family in TOOLS or answers or met(own.words, rule.words)):
             turned |= others
             meant |= wants | bans
-            lone |= family in TOOLS
+            lone = _WHOLE if family in TOOLS else 1.0 if answers else lone
     return _Sides(frozenset(turned), frozenset(meant), lone, conflict)
 
 
 def _repeats(said: _Said, rule: Gist) -> bool:
-    own, tone = said.gist.words - (_META - rule.words) - PLACES, said.tone
-    sides, beyond = _sides(said, rule), _beyond(said, rule)
+    own, sides, beyond = _telling(said, rule), _sides(said, rule), _beyond(said, rule)
     others = said.gist.numbers and rule.numbers and not said.gist.numbers & rule.numbers
-    if not own or sides.conflict or (others and tone < _Tone.COMPLAINT):
+    if not own or sides.conflict or (others and said.tone < _Tone.COMPLAINT):
         return False
-    covered = own & rule.words | sides.meant | (rule.words & rule.numbers if beyond else frozenset())
-    shared = own & (rule.words | sides.turned | (said.gist.numbers if beyond else frozenset()))
-    if tone >= _Tone.COMPLAINT and sides.lone and len(shared) >= len(own) / 2:
+    turned = sides.turned | (said.gist.numbers if beyond else frozenset())
+    meant = sides.meant | (rule.numbers if beyond else frozenset())
+    bonds = _bonds(own, rule.words, turned)
+    if said.tone >= _Tone.COMPLAINT and sides.lone and sum(map(bool, bonds.values())) >= sides.lone * len(own):
         return True
+    share = _share(bonds, sum(bonds.values()))
     codes = said.gist.codes & rule.codes
-    return any(
-        _is_meant(said, part, covered, codes, _share(len(shared), len(own)))
-        and (tone >= _Tone.COMPLAINT or sides.turned or _same_answer(said.gist, part, rule))
-        for part in dict.fromkeys((*rule.parts, Part(rule.words, rule.codes, rule.denies)))
-    )
+    for part in dict.fromkeys((*rule.parts, Part(rule.words, rule.asked | rule.refused, rule.codes, rule.denies))):
+        most = max(1, met(own, part.words)) + sum(
+            not meant.isdisjoint(term.stems | term.meanings) for term in part.words
+        )
+        fits = said.tone >= _Tone.COMPLAINT or sides.turned or _same_answer(said.gist, part, rule)
+        if fits and _is_meant(said, part, _bonds(part.words, own, meant), share, most, codes=bool(codes & part.codes)):
+            return True
+    return False
 
 
-def _share(shared: int, own: int) -> float:
-    """Return the share of its words in which a stretch is the rule's; of two words, one is too few to tell."""
-    return 0.0 if shared == 1 and own > 1 else shared / own
+def _telling(said: _Said, rule: Gist) -> tuple[Term, ...]:
+    """Return what a stretch is about, without what the rule has not of complaining, taking out and numbers."""
+    wanted = Words(rule.words)
+    return tuple(term for term in said.gist.words if term in wanted or not _is_aside(term))
+
+
+def _is_aside(term: Term) -> bool:
+    strange = is_unspaced(term.stem) and not term.meanings
+    return term.stem in _META or term.stem.isdigit() or strange or _REMOVE in term.meanings
 
 
 def _same_answer(said: Gist, part: Part, rule: Gist) -> bool:
     """Whether both say yes, or both no."""
-    return said.denies == part.denies or bool(said.refused and rule.refused)
+    says_no = said.denies or any(_REMOVE in term.meanings for term in said.words)
+    return says_no == part.denies or bool(said.refused and rule.refused)
 
 
-def _is_meant(said: _Said, part: Part, covered: frozenset[str], codes: frozenset[str], own: float) -> bool:
-    """Whether a stretch says enough of a part; `own` is the share of its words that are the rule's."""
-    wanted = part.words - PLACES or part.words
-    telling = wanted - WEAK or wanted
-    least = 1 if said.tone is _Tone.REMINDER else _HALF * min(len(telling), _ENOUGH)
-    if not telling - WEAK:
-        least = min(len(telling), 2)  # one word that many rules have tells none
-    if len(covered & telling) < least and not codes & part.codes and not covered & said.gist.numbers:
-        return False
-    is_choice = bool(covered & said.gist.words & CHOSEN & part.words) and not part.denies
-    held = 1.0 if is_choice else _weight(covered & wanted) / _weight(wanted)
-    if said.tone is _Tone.DEMAND and len(telling) > 1 and telling <= covered:
-        return own >= _HALF
-    return held >= _HELD[said.tone] and own >= _OWN[said.tone]
+def _is_meant(said: _Said, part: Part, bonds: Mapping[Term, int], share: float, most: int, *, codes: bool) -> bool:
+    """Whether a stretch says enough of a part; `share` is that of its own weight that is the rule's."""
+    found = sorted(filter(None, bonds.values()), reverse=True)[:most]
+    tells = _MEANT in found or (_SAME in found and (len(found) > 1 or share >= _OWN[_Tone.DEMAND]))
+    if not (tells or codes or len(found) > 2 or (len(found) > 1 and all(bonds.values()))):  # noqa: PLR2004
+        return False  # one word that many rules have tells none
+    is_choice = bool(part.members & (said.gist.asked | said.gist.refused) & CHOSEN) and not part.denies
+    held = 1.0 if is_choice else _share(bonds, sum(found))
+    if said.tone is _Tone.DEMAND and len(found) > 1 and all(bonds.values()):
+        return share >= _WHOLE
+    conduct = any(bond and field_of(meaning) == _CONDUCT for term, bond in bonds.items() for meaning in term.meanings)
+    alone = said.tone is _Tone.COMPLAINT and len(found) == 1 and not all(bonds.values()) and not conduct
+    return held >= _HELD[said.tone] and share >= (_ALONE if alone else _OWN[said.tone])
 
 
-def _weight(some: frozenset[str]) -> int:
-    """Return a whole number: parts of one would sum to something else in each order, and sets have none."""
-    return sum(_LITTLE if word in WEAK else _FULL for word in some)
+def _bonds(some: Iterable[Term], others: Iterable[Term], given: frozenset[str]) -> dict[Term, int]:
+    """Return how much each of some terms is among others; of those of one meaning one. `given` is among them anyway."""
+    once = {term.meanings or term.stem: term for term in some if term.stem not in PLACES}
+    known = Words(others)
+    return {term: _bond(term, known, given) for term in once.values()}
+
+
+def _bond(term: Term, known: Words, given: frozenset[str]) -> int:
+    if not (term.stems.isdisjoint(given) and term.meanings.isdisjoint(given)):
+        return _MEANT
+    shared, same = term.meanings & known.meanings, term.stems & known.stems
+    both_phrases = not term.stem and not shared.isdisjoint(known.phrased)
+    if not term.is_action and (both_phrases or not shared <= common()):
+        return _MEANT
+    if (shared and is_weak(term)) or not same - _META - WEAK or (not term.stem and same < term.stems):
+        return _COMMON if shared or same else 0
+    return _COMMON if term.is_action else _SAME
+
+
+def _share(bonds: Mapping[Term, int], found: int) -> float:
+    """Return the share of a weight in what all terms would weigh."""
+    whole = sum(
+        max(
+            bond,
+            _COMMON if is_weak(term) else _MEANT if term.meanings else _LITTLE if is_unspaced(term.stem) else _UNKNOWN,
+        )
+        for term, bond in bonds.items()
+    )
+    return found / max(1, whole)
 
 
 def _beyond(said: _Said, rule: Gist) -> bool:
@@ -198,8 +258,9 @@ def near(text: str) -> frozenset[str]:
 
     Most texts share none: of 400 sessions and 60 rules 8 s became 0.6 s.
     """
-    own = words(text)
-    return own.union(*(family for family in (*TOOLS, *OPPOSITES) if own & family))
+    named = members(text)
+    own = frozenset(name for term in words(text) for name in (*term.stems, *term.meanings)) | named
+    return own.union(*(family for family in (*TOOLS, *OPPOSITES) if named & family)) if named else own
 
 
 @lru_cache(maxsize=8192)

@@ -1,20 +1,21 @@
-"""What a text is about, in words that can be compared: its parts, what each asks for or rejects, and its numbers.
+"""What a text is about, so that it can be compared: its parts, what each asks for or rejects, and its numbers.
 
-Text in, sets of words out. Words of one meaning are one word, whatever their language (gist.toml), and a rule of
-several clauses is several rules. Pure.
+Text in, terms out (skilld.meanings); a rule of several clauses is several rules. Pure.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from skilld.classify.offline.choices import TOPICS, turned_down
-from skilld.words import denies, measures, numbers, stem, stems
+from skilld.meanings import Term, Words, common, terms
+from skilld.words import denies, measures, numbers, stem
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
@@ -22,8 +23,6 @@ _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 _CODE = re.compile(
     r"(?<![\w/.-])(?:[\w.-]*\w\(\)|(?:[\w.-]+/)+[\w.*-]*|/[\w.*/-]+|--?[a-z][\w-]+|\w+(?:\.[a-z]\w{0,5})+|\w+_\w+|[a-z]+[A-Z]\w+)"
 )
-_PHRASES = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _DATA["phrases"])
-_ANY_PHRASE = re.compile("|".join(pattern for _, pattern in _DATA["phrases"]), re.IGNORECASE)
 # Where another clause begins, and whether it says no.
 _CLAUSES = re.compile(
     r"[;.:!?](?=\s|$)|\s[-–—](?=\s)|(?<=\s)\(|(?<!\()\)(?=\s|$)"
@@ -33,27 +32,29 @@ _CLAUSES = re.compile(
 )
 _INSTEAD = re.compile(r"^(?:instead of|rather than|over)\b", re.IGNORECASE)
 _DENIAL = re.compile(_DATA["denial"], re.IGNORECASE)
+# What says only when a rule holds.
+_CONDITION = re.compile(
+    r"\b(?:when|whenever|if|unless|wenn|falls|außer|cuando|si|quand|sauf|quando|se|если|когда)\b[^,;.:]*", re.IGNORECASE
+)
 _EXAMPLE = re.compile(r"(?:,| \() ?(?:like|such as|e\.g\.|for example|z\. ?B\.)[^;.)]*\)?", re.IGNORECASE)
-_ENDINGS = frozenset(_DATA["endings"].split())
-_MIN_FORM = 4  # letters of a word that another form begins with
-_CONCEPTS: dict[str, str] = {stem(word): line.split()[0] for line in _DATA["concepts"] for word in line.split()}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A clause: its words, what programs are told by in it, and whether it says no."""
+    """A clause: its terms, the members of choices in it, what programs are told by in it, and whether it says no."""
 
-    words: frozenset[str]
+    words: tuple[Term, ...]
+    members: frozenset[str]
     codes: frozenset[str]
     denies: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """What a text is about: its words, of them those it asks for and those it turns down, its code and its numbers."""
+    """What a text is about: its terms, the members of choices it asks for and turns down, its code and its numbers."""
 
     parts: tuple[Part, ...]
-    words: frozenset[str]
+    words: tuple[Term, ...]
     asked: frozenset[str]
     refused: frozenset[str]
     codes: frozenset[str]
@@ -65,15 +66,15 @@ class Gist:
 @lru_cache(maxsize=8192)
 def gist(text: str) -> Gist:
     """Return what a text is about. An example that it gives is not what it is about."""
-    bare = _EXAMPLE.sub(" ", _plainly(text))
-    every = words(bare)
-    parts = tuple(part for clause in _CLAUSES.split(bare) if (part := _part(clause)).words) or (_part(bare),)
-    down = words(turned_down(bare)) & every
-    refused = down.union(*(part.words for part in parts if part.denies))
-    asked = frozenset().union(*(part.words for part in parts if not part.denies)) - down
+    bare = _EXAMPLE.sub(" ", text)
+    clauses = [way for clause in _CLAUSES.split(bare) for way in (clause, _CONDITION.sub("", clause))]
+    parts = tuple(part for clause in dict.fromkeys(clauses) if (part := _part(clause)).words) or (_part(bare),)
+    down = members(turned_down(bare)) & members(bare)
+    refused = down.union(*(part.members for part in parts if part.denies))
+    asked = frozenset().union(*(part.members for part in parts if not part.denies)) - down
     return Gist(
         parts=parts,
-        words=every,
+        words=words(bare),
         asked=asked,
         refused=refused - asked,
         codes=codes(text),
@@ -85,16 +86,27 @@ def gist(text: str) -> Gist:
 
 def _part(clause: str) -> Part:
     says_no = denies(clause) or _INSTEAD.match(clause) or _DENIAL.search(clause)
-    return Part(words(clause), codes(clause), bool(says_no))
+    return Part(words(clause), members(clause), codes(clause), bool(says_no))
 
 
 @lru_cache(maxsize=8192)
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text, those of one meaning as one, without what any instruction is made of."""
-    plainly = _plainly(text)
-    found = frozenset(map(_meaning, stems(plainly)))
-    members = set(map(_form, _WORD.findall(plainly.lower()))) & _MEMBERS - PLACES
-    return (found - PLAIN or found) | members
+def words(text: str) -> tuple[Term, ...]:
+    """Return the terms of a text without what any instruction is made of."""
+    found = terms(text)
+    return tuple(term for term in found if term.stem not in PLAIN) or found
+
+
+@lru_cache(maxsize=8192)
+def members(text: str) -> frozenset[str]:
+    """Return what a text names of choices: by the word itself, or by a meaning of that name."""
+    named = frozenset(stem(word) for word in _WORD.findall(text.lower()))
+    return (named | {meaning for term in terms(text) for meaning in term.meanings}) & _MEMBERS
+
+
+def met(some: Iterable[Term], others: Iterable[Term]) -> int:
+    """Return how many of some terms have their like among others."""
+    known = Words(others)
+    return sum(term in known for term in some)
 
 
 def codes(text: str) -> frozenset[str]:
@@ -102,33 +114,15 @@ def codes(text: str) -> frozenset[str]:
     return frozenset(match[0].strip("/").casefold() for match in _CODE.finditer(text))
 
 
-def _plainly(text: str) -> str:
-    if not _ANY_PHRASE.search(text):
-        return text
-    for name, pattern in _PHRASES:
-        text = pattern.sub(name, text)
-    return text
-
-
-@lru_cache(maxsize=16384)
-def _form(word: str) -> str:
-    return _meaning(stem(word))
-
-
-@lru_cache(maxsize=16384)
-def _meaning(word: str) -> str:
-    """Return the word that stands for a stem: of one meaning with it, or its own form as the British spell it."""
-    if word in _CONCEPTS:
-        return _CONCEPTS[word]
-    for length in (1, 2, 3):
-        begin, ending = word[:-length], word[-length:]
-        if len(begin) > _MIN_FORM and ending in _ENDINGS and begin in _CONCEPTS:
-            return _CONCEPTS[begin]
-    return re.sub(r"or$", "our", re.sub(r"iz$", "is", word)) if len(word) > _MIN_FORM else word
+def is_weak(term: Term) -> bool:
+    """Whether a term stands in many rules, so that it does not tell which is meant."""
+    if not term.stem or term.stem in CHOSEN:
+        return term.is_action
+    return term.is_action or term.stem in WEAK or (bool(term.meanings) and term.meanings <= common())
 
 
 def _families(lines: list[str]) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(_meaning(stem(word)) for word in line.split()) for line in lines)
+    return tuple(frozenset((*line.split(), *map(stem, line.split()))) for line in lines)
 
 
 PLAIN = frozenset(map(stem, _DATA["plain"].split()))
@@ -140,7 +134,8 @@ OPPOSITES = _families(
     + TOPICS["everyday_choices"]
     + _DATA["opposites"]
 )
+LANGUAGES = next(family for family in OPPOSITES if "english" in family)
 PLACES = _families([_DATA["places"]])[0]
 CHOSEN = frozenset().union(*_families(_CHOICES)) - PLACES
 _MEMBERS = frozenset().union(*TOOLS, *OPPOSITES)
-WEAK = words(f"{TOPICS['weak']} {_DATA['weak']}")
+WEAK = frozenset(map(stem, f"{TOPICS['weak']} {_DATA['weak']}".split()))

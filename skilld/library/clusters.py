@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from skilld.clock import seconds
-from skilld.library.concepts import kin
+from skilld.meanings import kin
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Proposal, State, TargetKind

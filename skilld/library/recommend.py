@@ -1,8 +1,8 @@
 """Which skills fit a task, because of what people said about such work or what skills say of themselves. Pure.
 
-Each word of the task counts by where a skill has it, or one of its meaning: in its name, its description, its text, or
-what was said of it. A word that only says what is done ("change", "check") counts less and never alone, and one word of
-a long question is not enough. So a task that no skill is for mostly gets none.
+Each term of the task counts by where a skill has it, or one of its meaning: in its name, its description, its text, or
+what was said of it. A term that only says what is done ("change", "check") counts less and never alone; one that no
+place has counts a little where the skill is of that field of work. So a task that no skill is for mostly gets none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,7 +21,7 @@ from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
-from skilld.library.concepts import Term, Words, terms, words
+from skilld.meanings import ANYTHING, EVERYDAY, Term, Words, common, field_of, terms, words
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.skills import Skill
@@ -34,10 +35,16 @@ _ELSEWHERE = 0.6  # weight of what was said in another project, where one is nam
 _NAMED, _DESCRIBED, _SAID, _WRITTEN = 0.9, 0.7, 0.5, 0.2
 _DONE = 0.4  # what a word counts that only says what is done
 _COMMONEST = 0.6  # what is left of a word that all skills have
-# Chosen on two sets of labelled tasks (docs/mining.md): below, a skill is no answer.
-_MIN = 0.55  # of all words together
-_SHARE_OF_ONE, _SHARE_OF_MANY = 0.25, 0.15  # of what all words of the task could count, by how many things were found
-_FEW = 2  # things of the task that something must have that no skill says
+_ALL = 1.2  # what all words count more where none of the task is missing
+_PHRASE = 2.0  # what a phrase counts that is there word for word: as two words
+_FREQUENT = 0.7  # what is left of a word that this trade uses all the time
+_UNKNOWN = 0.8  # what is left of a word that no meaning is known of
+_NEAR = 0.3  # what a word counts at most that a skill has only the field of
+_FOREIGN = 0.5  # what is left of all words where the task names a thing of daily life that the skill has not
+# Chosen on four sets of labelled tasks (docs/mining.md): below, a skill is no answer.
+_MIN = 0.71  # of all words together: one in the description alone is too little
+_ALSO = 0.5  # of what the best has, from which on others are named beside it
+_FEW, _LEAST, _SHARE = 2, 0.275, 0.15  # things of the task, and of their weight, that what no skill says must have
 
 
 # What people read in place of a number from 0 to 1, which would claim more than is known.
@@ -95,7 +102,7 @@ def recommend(
     for skill in skills:
         key = (skill.name, str(skill.path))
         paths.setdefault(skill.name, set()).add(key[1])
-        candidates[key] = _Candidate(key)
+        candidates[key] = _Candidate(key, f"{skill.name}. {skill.front.description}")
         candidates[key].add(_NAMED, words(skill.name.replace("-", " ")))
         candidates[key].add(_DESCRIBED, words(skill.front.description))
         candidates[key].add(_WRITTEN, words(texts.get(skill.path, "")))
@@ -110,23 +117,46 @@ def recommend(
         found = words(f"{newest.text} {newest.quote}")
         candidate = candidates.setdefault(key, _Candidate(key))
         candidate.add((_SAID if newest.skill else _NAMED) * weight, found, because(ask, sure))
-    rarity = _rarity(wanted, [one for one in candidates.values() if one.key[0]])
-    scored = (one.scored(wanted, rarity, told_of(feedback, *one.key)) for one in candidates.values())
-    return sorted((one for one in scored if one), key=lambda one: (-one.confidence, one.skill))[:TOP]
+    shelf = _Shelf(wanted, [one for one in candidates.values() if one.key[0]])
+    weighed = [(one, one.weighed(wanted, shelf)) for one in candidates.values()]
+    best = max((weight for one, weight in weighed if one.key[0]), default=0.0)
+    least = max(_ALSO * best, _LEAST) if best >= _MIN else math.inf
+    fitting = [
+        one.recommended(weight, wanted, told_of(feedback, *one.key))
+        for one, weight in weighed
+        if weight >= (least if one.key[0] else _LEAST)
+    ]
+    return sorted(fitting, key=lambda one: (-one.confidence, one.skill))[:TOP]
 
 
-def _rarity(wanted: frozenset[Term], skills: Sequence[_Candidate]) -> dict[Term, float]:
-    """Return how much each word tells one skill from others: 1 where one has it at most, less the more have it."""
-    most = math.log(len(skills) + 1) or 1.0
-    held = {term: sum(bool(one.place(term)) for one in skills) for term in wanted}
-    return {term: max(_COMMONEST, math.log((len(skills) + 1) / max(1, held[term])) / most) for term in wanted}
+class _Shelf:
+    """How much each term, and each field of work, tells one skill from others: less the more have it."""
+
+    def __init__(self, wanted: Sequence[Term], skills: Sequence[_Candidate]) -> None:
+        most = math.log(len(skills) + 1) or 1.0
+        held = {term: sum(bool(one.place(term)) for one in skills) for term in wanted}
+        self.rarity = {term: max(_COMMONEST, 1 - math.log(max(1, held[term])) / most) for term in wanted}
+        self._fields: dict[str, float] = {}
+        for skill in skills:
+            for field, share in skill.fields.items():
+                self._fields[field] = self._fields.get(field, 0.0) + share
+
+    def near(self, term: Term, skill: _Candidate) -> float:
+        """Return how much of all that is of a term's field of work is this skill's, 0 to 1."""
+        if term.is_action:
+            return 0.0
+        fields = {field_of(meaning) for meaning in term.meanings}
+        return max(
+            (skill.fields.get(field, 0.0) / max(0.5, self._fields.get(field, 0.0)) for field in fields), default=0.0
+        )
 
 
 class _Candidate:
     """A skill, or a thing to mind, with what it is known by; `key` is its name and path, or no name and the id."""
 
-    def __init__(self, key: tuple[str, str]) -> None:
+    def __init__(self, key: tuple[str, str], about: str = "") -> None:
         self.key = key
+        self.fields = _fields(about)
         self._places: list[tuple[float, Words, Because | None]] = []
 
     def add(self, weight: float, found: Words, reason: Because | None = None) -> None:
@@ -137,29 +167,53 @@ class _Candidate:
         """Return what a word of a task counts here: each place that has it leaves less of the doubt."""
         return 1 - math.prod(1 - weight for weight, found, _ in self._places if term in found)
 
-    def scored(
-        self, wanted: frozenset[Term], rarity: Mapping[Term, float], told: tuple[int, int]
-    ) -> Recommendation | None:
-        """Return it as a recommendation; None where too little speaks for it."""
-        weights: dict[frozenset[str] | str, tuple[float, Term]] = {}
-        for term in wanted:  # two words of one meaning are one
-            weight = self.place(term) * (_DONE if term.is_action else 1.0)
-            key = term.meanings or term.stem
-            if weight and weight > weights.get(key, (0.0, term))[0]:
-                weights[key] = weight, term
-        things = [weight for weight, term in weights.values() if not term.is_action]
-        whole = sum(weight for weight, _ in weights.values())
-        told_apart = sum(weight * rarity[term] for weight, term in weights.values())
-        possible = sum(_DONE if term.is_action else 1.0 for term in wanted)
+    def tells(self, term: Term) -> bool:
+        """Whether it has a word of a task as more than what is only done."""
+        things = {meaning for meaning in term.meanings if field_of(meaning) != ANYTHING}
+        return not term.is_action and any(
+            not (found.stems.isdisjoint(term.stems) and found.meanings.isdisjoint(things))
+            for _, found, _ in self._places
+            if term in found
+        )
+
+    def kind(self, term: Term) -> float:
+        """Return what is left of a word that counts here, by what sort of word it is."""
+        if not self.tells(term):
+            return _DONE
+        shared = {meaning for _, found, _ in self._places for meaning in term.meanings & found.meanings}
+        if not term.stem and term.stems and any(term.stems <= found.stems for _, found, _ in self._places):
+            return _PHRASE
+        return (_FREQUENT if shared <= common() else 1.0) if term.meanings else _UNKNOWN
+
+    def weighed(self, wanted: Sequence[Term], shelf: _Shelf) -> float:
+        """Return how much speaks for it; 0 where no thing does, or too few do for what no skill says."""
+        whole = possible = 0.0
+        for term in {term.meanings or term.stem: term for term in wanted}.values():
+            most = _DONE if term.is_action else 1.0
+            possible += most
+            if place := self.place(term):
+                whole += shelf.rarity[term] * place * self.kind(term)
+            elif self.fields:
+                whole += _NEAR * shelf.near(term, self)
+        things = sum(self.tells(term) for term in wanted)
+        if all(map(self.place, wanted)):
+            whole *= _ALL
+        if any(self._is_foreign(term) for term in wanted):
+            whole *= _FOREIGN
+        is_skill = bool(self.key[0])
+        return whole if things >= (1 if is_skill else _FEW) and (is_skill or whole >= _SHARE * possible) else 0.0
+
+    def recommended(self, weight: float, wanted: Sequence[Term], told: tuple[int, int]) -> Recommendation:
+        """Return it as a recommendation for which so much speaks."""
         name, path = self.key
-        enough = bool(things) if name else len(things) >= _FEW
-        share = _SHARE_OF_ONE if len(things) == 1 else _SHARE_OF_MANY
-        if not enough or whole < _MIN * (1.0 if name else _SAID) or whole < share * possible:
-            return None
-        sure = (1 - math.exp(-math.log(2) * told_apart)) * acceptance(*told)
+        sure = (1 - math.exp(-math.log(2) * weight)) * acceptance(*told)
         return Recommendation(name, path if name else "", round(sure, 3), self._reasons(wanted))
 
-    def _reasons(self, wanted: frozenset[Term]) -> tuple[Because, ...]:
+    def _is_foreign(self, term: Term) -> bool:
+        daily = {meaning for meaning in term.meanings if field_of(meaning) == EVERYDAY}
+        return bool(daily) and all(found.meanings.isdisjoint(daily) for _, found, _ in self._places)
+
+    def _reasons(self, wanted: Sequence[Term]) -> tuple[Because, ...]:
         """Return what was said that has to do with the task, the weightiest first."""
         things = [term for term in wanted if not term.is_action]
         found = [
@@ -168,6 +222,18 @@ class _Candidate:
             if reason is not None and (shared := sum(term in words for term in things))
         ]
         return tuple(reason for _, reason in sorted(found, key=lambda one: -one[0]))
+
+
+@lru_cache(maxsize=512)
+def _fields(text: str) -> Mapping[str, float]:
+    """Return which share of what a text is about is of each field of work."""
+    found: dict[str, float] = {}
+    for term in terms(text):
+        fields = {field_of(meaning) for meaning in term.meanings} - {ANYTHING}
+        for field in fields:
+            found[field] = found.get(field, 0.0) + 1 / len(fields)
+    whole = sum(found.values())
+    return {field: count / whole for field, count in found.items()}
 
 
 def told_of(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:

@@ -1,0 +1,269 @@
+"""What a text is about, as terms that can be compared: words and phrases of one meaning are one, in whatever language.
+
+Text in, terms out, by the one table of meanings.txt. Pure; no model, nothing is learned.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from skilld.words import FUNCTION_WORDS, INSTRUCTING_STEMS, is_unspaced, is_unspaced_in, stem
+
+ANYTHING = "anything"  # the field of what any work is about or does: "file", "change"
+EVERYDAY = "everyday"  # that of what no agent of a programmer is for: "recipe", "birthday"
+_GAP, _MAX_GAP = "*", 3
+_MIN_FORM, _MIN_ASCII = 4, 6  # letters that two forms of a word share at least; of one that may be English, more
+_MIN_PART, _MIN_COMPOUND = 6, 9  # letters of a part of a compound, and of one
+_WORD = re.compile(r"\*|[^\W_]+|[^\s\w.,;:!?()\[\]{}'\"`/@$%^&|~<>=+#\\-]")
+_GRAMMAR = re.compile(r"[\u3040-\u309f]+")  # what Japanese writes in hiragana alone is mostly grammar
+# Of languages that inflect more than English, the longest first.
+_ENDINGS = sorted(
+    """
+    n en em er es e s t te ten st a o i as os ar ir ado ada ido ida ando iendo are ere ire ung é és ée ées r rs nen
+    innen ów ami ach om u ę ą ie ego emu ych ich ować uj ił ała
+    а я о е и ы у ю ь й ой ей ом ем ам ям ах ях ов ев ами ями ого его ому ему ую юю ая яя ые ие ый ий ть л ла ли ло
+    ı ü lar ler ları leri yi yı nın nin da de dan den
+    """.split(),  # noqa: SIM905 - as in words.py
+    key=len,
+    reverse=True,
+)
+# What is left of "don't" and "we've" without the apostrophe.
+_CUT = frozenset(
+    """
+    don doesn didn isn aren wasn weren shouldn couldn wouldn hasn haven hadn won ll ve re pls plz
+    """.split()  # noqa: SIM905
+)
+# What is told by its shape.
+_SHAPES = tuple(
+    (name, re.compile(pattern))
+    for name, pattern in {
+        "date-format": r"\b(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2})\b",
+        "emoji": r"[\U0001f300-\U0001faff\u2600-\u27bf]",
+        "issue": r"\b[A-Z]{2,6}-\d+\b",
+        "link": r"https?://",
+        "release": r"\bv?\d+\.\d+\.\d+\b",
+        "design": r"(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b",
+        "money": r"[$€£¥]\s?\d|\d\s?(?:[$€£¥]|EUR\b|USD\b)",
+        "todo": r"\b(?:TODO|FIXME|XXX)s?\b",
+    }.items()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or phrase of a text: what it may mean, and whether it only says what is done.
+
+    `stem` is that of a word, "" of a phrase; `stems` has those that tell, of all its words.
+    """
+
+    stem: str
+    stems: frozenset[str]
+    meanings: frozenset[str]
+    is_action: bool = False
+
+
+class _Table:
+    """The table as it is looked up: meanings by stem, by stem without its ending, by phrase; fields by meaning."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.fields: dict[str, str] = {}
+        self.words: dict[str, frozenset[str]] = {}
+        self.others: dict[str, frozenset[str]] = {}  # of languages other than English
+        self.forms: dict[str, frozenset[str]] = {}  # these without their ending
+        self.phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}  # by their first stem, the longest first
+        self.unspaced: dict[str, str] = {}
+        self.common: frozenset[str] = frozenset()
+        field = name = ""
+        for line in lines:
+            if line.startswith("== "):
+                field = line.removeprefix("== ")
+            elif line.startswith("= "):
+                self.common = frozenset(line.removeprefix("= ").split())
+            elif line.startswith(" "):
+                self._add(name, line.split(), is_english=False)
+            elif line and not line.startswith("#"):
+                name, _, entries = line.partition(": ")
+                self.fields[name] = field
+                self._add(name, entries.split(), is_english=True)
+        for some in self.phrases.values():
+            some.sort(key=lambda one: -len(one[0]))
+        longest_first = sorted(self.unspaced, key=len, reverse=True)
+        known = "|".join(r"\s?".join(map(re.escape, one)) for one in longest_first)
+        self.pattern = re.compile(known, re.IGNORECASE)
+
+    def _add(self, name: str, entries: Iterable[str], *, is_english: bool) -> None:
+        for entry in entries:
+            if is_unspaced_in(entry):
+                self.unspaced.setdefault(entry.replace("_", "").casefold(), name)
+                continue
+            first, *rest = _tokens(entry.replace("_", " "))
+            if rest:
+                self.phrases.setdefault(first, []).append(((first, *rest), name))
+                continue
+            tables = [(self.words, first)]
+            if not is_english:
+                tables += [(self.others, first), (self.forms, _form(first))]
+            for table, word in tables:
+                table[word] = table.get(word, frozenset()) | {name}
+
+
+@cache
+def _table() -> _Table:
+    return _Table(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines())
+
+
+def field_of(meaning: str) -> str:
+    """Return the field of work that a meaning belongs to."""
+    return _table().fields[meaning]
+
+
+def common() -> frozenset[str]:
+    """Return the meanings that are so frequent in this trade that one alone tells little."""
+    return _table().common
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; of a script without blanks its pairs of neighbouring characters."""
+    found = []
+    for word in _WORD.findall(unicodedata.normalize("NFC", text).casefold()):
+        if is_unspaced(word):
+            found += [pair for at in range(max(1, len(word) - 1)) if not _GRAMMAR.fullmatch(pair := word[at : at + 2])]
+        else:
+            found.append(word)
+    return found
+
+
+def _tokens(text: str) -> list[str]:
+    return list(map(stem, _words(text)))
+
+
+@lru_cache(maxsize=16384)
+def terms(text: str) -> tuple[Term, ...]:
+    """Return what a text is about, each once and in a fixed order, without words that any instruction is made of."""
+    table = _table()
+    found = {Term("", frozenset(), frozenset({name})) for name, shape in _SHAPES if shape.search(text)}
+    if is_unspaced_in(text):
+        text, others = _known_unspaced(text)
+        found |= others
+    written = _words(text)
+    tokens = list(map(stem, written))
+    done = [word in FUNCTION_WORDS or word in _CUT for word in written]
+    for at, token in enumerate(tokens):
+        for phrase, name in table.phrases.get(token, ()):
+            places = _match(phrase, tokens, at)
+            if places and not all(done[place] for place in places):
+                told = [tokens[place] for place in places if written[place] not in FUNCTION_WORDS]
+                found.add(_of_phrase(name, told, whole=len(told) == len(places)))
+                for place in places:
+                    done[place] = True
+                break
+    found.update(_term(token) for token, is_done in zip(tokens, done, strict=True) if not is_done and _tells(token))
+    return tuple(sorted(found, key=lambda term: (term.stem, sorted(term.meanings), sorted(term.stems))))
+
+
+def _match(phrase: tuple[str, ...], tokens: list[str], at: int) -> list[int]:
+    """Return the places of a phrase's words in a text from a place on; none where it is not there."""
+    places, gap = [at], 0
+    for word in phrase[1:]:
+        if word == _GAP:
+            gap = _MAX_GAP
+            continue
+        begin = places[-1] + 1
+        place = next((n for n in range(begin, min(begin + gap + 1, len(tokens))) if tokens[n] == word), None)
+        if place is None:
+            return []
+        places.append(place)
+        gap = 0
+    return places
+
+
+def _of_phrase(name: str, words: list[str], *, whole: bool) -> Term:
+    """Return a phrase as a term: of its own meaning, and if these are all its words of what they mean in its field."""
+    field = field_of(name)
+    told = words if whole else ()
+    things = {meaning for word in told for meaning in _table().words.get(word, ()) if field_of(meaning) == field}
+    return Term("", frozenset(words) - INSTRUCTING_STEMS, frozenset({name, *things}), _is_action(name))
+
+
+def _known_unspaced(text: str) -> tuple[str, set[Term]]:
+    """Return a text without what is known of scripts that set no blanks, and that as terms."""
+    table = _table()
+    names = {table.unspaced[re.sub(r"\s", "", known).casefold()] for known in table.pattern.findall(text)}
+    rest = table.pattern.sub(" ", text)
+    return rest, {Term("", frozenset(), frozenset({name}), _is_action(name)) for name in names}
+
+
+def _tells(token: str) -> bool:
+    return len(token) > 1 and (token in _table().words or token not in INSTRUCTING_STEMS)
+
+
+def _is_action(meaning: str) -> bool:
+    return _table().fields[meaning] == ANYTHING
+
+
+@lru_cache(maxsize=16384)
+def _term(word: str) -> Term:
+    meanings = _meanings(word)
+    things = frozenset(meaning for meaning in meanings if not _is_action(meaning))
+    return Term(word, frozenset({word}), meanings, bool(meanings) and not things)
+
+
+def _meanings(word: str) -> frozenset[str]:
+    """Return what a stem means: by itself, in another form, or by the parts of a compound."""
+    table = _table()
+    if found := table.words.get(word):
+        return found
+    if len(word) < _MIN_FORM or word.isdigit() or is_unspaced(word):
+        return frozenset()
+    form = _form(word)
+    if found := table.others.get(form) or table.forms.get(form):
+        return found
+    if len(word) < _MIN_COMPOUND:
+        return frozenset()
+    return frozenset(meaning for part in _parts(word) for meaning in table.others.get(part, ()))
+
+
+def _form(word: str) -> str:
+    """Return a word without the longest ending of a language that inflects."""
+    least = _MIN_ASCII if word.isascii() else _MIN_FORM
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            return word[: -len(ending)]
+    return word
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Yield what a compound may begin and end with, without and with an ending: "Versionshinweise"."""
+    for at in range(_MIN_PART, len(word) - _MIN_FORM + 1):
+        begin, end = word[:at], word[len(word) - at :]
+        yield from (one[: len(one) - cut] for one in (begin, end) for cut in (0, 1, 2) if len(one) - cut >= _MIN_PART)
+
+
+def kin(text: str) -> list[str]:
+    """Return the stems of other words that mean what a thing in `text` does, so that a search by stems finds those."""
+    meant = {meaning for term in terms(text) if not term.is_action for meaning in term.meanings}
+    return [word for word, meanings in _table().words.items() if not meanings.isdisjoint(meant) and word.isalnum()]
+
+
+class Words:
+    """Terms, to be asked whether one of them is of some meaning."""
+
+    def __init__(self, found: Iterable[Term]) -> None:
+        known = tuple(found)
+        self.stems = frozenset(stem for term in known for stem in term.stems)
+        self.meanings = frozenset(meaning for term in known for meaning in term.meanings)
+        self.phrased = frozenset(meaning for term in known if not term.stem for meaning in term.meanings)
+
+    def __contains__(self, term: Term) -> bool:
+        return not self.meanings.isdisjoint(term.meanings) or (bool(term.stems) and term.stems <= self.stems)
+
+
+@lru_cache(maxsize=512)
+def words(text: str) -> Words:
+    """Return the terms of a text, to be asked."""
+    return Words(terms(text))
