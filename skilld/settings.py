@@ -6,7 +6,6 @@ the command line imports it when a verb needs it.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -291,6 +290,8 @@ class _WithoutAccept(EnvSettingsSource):
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return a clause that names the known word most like a mistyped one; empty if none is near."""
+    import difflib  # only for what was mistyped
+
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""
 
