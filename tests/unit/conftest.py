@@ -28,6 +28,7 @@ NOT_QUICK = frozenset(
         "drift",
         "dropped",
         "edit_properties",
+        "effect",
         "effect_survey",
         "eval_cli",
         "eval_rules",
