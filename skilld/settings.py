@@ -6,7 +6,6 @@ the command line imports it when a verb needs it.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -24,21 +23,24 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends.choose import Choice, choose
 from skilld.clock import day_minutes
 from skilld.errors import UsageError
 from skilld.files import in_shell, open_to_others, read_plain
+from skilld.lean import without
 from skilld.types import TargetKind
+
+with without("asyncio"):  # for commands that are awaited
+    from pydantic_settings import (
+        BaseSettings,
+        EnvSettingsSource,
+        NoDecode,
+        PydanticBaseSettingsSource,
+        SettingsConfigDict,
+        SettingsError,
+    )
 
 VARIABLES = "SKILLD_"  # what their names begin with
 OWN_MODELS = ("auto", "offline", "agent")
@@ -292,6 +294,8 @@ class _WithoutAccept(EnvSettingsSource):
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return a clause that names the known word most like a mistyped one; empty if none is near."""
+    import difflib  # only for what was mistyped
+
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""
 

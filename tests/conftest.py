@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
-from support import git_clock, warm
+from support import git_clock, no_sync, warm
 from support.person import a_persons_tree
 
 if TYPE_CHECKING:
@@ -142,9 +142,9 @@ def furnish(home: Path) -> None:
     (home / ".gitconfig").write_text(f"{user}[init]\n\tdefaultBranch = main\n", encoding="utf-8")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Return two more than there are processors: tests of faults and screens wait for a good part of their time."""
-    return (os.cpu_count() or 1) + 2
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return two more than there are processors: all but the quick tests wait for a good part of their time."""
+    return (os.cpu_count() or 1) + (0 if config.option.markexpr == "quick" else 2)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -161,6 +161,8 @@ def pytest_configure(config: pytest.Config) -> None:
     git_clock.install(GIT_FOLDER)
     git_clock.restart(GIT_FOLDER, int(time.time()))  # for fixtures of a module, which come before the first test
     sys.addaudithook(FENCE)
+    if "not live" in config.option.markexpr:  # what `make test` runs: real clients sandbox themselves, or become others
+        no_sync.install()
     # A script starts what it puts in the background with SIGINT ignored, and every child inherits that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -184,6 +186,8 @@ def home(
     FENCE.quick = request.config.option.markexpr == "quick"
     yield place
     FENCE.quick = False
+    if not request.session.testsfailed:  # else it is looked at; all of them at the end took half a minute
+        shutil.rmtree(place, ignore_errors=True)
     assert not FENCE.reached, f"the test touched the real home or the network: {FENCE.reached}"
 
 

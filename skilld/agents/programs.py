@@ -87,3 +87,8 @@ PROGRAMS: tuple[AgentProgram, ...] = (
 )
 
 MARKS = frozenset(mark for program in PROGRAMS for mark in program.marks)
+
+
+def names_of(title: str) -> tuple[str, ...]:
+    """Return the names of the programs of the agent with this title; none if we know none."""
+    return next((known.names for known in PROGRAMS if known.title == title), ())

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 
 from skilld.agents.base import AgentInfo, read_object, string
-from skilld.agents.programs import PROGRAMS
-from skilld.files import read_plain
+from skilld.agents.programs import names_of
+from skilld.files import on_path, read_plain
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _MAX_BYTES = 1 << 20
 _MAX_FOLDERS = 8  # folders from a program up to its package
 
 
-def program(info: AgentInfo, environment: Mapping[str, str]) -> Path | None:
-    """Return an agent's program on PATH, links followed; None if there is none."""
-    names = next((known.names for known in PROGRAMS if known.title == info.title), ())
-    found = (shutil.which(name, path=environment.get("PATH", "")) for name in names)
-    return next((Path(path).resolve() for path in found if path), None)
-
-
 def installed_version(info: AgentInfo, environment: Mapping[str, str]) -> str:
     """Return the version of an agent's program on PATH; empty if it cannot be told."""
-    path = program(info, environment)
+    path = on_path(names_of(info.title), environment)
     for folder in [path, *path.parents[:_MAX_FOLDERS]] if path else ():
         if _VERSION.fullmatch(folder.name):  # as in ~/.local/share/claude/versions/2.1.330
             return folder.name

@@ -7,7 +7,6 @@ import os
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
-from skilld.classify.contradiction import contradicts_plainly, forbids
 from skilld.clock import seconds
 from skilld.files import read_plain
 from skilld.git.staging_branch import STAGING_BRANCH
@@ -113,6 +112,8 @@ def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
 
     Where nobody said it, a summary is no instruction: "cut 2 lines" says nothing against "cut 3 lines".
     """
+    from skilld.classify.contradiction import contradicts_plainly, forbids  # the daemon has no use for it
+
     mine = sentences_of(proposal.summary) if proposal.evidence else []
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if mine else ():
         if other.id != proposal.id and other.path == proposal.path and other.evidence:

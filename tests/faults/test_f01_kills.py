@@ -33,10 +33,13 @@ def test_f01_nothing_is_a_step_that_does_not_happen(kept: Kept) -> None:
     assert {f"{module}.{name}" for module, names in STEPS.items() for name in names} <= reached
 
 
-def test_f01_a_daemon_killed_over_and_over_a_few_steps_further(world: World, unharmed: dict[str, Any]) -> None:
+@pytest.mark.parametrize("steps", [(8, 20), pytest.param((4, 14), marks=pytest.mark.slow)])
+def test_f01_a_daemon_killed_over_and_over_a_few_steps_further(
+    world: World, unharmed: dict[str, Any], steps: tuple[int, int]
+) -> None:
     dice = random.Random(1)
     killed = 0
-    while killed < CHAIN and kill_before(world, f"daemon {dice.randint(4, 14)}"):
+    while killed < CHAIN and kill_before(world, f"daemon {dice.randint(*steps)}"):
         killed += 1
     world.finish()
     assert killed > 5

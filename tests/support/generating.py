@@ -30,7 +30,7 @@ def generate(story: Callable[[Screen], Awaitable[None]], *arguments: str) -> lis
             screen = Screen(app, pilot)
             await story(screen)
             if app.is_running:
-                await app.workers.wait_for_complete()
+                await screen.settle()
         return app.return_value
 
     return asyncio.run(run())

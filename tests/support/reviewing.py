@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from textual import _wait, screen
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -26,6 +27,11 @@ from skilld.store import Store
 from support.waiting import LIMIT
 
 SIZE = (80, 24)
+# Textual's pilot takes an app for idle that did nothing for 20 ms, and asks four times a key: 24 s of waiting for the
+# table of keys. What is drawn on a timer has to come within that time too.
+_wait.SLEEP_GRANULARITY = 0.005
+_wait.SLEEP_IDLE = 0.00025
+screen.UPDATE_PERIOD = 0.004  # type: ignore[misc]  # a constant of Textual's
 
 
 class Screen:
@@ -71,6 +77,10 @@ class Screen:
         """Wait until all the texts are on the screen."""
         await self.until(" and ".join(map(repr, texts)), lambda: all(text in self.text for text in texts))
 
+    async def settle(self) -> None:
+        """Wait until nothing works in the background; what is no longer wanted may be cancelled meanwhile."""
+        await self.until("the workers to end", lambda: all(worker.is_finished for worker in self.app.workers))
+
     async def read(self) -> None:
         """Wait until the chosen proposal is read."""
         await self.until("it to be read", lambda: (item := self.pane.chosen) and item.id in self.pane._looks)
@@ -103,8 +113,8 @@ def review(
         app = ReviewApp(sitting, ids, 5, edit, _generating)
         async with app.run_test(size=size, notifications=True) as pilot:
             screen = Screen(app, pilot)
-            await app.workers.wait_for_complete()
+            await screen.settle()
             await story(screen)
-            await app.workers.wait_for_complete()
+            await screen.settle()
 
     asyncio.run(run())

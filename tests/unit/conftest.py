@@ -28,6 +28,7 @@ NOT_QUICK = frozenset(
         "drift",
         "dropped",
         "edit_properties",
+        "effect",
         "effect_survey",
         "eval_cli",
         "eval_rules",
@@ -69,6 +70,7 @@ NOT_QUICK = frozenset(
         "remade",
         "remedies",
         "report",
+        "right_answers",
         "service",
         "spawn",
         "statusline",
@@ -87,6 +89,13 @@ NOT_QUICK = frozenset(
         "worker_stage",
     ]
 )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave alone what `make test-quick` does not run: it would be imported by every process."""
+    if config.option.markexpr == "quick" and collection_path.stem.removeprefix("test_") in NOT_QUICK:
+        return True
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

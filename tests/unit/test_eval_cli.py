@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import signal
-import subprocess
-import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 from skilld.__main__ import main
 from support.program import Program
 from support.stub_model import Body, Reply, StubModel, said
-from support.waiting import LIMIT
 
 SKILL = (
     "---\nname: bread\ndescription: Bakes bread.\n---\n\n# Bread\n\n## Dough\n\n"
@@ -278,23 +276,21 @@ def test_several_at_once_give_what_one_after_the_other_gives(
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_that_is_broken_off_tells_what_it_reached(tmp_path: Path, home: Path, jobs: str) -> None:
-    data = many(tmp_path, 3)
+def test_a_run_that_is_broken_off_tells_what_it_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], jobs: str
+) -> None:
+    data, me = many(tmp_path, 3), threading.get_ident()
     with StubModel(lambda body: Reply("<updates>[]</updates>", delay=0 if "loaf0x" in said(body) else 60)) as model:
-        program = Program(home, of(model))
-        command = ["eval", "batches", "--json", "--data", data, "--backend", "litellm", "--jobs", jobs]
-        with subprocess.Popen(
-            [sys.executable, "-m", "skilld", *command],
-            env=program.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as running:
+
+        def interrupt() -> None:
             model.wait_for_requests(1 + int(jobs))
-            running.send_signal(signal.SIGINT)
-            out, err = running.communicate(timeout=LIMIT)
+            signal.pthread_kill(me, signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
+        code = scored_here(monkeypatch, of(model), "--data", data, "--jobs", jobs)
+    out, err = capsys.readouterr()
     found = json.loads(out)
-    assert running.returncode == 1, err
+    assert code == 1, err
     assert (found["of"], found["stopped"]) == (3, "you stopped it")
     assert found["n"] == 1 or jobs == "2", "the first was done before the next was asked for"
     assert f"stopped after {found['n']} of 3" in err
