@@ -11,14 +11,18 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from skilld.lean import without
 from skilld.text import safe_text
 
 # Where rich is installed, structlog imports it for tracebacks on a terminal, which this log never has: 3.6 MB of the
-# daemon's 51; and asyncio, another 3.4, for methods that are awaited. So structlog is imported here, without them, and
-# nowhere else (tests/unit/test_imports.py).
-with without("rich", "asyncio"):
-    import structlog
+# daemon's 51. So structlog is imported here, without rich, and nowhere else (tests/unit/test_imports.py).
+_RICH = sys.modules.get("rich")
+sys.modules["rich"] = None  # type: ignore[assignment]
+import structlog  # noqa: E402
+
+if _RICH is None:
+    del sys.modules["rich"]
+else:
+    sys.modules["rich"] = _RICH
 
 get_logger = structlog.get_logger
 

@@ -23,24 +23,21 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends.choose import Choice, choose
 from skilld.clock import day_minutes
 from skilld.errors import UsageError
 from skilld.files import in_shell, open_to_others, read_plain
-from skilld.lean import without
 from skilld.types import TargetKind
-
-with without("asyncio"):  # for commands that are awaited
-    from pydantic_settings import (
-        BaseSettings,
-        EnvSettingsSource,
-        NoDecode,
-        PydanticBaseSettingsSource,
-        SettingsConfigDict,
-        SettingsError,
-    )
 
 VARIABLES = "SKILLD_"  # what their names begin with
 OWN_MODELS = ("auto", "offline", "agent")

@@ -6,19 +6,16 @@ late, and after a suspend everything is late. Both are held by tests/faults/test
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from apscheduler.schedulers.background import BackgroundScheduler
+
 from skilld.clock import day, minute_of_day
 from skilld.daemon.engine import Engine
 from skilld.errands import Errand, Mend, Mine, SyncMachines, SyncTeams
-from skilld.lean import without
 from skilld.store.meta import HEARD, MENDED_ON, MINED_ON, OFFERED, SYNCED_AT
-
-with without("asyncio", iscoroutinefunction=inspect.iscoroutinefunction):
-    from apscheduler.schedulers.background import BackgroundScheduler
 
 _MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
 

@@ -9,6 +9,7 @@ the terminal's bell rings, if there is one.
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import shutil
 import subprocess
@@ -27,8 +28,6 @@ from skilld.logs import get_logger
 from skilld.notify.notice import REVIEW, Notice
 
 if TYPE_CHECKING:
-    import asyncio
-
     from desktop_notifier import DesktopNotifier
 
 
@@ -56,8 +55,6 @@ def window(command: str) -> list[str]:
 
 async def show(title: str, message: str) -> str:
     """Show a notice; return why it was not shown, or nothing. Cancelled, it leaves no process behind."""
-    import asyncio  # 3.4 MB that a daemon has no use for before its first notice
-
     try:
         process = await asyncio.create_subprocess_exec(
             *_script(_NOTICE, title, message),
@@ -106,16 +103,12 @@ class Desktop:
 
         `pressed` is called on this object's own thread with the action of the button, `review` for a click.
         """
-        import asyncio
-
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="notices", daemon=True).start()
         return asyncio.run_coroutine_threadsafe(self._deliver(notice, pressed), self._loop)
 
     async def _deliver(self, notice: Notice, pressed: Pressed) -> str:
-        import asyncio
-
         try:
             if sys.platform == "darwin":
                 sending = show(TITLE, unescape(notice.message))
@@ -136,8 +129,6 @@ class Desktop:
         return why
 
     async def _send(self, notifier: DesktopNotifier, notice: Notice, pressed: Pressed) -> str:
-        import asyncio
-
         from desktop_notifier import Button, Urgency
 
         await notifier.get_capabilities()  # raises where there is no bus; sending only logs it

@@ -18,7 +18,7 @@ from support.source_tree import ROOT, trees
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
-    ("types", "errors", "text", "clock", "words", "files", "codec", "past", "statusline", "lean"),
+    ("types", "errors", "text", "clock", "words", "files", "codec", "past", "statusline"),
     ("git", "markdown", "redact", "caller", "logs", "errands", "meanings"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
@@ -189,7 +189,7 @@ def test_the_daemon_loads_nothing_heavy() -> None:
     assert len(every) > 2
     loaded = loaded_by("import " + ", ".join(every))
     assert "skilld" in loaded
-    assert loaded & (HEAVY | {"asyncio", "ssl"}) == set()
+    assert loaded & HEAVY == set()
 
 
 def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
