@@ -34,13 +34,13 @@ def tell_found() -> None:
     """Say which agents were used here lately, how many skills there are, and which instructions are loaded."""
     from skilld.agents import ADAPTERS
     from skilld.cli import inventory
-    from skilld.context.installed import program
+    from skilld.agents.programs import program
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in _sessions(_MONTH))
     agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
     console.say(console.paint("Found here", "bold"))
-    idle = [info.title for name, info in known.items() if name not in used and program(info, os.environ)]
+    idle = [info.title for name, info in known.items() if name not in used and program(info.title, os.environ)]
     rows = [f"{', '.join(agents)} in the last {_MONTH} days"] if agents else []
     rows += [f"{', '.join(idle)}: installed, not used in the last {_MONTH} days"] if idle else []
     console.say(f"  agents        {'; '.join(rows) or f'none used in the last {_MONTH} days'}", 16)

@@ -329,7 +329,9 @@ def _tell_agents(engine: Engine) -> None:
         files = summary.get(name, {}).get("files", 0)
         if files:
             _row(adapter.INFO.title, counted(files, "session file"))
-        elif program(adapter.INFO.title, around) or any(one.folder.is_dir() for one in engine.roots if one.agent == name):
+        elif program(adapter.INFO.title, around) or any(
+            one.folder.is_dir() for one in engine.roots if one.agent == name
+        ):
             _row(adapter.INFO.title, "no sessions yet")
         else:
             absent.append(adapter.INFO.title)
