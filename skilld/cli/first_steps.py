@@ -33,8 +33,8 @@ _STARTS = 10.0  # seconds that a daemon which was stopped may take to let go of 
 def tell_found() -> None:
     """Say which agents were used here lately, how many skills there are, and which instructions are loaded."""
     from skilld.agents import ADAPTERS
-    from skilld.cli import inventory
     from skilld.agents.programs import program
+    from skilld.cli import inventory
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in _sessions(_MONTH))
