@@ -50,6 +50,11 @@ def counted(number: int, one: str, more: str = "") -> str:
     return f"{number} {one if number == 1 else more or one + 's'}"
 
 
+def often(number: int) -> str:
+    """Return how often something happened: once, or a number of times."""
+    return "once" if number == 1 else f"{number} times"
+
+
 def sentences(texts: Sequence[str]) -> str:
     """Return `texts` one behind the other, each once; where there are several, each with a stop at its end."""
     once = [text for text in dict.fromkeys(texts) if text]

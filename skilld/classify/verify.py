@@ -352,7 +352,7 @@ def verify(
         one = _verdict(update, said, skill, instructions, meant)
         least = sure + SURER * (update.skill in general)
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
-        doubt = f"skilld is not sure enough of it ({update.confidence:.2f} of {least:.2f} needed)"
+        doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
         why = doubt if skill else _NOWHERE if skills else "no skill was in use"
         found += replace(one, proposed=(), learned=tuple((update, why) for update in kept)) if kept else one
     return found

@@ -153,7 +153,11 @@ def unset(arguments: argparse.Namespace) -> int:
 
 def _taken_up(key: str) -> str:
     later = key == "notify.enabled" or key.startswith("roots.")
-    return f"A running daemon picks up the change {'after a restart' if later else 'within seconds'}."
+    return (
+        "The change takes effect when skilld restarts."
+        if later
+        else "A running daemon picks up the change within seconds."
+    )
 
 
 def write_setting(file: Path, key: str, value: str | None) -> bool:

@@ -87,7 +87,7 @@ def _over(arguments: argparse.Namespace) -> int:
     from skilld.mining.kept import kept, shown_in
 
     if not arguments.which or not (path := Path(common.as_text(arguments.which)).expanduser().resolve()).is_file():
-        raise UsageError("Missing file", "--over needs a file with rules: skilld effect CLAUDE.md --over ADDRESS")
+        raise UsageError("Missing file", "--over needs a file with rules: skilld effect CLAUDE.md --over FOLDER")
     found = kept(over.results(arguments, shown_in), path)
     if arguments.json:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})

@@ -151,7 +151,7 @@ def _batches(asked: argparse.Namespace) -> Scored:
                 stopped = f"${asked.usd:g} has been spent"
                 break
     except KeyboardInterrupt:
-        stopped = "you stopped it"
+        stopped = "interrupted"
     except SkilldError as error:
         if not scored:
             raise

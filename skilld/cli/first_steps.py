@@ -98,7 +98,7 @@ def offer_link() -> None:
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(common.own_program())
     except OSError as error:
-        console.say(f"Could not make {console.plain(str(link))}: {cause_of(error)}.")
+        console.say(f"Could not create {console.plain(str(link))}: {cause_of(error)}.")
 
 
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:
@@ -114,8 +114,8 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     console.line()
     if state.state == "unknown":
         console.say(
-            f"skilld cannot start at login here, because {state.manager} does not answer (skilld doctor says why). "
-            "That is fine: start it in a terminal, as said below."
+            f"skilld cannot start at login here, because {state.manager} is not responding (skilld doctor shows why). "
+            "That is fine: start skilld in a terminal, as shown below."
         )
         return ""
     if state.running:

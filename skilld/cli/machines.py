@@ -211,7 +211,7 @@ def _show_done(done: SyncResult) -> None:
 
 def _show_refused(known: Membership) -> None:
     for name, why in sorted(known.refused.items()):
-        console.line(f"  rejected {console.plain(name)}'s records: {console.plain(why)}")
+        console.line(f"  rejected what {console.plain(name)} sent: {console.plain(why)}")
 
 
 def status(arguments: argparse.Namespace) -> int:

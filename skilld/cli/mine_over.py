@@ -1,4 +1,4 @@
-"""`skilld mine --over ADDRESS`: a report on many transcripts, read by several processes or by a Dask cluster."""
+"""`skilld mine --over FOLDER|URL`: a report on many transcripts, read by several processes or by a Dask cluster."""
 
 from __future__ import annotations
 

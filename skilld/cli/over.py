@@ -1,4 +1,4 @@
-"""`--over ADDRESS`: the flags of verbs that read transcripts elsewhere, and what their workers give."""
+"""`--over FOLDER|URL`: the flags of verbs that read transcripts elsewhere, and what their workers give."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the flags; `what` is the help of `--over`."""
-    parser.add_argument("--over", metavar="ADDRESS", nargs="+", help=what)
+    parser.add_argument("--over", metavar="FOLDER|URL", nargs="+", help=what)
     parser.add_argument(
         "--workers", metavar="N", type=int, help="with --over: processes to use (default: one per core)"
     )
@@ -43,7 +43,7 @@ def results(arguments: argparse.Namespace, job: Job) -> list[Found]:
     workers = arguments.workers if arguments.workers is not None else os.cpu_count() or 1
     found = [one.url for url in arguments.over for one in files(common.as_text(url))]
     if not found:
-        raise SkilldError("No transcripts there", ", ".join(map(common.as_text, arguments.over)))
+        raise SkilldError("No transcripts found", ", ".join(map(common.as_text, arguments.over)))
     progress = common.Progress("transcripts")
     try:
         if arguments.cluster:

@@ -22,7 +22,7 @@ def add(verbs: common.Verbs) -> None:
         "duration",
         metavar="DURATION",
         nargs="?",
-        help="how long to pause, such as 30m, 2h or 1d (default: until resume)",
+        help="how long to pause, such as 30m, 2h or 1d (default: until you resume)",
     )
     common.verb(verbs, "resume", resume, "resume judging and proposing")
     parser = common.verb(verbs, "snooze", snooze, "mute desktop notifications; everything else keeps working")

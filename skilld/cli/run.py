@@ -337,7 +337,8 @@ def _tell_agents(engine: Engine) -> None:
             absent.append(adapter.INFO.title)
     if absent:
         number = counted(len(absent), "other agent" if len(absent) < len(ADAPTERS) else "agent")
-        _row("Not found", f"{number}, followed once you use them (list: skilld doctor)")
+        them = "it" if len(absent) == 1 else "them"
+        _row("Not found", f"{number}, followed once you use {them} (list: skilld doctor)")
 
 
 def _tell_of_the_past(model: str, *, follows: bool) -> None:

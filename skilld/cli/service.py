@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, setup, terminal
 from skilld.errors import NotRunningError, RefusedError, SkilldError
-from skilld.text import counted
+from skilld.text import often
 
 if TYPE_CHECKING:
     from skilld.service.values import ServiceManager, ServiceState, Start
@@ -178,7 +178,7 @@ def status(arguments: argparse.Namespace) -> int:
         console.line("The service is not installed. Install it: skilld service install")
         return 0
     running = console.paint("running", "green") if state.running else "not running"
-    again = f", restarted {counted(state.restarts, 'time')}" if state.restarts else ""
+    again = f", restarted {often(state.restarts)}" if state.restarts else ""
     console.line(f"{running}: {console.plain(state.state)}{again}")
     if state.says:
         console.line(f"status: {console.plain(state.says)}")

@@ -12,7 +12,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.errors import Exit, UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.text import counted
+from skilld.text import counted, often
 
 if TYPE_CHECKING:
     from skilld.daemon.settings_cache import Limits
@@ -236,8 +236,6 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
 
 def _print_proposals(shown: dict[str, Any]) -> None:
     """Print what became of proposals, which branch is not to be merged, and which skill nobody said a word about."""
-    from skilld.text import counted
-
     states = shown["proposals"]
     said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
     console.say(
@@ -284,10 +282,9 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     if dead:
         console.say(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
     if unwatched := said.get("unwatched"):
-        console.say(f"watching  kernel's watch limit reached: {counted(unwatched, 'folder')} polled every 30 s")
+        console.say(f"watching  the kernel's watch limit is reached: polling {counted(unwatched, 'folder')} every 30 s")
     if overflows := said.get("overflows"):
-        times = "once" if overflows == 1 else f"{overflows} times"
-        console.say(f"watching  lost events {times} and rescanned everything")
+        console.say(f"watching  events were lost {often(overflows)}, so everything was rescanned")
     for folder in said.get("silent") or ():
         console.say(f"watching  no events from {console.plain(folder)}; it is polled every 30 s")
     if settings := said.get("settings"):
@@ -327,10 +324,9 @@ def run_cost(arguments: argparse.Namespace) -> int:
     if not rows:
         console.say("No model calls yet.")
     budget = shown["budget"]
-    console.say(
-        f"Daily budget: {_budget(budget)}. "
-        + (f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached today.")
-    )
+    most = _budget(budget)
+    reached = f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached today."
+    console.say(f"Daily budget: {most}. {reached}" if most else "Daily budget: no limit.")
     if shown["waiting"]:
         console.say(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")
     if shown["spared"]:
@@ -341,13 +337,13 @@ def run_cost(arguments: argparse.Namespace) -> int:
 
 
 def _budget(most: dict[str, Any]) -> str:
-    """Return the limits of a day; one of 0 is none."""
+    """Return the limits of a day, of which one of 0 is none; empty where there is none."""
     limits = (
         (most["calls"], counted(most["calls"], "call")),
         (most["tokens"], f"{most['tokens']:,} tokens"),
         (most["usd"], _money(most["usd"])),
     )
-    return ", ".join(told for limit, told in limits if limit) or "no limit"
+    return ", ".join(told for limit, told in limits if limit)
 
 
 def collect_cost() -> dict[str, Any]:

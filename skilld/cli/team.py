@@ -300,7 +300,7 @@ def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Foun
 def show_refused(found: Found) -> None:
     """Name whose records were refused."""
     for person, why in sorted(found.refused.items()):
-        console.line(f"  rejected {console.plain(person)}'s records: {console.plain(why)}")
+        console.line(f"  rejected what {console.plain(person)} shared: {console.plain(why)}")
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:

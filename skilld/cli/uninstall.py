@@ -145,7 +145,10 @@ def archived() -> list[str]:
     from skilld.library.archive import archived
 
     found = archived(common.places().archive)
-    return [f"{one.folder}, from {one.origin}: skilld skills restore {one.name}" for one in found]
+    return [
+        f"{one.folder}, archived from {one.origin}; to restore it first: skilld skills restore {one.name}"
+        for one in found
+    ]
 
 
 def _names(paths: list[Path]) -> str:
@@ -261,8 +264,8 @@ def _refuse_while_running() -> None:
     lock = common.places().lock
     if _held():
         raise NotRunningError(
-            "Nothing was removed: skilld is running",
-            f"process {holder(lock) or 'unknown'}",
+            "Nothing was removed",
+            f"skilld is running (process {holder(lock) or 'unknown'})",
             "Stop skilld first (Ctrl-C).",
         )
 

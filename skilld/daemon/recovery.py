@@ -100,7 +100,7 @@ def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
     since = min(built.written, now) - _DAY
     # What was said before skilld came counts no more than it did; where nobody knows when it came, all of it does.
     store.rebuild.note(RebuildState(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
-    store.meta.set(REBUILT, {"at": rfc3339(now), "why": str(error), "from": built.what})
+    store.meta.set(REBUILT, {"at": rfc3339(now), "why": error.cause or str(error), "from": built.what})
     done = "moved aside and rebuilt" if was_there else "rebuilt"
     store.meta.set(LAST_ERROR, {"at": rfc3339(now), "message": f"{error}. The database was {done} from {built.what}."})
     return store

@@ -40,6 +40,11 @@ class Outcome:
     cases: tuple[CaseOutcome, ...]
 
     @property
+    def tested(self) -> str:
+        """What one side has and the other lacks, for a person."""
+        return "the edit" if self.proposal else "the skill"
+
+    @property
     def word(self) -> Word | None:
         """What may be said."""
         return word(self.tally) if self.tally.pairs >= self.planned else None
@@ -52,8 +57,8 @@ class Outcome:
             return f"{counts.pairs} of {self.planned} pairs run; no result until all have run"
         p = chance(counts.gained, counts.lost)
         shown = "p < 0.001" if p < _TINY else f"p = {p:.2g}"
-        sides = f"{counts.with_it} of {counts.pairs} with, {counts.without} of {counts.pairs} without"
-        return f"{sides}; {self.word.value}, {shown}"
+        sides = f"{counts.with_it} of {counts.pairs} with {self.tested}, {counts.without} of {counts.pairs} without"
+        return f"passed {sides}; {self.word.value}, {shown}"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON shows it; the verdict's fields are null while pairs are missing."""

@@ -81,7 +81,7 @@ def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind]
     except NotTrackedError:
         return ""  # skilld's own repository takes it, which is pushed nowhere
     except SkilldError:
-        return "its repository cannot be read"
+        return "the skill's repository cannot be read"
     return (
         "the repository has a remote; to propose the cases there, use --into-repository"
         if remote and not into_repository

@@ -73,7 +73,7 @@ def _shelf(path: Path) -> Shelf:
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise SkilldError(f"Cannot read {path}", str(error)) from error
     if not tasks:
-        raise SkilldError(f"Cannot read {path}", "no line has a query", "See tests/data/finding for the form.")
+        raise SkilldError(f"Cannot read {path}", "no line has a query", "See tests/data/finding for the format.")
     return Shelf(path.stem, tuple(skills), tuple(said), tuple(tasks))
 
 

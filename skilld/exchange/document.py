@@ -110,7 +110,7 @@ def _check(text: str) -> None:
             raise SkilldError(_TITLE, f"{line}: tags (!) are not allowed in a skill")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH or count > _MAX_EVENTS:
-            raise SkilldError(_TITLE, f"{line}: the file is nested too deeply, or has too many parts")
+            raise SkilldError(_TITLE, f"{line}: the file is nested too deeply, or has too many elements")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     learned = _map(value, "generated_from")
     kind = texts["type"].lower()
     if kind and kind not in _KINDS:
-        raise SkilldError(_PARSED_TITLE, f"its type is not one of {', '.join(SkillKind)}")
+        raise SkilldError(_PARSED_TITLE, f"type is not one of {', '.join(SkillKind)}")
     prompts = (texts["prompt"], texts["context"], _as_text(_map(value, "implementation").get("prompt"), "prompt"))
     draft = Draft(
         name=texts["name"],
@@ -242,26 +242,26 @@ def _parsed_text(value: Mapping[str, Any], key: str) -> str:
 
 def _as_text(value: object, key: str) -> str:
     if isinstance(value, dict | list):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is not text")
+        raise SkilldError(_PARSED_TITLE, f"{key} is not text")
     return "" if value is None else str(value)
 
 
 def _map(value: Mapping[str, Any], key: str) -> dict[str, Any]:
     found = value.get(key)
     if not isinstance(found, dict | None):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is not a map")
+        raise SkilldError(_PARSED_TITLE, f"{key} is not a map")
     return found or {}
 
 
 def _list(value: Mapping[str, Any], key: str) -> list[Any]:
     found = value.get(key)
     if not isinstance(found, list | None):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is not a list")
+        raise SkilldError(_PARSED_TITLE, f"{key} is not a list")
     return found or []
 
 
 def _maps(value: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     found = _list(value, key)
     if not all(isinstance(one, dict) for one in found):
-        raise SkilldError(_PARSED_TITLE, f"its {key} is not a list of maps")
+        raise SkilldError(_PARSED_TITLE, f"{key} is not a list of maps")
     return found

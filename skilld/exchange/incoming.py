@@ -127,7 +127,7 @@ class SourceSkill:
 def is_address(source: str) -> bool:
     """Whether a source is the address of a repository, and no path. Raises UsageError for `helper::...`."""
     if re.match(r"[\w.+-]+::", source):
-        raise UsageError(_TITLE, "this kind of address runs a program; it does not name a repository")
+        raise UsageError(_TITLE, "this kind of URL runs a program; it does not name a repository")
     return bool(_ADDRESS.match(source)) and not os.path.lexists(source)
 
 

@@ -26,7 +26,7 @@ from skilld.health.values import (
     Verdict,
 )
 from skilld.service.values import ServiceState
-from skilld.text import counted
+from skilld.text import counted, often
 from skilld.types import Cause
 
 # Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up. Pure.
@@ -60,7 +60,12 @@ def _agent(agent: Agent, now: float) -> Check:
         return Check(name, Verdict.FAIL, f"cannot read {folder}", f"chmod u+rx {in_shell(folder)}")
     if not agent.there and agent.chosen:
         remedy = f"Fix {agent.chosen}, or remove it."
-        return Check(name, Verdict.FAIL, f"{agent.chosen} points to {places}, which does not exist", remedy)
+        return Check(
+            name,
+            Verdict.FAIL,
+            f"{agent.chosen} points to {places}, which {'does' if len(agent.folders) == 1 else 'do'} not exist",
+            remedy,
+        )
     if not agent.there and not agent.installed:
         return Check(name, Verdict.SKIP, f"{ABSENT}; skilld watches for {places}")
     if not agent.there:
@@ -94,7 +99,7 @@ def _running(facts: Daemon, service: ServiceState, now: float) -> Check:
         return Check(
             "daemon",
             Verdict.WARN,
-            f"running, but the kernel's watch limit is reached: polling {counted(unwatched, 'folder')}",
+            f"running, but the kernel's watch limit is reached: polling {counted(unwatched, 'folder')} every 30 s",
         )
     return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
@@ -329,7 +334,7 @@ def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str
             f"{counted(counts.parked, 'batch', 'batches')} failed after several attempts (list: skilld status)"
         )
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
-    reasons += [f"edits refused {counted(number, 'time')}: {why}" for why, number in common]
+    reasons += [f"{counted(number, 'edit')} refused: {why}" for why, number in common]
     if paused_until:
         reasons.append(f"paused {paused_until}")
     return reasons
@@ -352,7 +357,7 @@ def repeats(said: Sequence[str]) -> list[Check]:
     """Tell which lines of what an agent loads the person had to say again, and how often; nothing if none."""
     if not said:
         return []
-    shown = [f"{place}, {counted(times, 'time')}" for place, times in list(Counter(said).items())[:_MAX_REASONS]]
+    shown = [f"{place} ({often(times)})" for place, times in list(Counter(said).items())[:_MAX_REASONS]]
     return [
         Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(shown)}", "skilld proposals --state said")
     ]

@@ -116,8 +116,8 @@ def _check_name(hub: Hub, found: Found, *, first: bool) -> None:
     own = hub.membership.person
     is_taken = own in found.refused or (own in found.members and found.members[own].public != hub.key.public)
     if first and is_taken:
-        why = found.refused.get(own, "another machine has that name")
-        raise RefusedError(_JOIN, f"{own} is taken: {why}", "Choose another name: --name NAME")
+        why = f", and what it sent was rejected: {found.refused[own]}" if own in found.refused else ""
+        raise RefusedError(_JOIN, f"another machine is called {own}{why}", "Choose another name: --name NAME")
 
 
 def _push(hub: Hub, found: Found, told: News) -> bool:

@@ -232,7 +232,9 @@ def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -
         verb = "Change" if part.sort is Sort.EDIT else "Call" if is_called(part.text) else "Run"
         lines.append(f"{number}. {verb} `{part.text}`.")
     if task.left_out:
-        lines += ["", "A command from these sessions was left out, because a skill must not run it."]
+        one = len(task.left_out) == 1
+        what, it = ("A command from these sessions was", "it") if one else ("Commands from these sessions were", "them")
+        lines += ["", f"{what} left out, because a skill must not run {it}."]
     if check:
         how = "the last step" if ends else "a step"
         lines += ["", "## Check", "", f"Observed as {how} of these sessions:", "", f"- Run `{check}`. It must pass."]

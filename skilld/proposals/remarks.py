@@ -96,7 +96,7 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         return []
     changed = {one.path for one in proposal.also}
     told = [
-        f"{one.path}:{one.line} contradicts it{_and_then(one, changed)}: \u201c{one.text}\u201d"
+        f"{one.path}:{one.line} contradicts this proposal{_and_then(one, changed)}: \u201c{one.text}\u201d"
         for one in conflicts(proposal)
     ]
     told += [
@@ -181,8 +181,9 @@ def doubt(store: Store, proposal: Proposal) -> str:
     if not who.startswith(MAYBE) or proposal.state not in _BACK:
         return ""
     agents = who.removeprefix(MAYBE)
+    was = "were" if "," in agents else "was"
     undo = f"undo: skilld {_BACK[proposal.state]} {proposal.id}"
-    return f"{proposal.state.value} through git, possibly by an agent ({agents} was working there); {undo}"
+    return f"{proposal.state.value} through git, possibly by an agent ({agents} {was} working there); {undo}"
 
 
 def doubts(store: Store, now: float) -> list[str]:

@@ -359,7 +359,9 @@ class SessionsStep(Step):
         chosen = self.chosen
         number = len(self._generating.expected(chosen).candidates)
         if not self._busy:
-            self._back(self.say, f"{len(chosen)} selected; rules alone may find {counted(number, 'pattern')}")
+            self._back(
+                self.say, f"{len(chosen)} selected; the built-in rules alone may find {counted(number, 'pattern')}"
+            )
 
     def action_go_on(self) -> None:
         """Leave the filter; from the list, go on with what is chosen."""

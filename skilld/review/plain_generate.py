@@ -62,7 +62,7 @@ class PlainGenerate:
                 self._say("That session is not on the list.")
                 continue
             number = len(self._generating.expected(chosen).candidates)
-            self._say(f"{len(chosen)} selected; rules alone may find {counted(number, 'pattern')}")
+            self._say(f"{len(chosen)} selected; the built-in rules alone may find {counted(number, 'pattern')}")
             if self._ask("continue? [y/n/q] ").startswith("y"):
                 return chosen
 

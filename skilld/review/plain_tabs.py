@@ -15,7 +15,7 @@ from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches
 from skilld.report.lines import lines
 from skilld.review.controller import ReviewSession, no_skill
-from skilld.text import counted, safe_text
+from skilld.text import counted, often, safe_text
 
 NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "what is waiting for a file", "5": "the report"}
 _WHICH = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
@@ -138,7 +138,7 @@ class PlainTabs:
         for number, one in enumerate(shown, 1):
             facts = [f"{number}. {one.name}", one.group, *one.marks]
             facts += [counted(one.uses.number, "use")] if one.uses.number else []
-            facts += [f"corrected {counted(one.corrections, 'time')}"] if one.corrections else []
+            facts += [f"corrected {often(one.corrections)}"] if one.corrections else []
             facts += [] if one.uses.success is None else [f"{one.uses.success:.0%} without corrections"]
             facts += [f"edited {ago(one.edited_at, now)}"] if one.edited_at else []
             self._say(", ".join(facts))

@@ -92,7 +92,7 @@ def _overlaid(skill: Unusable, name: str, places: Places) -> Unusable:
 
 def _by_path(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
-        return Unusable(name, "the transcript does not give the path of its SKILL.md")
+        return Unusable(name, "the transcript does not give the path of the skill's file")
     short = name.rsplit(":", 1)[-1]
     # What the log calls it is free text; the folder's name is what agents call it.
     return _check(short if _NAME.fullmatch(short) else claimed.parent.name, claimed, cwd, places)
@@ -293,7 +293,7 @@ def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str |
 
 def _around(path: Path) -> Iterator[ProjectConfig]:
     if len(path.parts) > _MAX_DEPTH:
-        raise SkilldError("Skipped", f"it is nested more than {_MAX_DEPTH} folders deep")
+        raise SkilldError("Skipped", f"{path} is nested more than {_MAX_DEPTH} folders deep")
     for folder in (path, *path.parents):
         if os.path.lexists(folder / PROJECT_CONFIG):
             yield _read(folder)

@@ -129,7 +129,7 @@ def check(
     for person, (serial, records) in _records(git, trees, found, before).items():
         one = claimed[person]
         if (known := pins.get(person)) and serial < known.serial:
-            found.refused[person] = "it is older than what this person shared before"
+            found.refused[person] = "it is older than what was received before"
         else:
             found.members[person] = Member(person, one.public, serial, one.tip, records)
     return found
@@ -150,7 +150,7 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
                 if is_person(name):
                     there[name] = (ref, oid)
                 else:
-                    found.refused[name[:40]] = "its name is not valid in a team"
+                    found.refused[name[:40]] = "that name is not valid"
     if len(there) > MAX_PEOPLE:
         raise RefusedError(
             "Could not read the team's rules", f"{len(there)} people share rules; the limit is {MAX_PEOPLE}"

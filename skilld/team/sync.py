@@ -69,7 +69,9 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResu
         found = fetch(hub)
         if first and own in found.refused:
             raise RefusedError(
-                "Not joined", f"{own} is taken: {found.refused[own]}", "Choose another name: --name NAME"
+                "Not joined",
+                f"{own} is taken, and what it shared was rejected: {found.refused[own]}",
+                "Choose another name: --name NAME",
             )
         mine = found.members.get(own) or _as_last_written(hub)
         if first and mine and mine.public != hub.key.public:

@@ -108,7 +108,7 @@ def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person)
         assert person.project.fingerprint() == before, "what is new is on the staging branch alone"
         done = program.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "8")
         assert "16 runs and 8 judge questions, 24 calls to openai/stub" in done.stderr
-        assert "8 of 8 with, 0 of 8 without; better, p = 0.0078" in done.stdout
+        assert "8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in done.stdout
         assert done.returncode == 0
         assert len(model.bodies) == 24
         asked = [(("<answers mark=" in said(body)), body.get("temperature")) for body in model.bodies]
@@ -116,7 +116,8 @@ def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person)
         again = program.json(*EVAL, "--without", person.accepted, "--runs", "8")
         assert (again["result"]["verdict"], again["plan"]["left"]) == ("better", 0)
         assert len(model.bodies) == 24, "what was paid for is not asked again"
-    assert "evals: 8 of 8 with, 0 of 8 without; better, p = 0.0078" in program.run("show", person.accepted).stdout
+    shown = program.run("show", person.accepted).stdout
+    assert "evals: passed 8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in shown
     (kept,) = program.json("show", person.accepted)["evals"]
     assert (kept["verdict"], kept["with"], kept["without"], kept["interval"][0] > 0) == ("better", 8, 0, True)
     assert {row["skill"] for row in program.json("cost")["days"][0].get("rows", [])} <= {SKILL}
@@ -143,7 +144,7 @@ def test_a_proposal_that_does_worse_says_so_wherever_it_is_shown(person: Person)
     )
     assert {one["failed"] for one in result["result"]["cases"]} == {"BAD"}
     (flag,) = next(one for one in program.json("proposals") if one["id"] == person.open)["flags"]
-    assert flag == "did worse in an evaluation: 0 of 8 with, 8 of 8 without; worse, p = 0.0078"
+    assert flag == "did worse in an evaluation: passed 0 of 8 with the edit, 8 of 8 without; worse, p = 0.0078"
     shown = program.run("show", person.open).stdout
     assert shown.count("0 of 8 with") == 1
     assert "did worse in an evaluation" in program.run("proposals").stdout
@@ -175,7 +176,7 @@ def test_the_days_budget_ends_it_and_the_same_command_goes_on(person: Person) ->
         assert (refused.returncode, "today's budget is spent" in refused.stderr) == (1, True)
         assert len(model.bodies) in {7, 8}
         rest = person.asking(model).run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
-        assert "6 of 6 with, 0 of 6 without; better" in rest.stdout
+        assert "6 of 6 with the edit, 0 of 6 without; better" in rest.stdout
         assert len(model.bodies) <= 18 + 1
 
 
@@ -205,7 +206,7 @@ def test_a_kill_in_the_middle_loses_nothing(person: Person) -> None:
         running.wait(LIMIT)
         wait_for("its worker to end", lambda: not workers_of(person.home))
         done = person.asking(model).run(*EVAL, "--without", person.accepted, "--yes", "--runs", "6")
-        assert "6 of 6 with, 0 of 6 without; better" in done.stdout
+        assert "6 of 6 with the edit, 0 of 6 without; better" in done.stdout
         assert len(model.bodies) <= 18 + 1, "but for the one that was on its way"
 
 

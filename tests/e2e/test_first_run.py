@@ -231,7 +231,7 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
     program.environment["PATH"] += f":{Path(sys.executable).parent}"
     told = program.run("setup", "--service", "yes")
     assert (told.returncode, program.json("status")["running"]) == (0, False)
-    assert "skilld cannot start at login here, because systemd does not answer" in told.stdout
+    assert "skilld cannot start at login here, because systemd is not responding" in told.stdout
     assert "\nNext, start skilld: skilld run\nIt judges a session after every 5 messages" in told.stdout
     assert "[--service yes|no] [--look-back DAYS]" in program.run("setup").stderr
 

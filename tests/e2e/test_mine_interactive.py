@@ -52,7 +52,7 @@ def _ids(home: Path, *words: str) -> list[str]:
 async def _choose_all(screen: Screen) -> None:
     await screen.shows("6 sessions, none selected")
     await screen.press("a")
-    await screen.shows("6 selected; rules alone may find 3 patterns")
+    await screen.shows("6 selected; the built-in rules alone may find 3 patterns")
 
 
 async def _to_the_names(screen: Screen) -> None:
@@ -74,9 +74,9 @@ def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -
         await screen.press("slash", *"rebase")
         await screen.until("the others to be gone", lambda: TAG[0] not in screen.text)
         await screen.press("enter", "space")
-        await screen.shows("1 selected; rules alone may find 0 patterns")
+        await screen.shows("1 selected; the built-in rules alone may find 0 patterns")
         await screen.press("a")
-        await screen.shows("2 selected; rules alone may find 1 pattern")
+        await screen.shows("2 selected; the built-in rules alone may find 1 pattern")
         await screen.press("escape")
 
     assert generate(story) == []
@@ -189,7 +189,7 @@ def test_going_back_keeps_the_choice(program: Inline) -> None:
         await screen.press("b")
         await screen.shows("2 of 3")
         await screen.press("b")
-        await screen.shows("1 of 3", "6 selected; rules")
+        await screen.shows("1 of 3", "6 selected; the built-in rules")
         await screen.press("escape")
 
     assert generate(story) == []
@@ -240,7 +240,7 @@ def _answer(program: Inline, *answers: str, **variables: str) -> str:
 def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
-    assert "2 selected; rules alone may find 1 pattern" in said
+    assert "2 selected; the built-in rules alone may find 1 pattern" in said
     assert f": {SQUASH[0]}" in said
     assert "Bad Name cannot be used: it may contain only lowercase letters" in said
     assert "create squash\n  proposed as " in said

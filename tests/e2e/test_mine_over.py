@@ -162,7 +162,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
     )
     program = Program(home)
     for words, why in (
-        (["--over", str(tmp_path)], "No transcripts there"),
+        (["--over", str(tmp_path)], "No transcripts found"),
         (["--over", "nothing://x"], "Cannot read nothing://x"),
         (["--workers", "2"], "--workers and --cluster need --over"),
     ):

@@ -123,10 +123,10 @@ def test_without_a_login_the_session_is_judged_offline_and_that_is_said(
     assert (status["batches"]["done"], status["batches"]["parked"]) == (2, 0)
     (line,) = status["backend"]["agents"]
     assert line["agent"] == "Claude Code"
-    assert line["why"].startswith(f"its sessions are judged without a model, by explicit wording only: {told}")
+    assert line["why"].startswith(f"its sessions are judged without a model, by explicit wording only, because {told}")
     assert line["remedy"]
     assert (
-        f"Claude Code: its sessions are judged without a model, by explicit wording only: {told}"
+        f"Claude Code: its sessions are judged without a model, by explicit wording only, because {told}"
         in program.run("status").stdout
     )
     (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]

@@ -296,7 +296,7 @@ SKILLS = [
     Step("Dialog", "escape", MAIN),
 ]
 BEGIN = [Step("SkillsPane", "n", shows("1 session, none selected"))]
-CHOSEN = [*BEGIN, Step("SessionsStep", "a", shows("1 selected; rules alone may find 1 pattern"))]
+CHOSEN = [*BEGIN, Step("SessionsStep", "a", shows("1 selected; the built-in rules alone may find 1 pattern"))]
 REVIEWED = [*CHOSEN, Step("SessionsStep", "enter", shows("2 of 3"))]
 NAMED = [*REVIEWED, Step("ReviewStep", "enter", on("SaveStep"))]
 

@@ -230,11 +230,11 @@ def test_a_skill_is_tested_against_what_was_said_in_a_session(library: Taught) -
     library.project.skill_path.write_text(library.skill.replace("\n## Style\n", style) + f"{LINES[HOSTS]}\n")
     assert test() == (1, [("contradicts", TICKETS), ("covered", HOSTS)])
     shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
-    assert "it says: Always put the ticket number last in each entry." in shown
+    assert "the skill says: Always put the ticket number last in each entry." in shown
     library.project.skill_path.write_text(library.skill.replace("number last", "number first"))
     assert test() == (0, [("covered", TICKETS), ("covered", HOSTS)])
     shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
-    assert f"it says: {LINES[HOSTS][2:]}" in shown
+    assert f"the skill says: {LINES[HOSTS][2:]}" in shown
     assert "Judged by the offline rules" in shown
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 0
     assert library.program.run("skills", "test", "tidy", "--session", "nosuch").returncode == 1

@@ -209,7 +209,7 @@ def test_t32_where_an_endpoint_points_is_not_gone_to(home: Path, project: Projec
         teach(home, project)
         program.run("run", "--once")
         assert (len(model.bodies), len(elsewhere.bodies)) == (1, 0)
-    assert "redirects to another address" in program.json("status")["last_error"]["message"]
+    assert "redirects to another URL" in program.json("status")["last_error"]["message"]
 
 
 @pytest.mark.parametrize("configured", [True, False])

@@ -178,7 +178,7 @@ def test_why_nothing_is_about_what_came_after_the_newest_proposal() -> None:
     assert why_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
     assert why_nothing(Counts(turns=2, judged=2, since=at, said=("a", "b"), said_since=1), "", running=True) == [
         f"2 messages read since the newest proposal ({at}): 2 judged",
-        "rules you had to repeat: a, 1 time",
+        "rules you had to repeat: a (once)",
     ]
 
 
@@ -192,7 +192,7 @@ def test_looking_back_is_advised_as_it_works_while_skilld_runs() -> None:
 def test_what_was_said_again_is_counted_by_line() -> None:
     ours, mine = "CLAUDE.md:7 already says it (/p/CLAUDE.md)", "~/.claude/CLAUDE.md:1 already says it (/h/CLAUDE.md)"
     (check,) = repeats((ours, mine, ours))
-    assert check.detail == f"rules you had to repeat: {ours}, 2 times; {mine}, 1 time"
+    assert check.detail == f"rules you had to repeat: {ours} (2 times); {mine} (once)"
     assert repeats(()) == []
 
 
@@ -205,8 +205,8 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
         f"47 messages read: 38 judged, 5 about to be judged, 1 waiting for the rest of the session, {SKIPPED}",
         "messages are judged once their session has 5 messages, ends, or is idle for 10 minutes",
         "2 batches failed after several attempts (list: skilld status)",
-        "edits refused 3 times: b",
-        "edits refused 1 time: a",
+        "3 edits refused: b",
+        "1 edit refused: a",
         "paused until you resume",
     ]
 

@@ -291,7 +291,7 @@ def test_a_run_that_is_broken_off_tells_what_it_reached(
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert code == 1, err
-    assert (found["of"], found["stopped"]) == (3, "you stopped it")
+    assert (found["of"], found["stopped"]) == (3, "interrupted")
     assert found["n"] == 1 or jobs == "2", "the first was done before the next was asked for"
     assert f"stopped after {found['n']} of 3" in err
 

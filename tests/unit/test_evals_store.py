@@ -60,7 +60,7 @@ def test_a_proposal_carries_its_newest_evaluation_and_says_each_thing_once(tmp_p
     store = filled(tmp_path / "skilld.db", ours=False)
     proposal = store.proposals.get("p1")
     assert proposal
-    line = "0 of 6 with, 6 of 6 without; worse, p = 0.031"
+    line = "passed 0 of 6 with the edit, 6 of 6 without; worse, p = 0.031"
     assert told(store, proposal) == [f"evals: {line}"]
     (found,) = of_proposal(store, proposal)
     worse = flagged(proposal, found)

@@ -147,6 +147,8 @@ def test_nothing_is_said_before_the_last_pair() -> None:
     assert (found.word, found.as_json()["p"], found.tally.lost) == (None, None, 9)
     assert found.sentence == "9 of 10 pairs run; no result until all have run"
     runs |= {(9, side): StoredRun("", not side) for side in (True, False)}
-    assert outcome(plan.stored(""), runs).sentence == "0 of 10 with, 10 of 10 without; worse, p = 0.002"
+    assert (
+        outcome(plan.stored(""), runs).sentence == "passed 0 of 10 with the skill, 10 of 10 without; worse, p = 0.002"
+    )
     half = runs | {(9, True): StoredRun("x", None)}
     assert outcome(plan.stored(""), half).word is None

@@ -20,8 +20,8 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     [
         (LAUGHS.encode(), "line 1: anchors and aliases"),
         (b"a: 1\nb: *a\n", "line 2: anchors and aliases"),
-        (b"[" * 100_000, "nested too deeply, or has too many parts"),
-        (b"- a\n" * 60_000, "nested too deeply, or has too many parts"),
+        (b"[" * 100_000, "nested too deeply, or has too many elements"),
+        (b"- a\n" * 60_000, "nested too deeply, or has too many elements"),
         (b"a: " + b"x" * 300_000, "it is 300003 bytes"),
         (b"a: 1\nb: {c: 1, c: 2}\n", "line 2: a key appears twice"),
         (b"a: {1: x}\n", "line 1: a key is not text"),
@@ -52,12 +52,12 @@ def test_only_what_json_calls_so_is_no_text() -> None:
     [
         (b"- a\n", "the file is not a map"),
         (b"", "the file is not a map"),
-        (b"name: {a: b}\n", "its name is not text"),
-        (b"tags: git\n", "its tags is not a list"),
-        (b"steps: [a]\n", "its steps is not a list of maps"),
-        (b"input_schema: [a]\n", "its input_schema is not a map"),
-        (b"type: robot\n", "its type is not one of prompt-template, workflow"),
-        (b"examples: [{input: [a]}]\n", "its input is not text"),
+        (b"name: {a: b}\n", "name is not text"),
+        (b"tags: git\n", "tags is not a list"),
+        (b"steps: [a]\n", "steps is not a list of maps"),
+        (b"input_schema: [a]\n", "input_schema is not a map"),
+        (b"type: robot\n", "type is not one of prompt-template, workflow"),
+        (b"examples: [{input: [a]}]\n", "input is not text"),
     ],
 )
 def test_a_value_that_is_not_what_its_key_says_is_refused(data: bytes, why: str) -> None:

@@ -156,7 +156,7 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     assert _news(store, "agent", here) == []
     _took(store, NOW)
     (text,) = _news(store, "agent", here)
-    told = "its sessions are judged without a model, by explicit wording only: it is not logged in. Run claude"
+    told = "its sessions are judged without a model, by explicit wording only, because it is not logged in. Run claude"
     assert text == f"Claude Code: {told}"
     assert _news(store, "agent", here, now=NOW + 2 * HOUR) == []
     _took(store, NOW + 2 * HOUR)

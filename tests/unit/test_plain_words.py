@@ -107,7 +107,7 @@ def test_cost_names_no_limit_that_there_is_not(home: Path) -> None:
     shown = Program(home).run("cost").stdout
     assert shown == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached today.\n"
     free = {f"SKILLD_BUDGET__{name}": "0" for name in ("CALLS", "TOKENS", "USD")}
-    assert "Daily budget: no limit. " in Program(home, free).run("cost").stdout
+    assert "Daily budget: no limit.\n" in Program(home, free).run("cost").stdout
 
 
 def test_doctor_counts_the_checks_that_it_shows(home: Path) -> None:

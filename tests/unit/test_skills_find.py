@@ -105,7 +105,7 @@ def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, p
     _skill(project / ".claude/skills/notes")
     assert (
         _why(find("notes", claim.format(project=project), None, places))
-        == "the transcript does not give the path of its SKILL.md"
+        == "the transcript does not give the path of the skill's file"
     )
 
 

@@ -134,7 +134,7 @@ def test_without_a_skill_or_without_certainty_it_is_kept_and_not_proposed() -> N
     found = _verdict(replace(UPDATE, skill=None), ORDER, skill=None)
     assert found.learned == ((replace(UPDATE, skill=None), "no skill was in use"),)
     (learned,) = _verdict(replace(UPDATE, confidence=0.49), ORDER).learned
-    assert learned[1] == "skilld is not sure enough of it (0.49 of 0.50 needed)"
+    assert learned[1] == "skilld is not sure enough (confidence 0.49; 0.50 needed)"
     assert _verdict(replace(UPDATE, confidence=0.5), ORDER).proposed
 
 

@@ -101,7 +101,7 @@ def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(he
     [
         {"created_at": "2999-01-01T00:00:00Z"},  # of this version: why it waits was decided with places known
         {"why_kept": "you have rejected similar edits to this skill"},
-        {"why_kept": "skilld is not sure enough of it (0.40 of 0.50 needed)"},
+        {"why_kept": "skilld is not sure enough (confidence 0.40; 0.50 needed)"},
         {"confidence": 0.3},
         {"project": None},
         {"quote": "Can you rename the file?", "change": "Rename the file."},  # what rules do not hear any more

@@ -73,7 +73,7 @@ def test_folders_beyond_the_kernels_limit(
         assert not watching.reliable
     finally:
         watching.stop()
-    assert text == "watching  kernel's watch limit reached: 6 folders polled every 30 s\n"
+    assert text == "watching  the kernel's watch limit is reached: polling 6 folders every 30 s\n"
 
 
 @LINUX
@@ -83,7 +83,7 @@ def test_events_that_were_lost(
 ) -> None:
     for _ in range(times):
         inotify(watching._watcher)._fd.handle_event(overflow())
-    assert said(watching, capsys) == f"watching  lost events {words} and rescanned everything\n"
+    assert said(watching, capsys) == f"watching  events were lost {words}, so everything was rescanned\n"
     assert posted == [Tick("look"), Tick("full sweep")] * times
     assert watching.reliable
 

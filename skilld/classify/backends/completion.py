@@ -158,7 +158,7 @@ def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
     where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
     if getattr(error, "status_code", 0) in _ELSEWHERE:
-        where += ", which redirects to another address; if you trust that address, set model_base_url to it"
+        where += ", which redirects to another URL; if you trust that URL, set model_base_url to it"
     return RetryError(_TITLE, f"{where} ({_passing(kind, error)})", after=seconds)
 
 

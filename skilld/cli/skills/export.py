@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RetryError, SkilldError, UsageError
-from skilld.text import counted
+from skilld.text import counted, often
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -228,7 +228,7 @@ def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:
 def _provenance(row: LibraryRow) -> str:
     """Return what is told of where a skill came from: counts, nobody's words and no session."""
     parts = [f"Learned from {counted(row.origins, 'session')}."] if row.origins else []
-    parts += [f"Used {counted(row.uses.number, 'time')}."] if row.uses.number else []
+    parts += [f"Used {often(row.uses.number)}."] if row.uses.number else []
     return " ".join([*parts, "Shared with skilld."])
 
 

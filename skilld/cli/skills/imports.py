@@ -51,7 +51,7 @@ def add(verbs: common.Verbs) -> None:
         nargs="?",
         type=Path,
         const=Path(),
-        help="into a project (default: the current one)",
+        help="into a project: the one in FOLDER, or the current one if FOLDER is omitted",
     )
     place.add_argument("--user", action="store_true", help="into your personal skills (the default)")
 

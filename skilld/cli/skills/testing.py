@@ -150,7 +150,7 @@ def _print(row: LibraryRow, answers: list[Answer], elsewhere: int, unheard: str)
         console.line(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")
         console.line(f"             you: \u201c{console.plain(answer.quote)}\u201d")
         if answer.line:
-            console.line(f"             it says: {console.plain(answer.line)}")
+            console.line(f"             the skill says: {console.plain(answer.line)}")
     if unheard:
         console.line(f"{console.paint('cannot tell', 'yellow')}  {unheard}")
     elif not answers:
