@@ -29,9 +29,9 @@ from support.waiting import LIMIT
 SIZE = (80, 24)
 # Textual's pilot takes an app for idle that did nothing for 20 ms, and asks four times a key: 24 s of waiting for the
 # table of keys. What is drawn on a timer has to come within that time too.
-_wait.SLEEP_GRANULARITY = 0.005
-_wait.SLEEP_IDLE = 0.00025
-screen.UPDATE_PERIOD = 0.004  # type: ignore[misc]  # a constant of Textual's
+_wait.SLEEP_GRANULARITY = 0.01
+_wait.SLEEP_IDLE = 0.0005
+screen.UPDATE_PERIOD = 0.008  # type: ignore[misc]  # a constant of Textual's
 
 
 class Screen:
