@@ -1,12 +1,13 @@
-"""Writes files atomically, checks who else can change them, and quotes paths for a shell."""
+"""Writes files atomically, checks who else can change them, finds programs, and quotes paths for a shell."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,3 +73,9 @@ class FileFacts(NamedTuple):
     st_ino: int
     st_size: int
     st_mtime: float
+
+
+def on_path(names: Iterable[str], environment: Mapping[str, str]) -> Path | None:
+    """Return the first of these programs that is on PATH, links followed; None if there is none."""
+    found = (shutil.which(name, path=environment.get("PATH", "")) for name in names)
+    return next((Path(path).resolve() for path in found if path), None)

@@ -10,10 +10,7 @@ the person does: only its marks tell.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +89,6 @@ PROGRAMS: tuple[AgentProgram, ...] = (
 MARKS = frozenset(mark for program in PROGRAMS for mark in program.marks)
 
 
-def program(title: str, environment: Mapping[str, str]) -> Path | None:
-    """Return the program on PATH of the agent with this title, links followed; None if there is none."""
-    names = next((known.names for known in PROGRAMS if known.title == title), ())
-    found = (shutil.which(name, path=environment.get("PATH", "")) for name in names)
-    return next((Path(path).resolve() for path in found if path), None)
+def names_of(title: str) -> tuple[str, ...]:
+    """Return the names of the programs of the agent with this title; none if we know none."""
+    return next((known.names for known in PROGRAMS if known.title == title), ())

@@ -33,14 +33,17 @@ _STARTS = 10.0  # seconds that a daemon which was stopped may take to let go of 
 def tell_found() -> None:
     """Say which agents were used here lately, how many skills there are, and which instructions are loaded."""
     from skilld.agents import ADAPTERS
-    from skilld.agents.programs import program
+    from skilld.agents.programs import names_of
     from skilld.cli import inventory
+    from skilld.files import on_path
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in _sessions(_MONTH))
     agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
     console.say(console.paint("Found here", "bold"))
-    idle = [info.title for name, info in known.items() if name not in used and program(info.title, os.environ)]
+    idle = [
+        info.title for name, info in known.items() if name not in used and on_path(names_of(info.title), os.environ)
+    ]
     rows = [f"{', '.join(agents)} in the last {_MONTH} days"] if agents else []
     rows += [f"{', '.join(idle)}: installed, not used in the last {_MONTH} days"] if idle else []
     console.say(f"  agents        {'; '.join(rows) or f'none used in the last {_MONTH} days'}", 16)

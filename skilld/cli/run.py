@@ -320,7 +320,8 @@ def _row(name: str, text: str) -> None:
 
 def _tell_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
-    from skilld.agents.programs import program
+    from skilld.agents.programs import names_of
+    from skilld.files import on_path
 
     around = engine.around.environment
     summary = engine.store.transcripts.summary()
@@ -329,7 +330,7 @@ def _tell_agents(engine: Engine) -> None:
         files = summary.get(name, {}).get("files", 0)
         if files:
             _row(adapter.INFO.title, counted(files, "session file"))
-        elif program(adapter.INFO.title, around) or any(
+        elif on_path(names_of(adapter.INFO.title), around) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name
         ):
             _row(adapter.INFO.title, "no sessions yet")

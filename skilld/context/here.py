@@ -7,9 +7,10 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes
-from skilld.agents.programs import program
+from skilld.agents.programs import names_of
 from skilld.context import Context, context_of
 from skilld.context.installed import installed_version
+from skilld.files import on_path
 
 # What people write for one agent or another.
 _WRITTEN = (
@@ -35,7 +36,8 @@ def contexts(
     wanted = chosen or [
         name
         for name, info in infos.items()
-        if program(info.title, environment) or any(folder.is_dir() for folder in agent_homes(info, home, environment))
+        if on_path(names_of(info.title), environment)
+        or any(folder.is_dir() for folder in agent_homes(info, home, environment))
     ]
     versions = {name: installed_version(infos[name], environment) or seen(name) for name in wanted}
     return [context_of(name, version, project, home, environment=environment) for name, version in versions.items()]

@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld import __version__
 from skilld.agents import ADAPTERS
-from skilld.agents.programs import program
+from skilld.agents.programs import names_of
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.clients import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS
@@ -21,7 +21,7 @@ from skilld.clock import day, rfc3339, seconds
 from skilld.daemon.judges import lines
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
-from skilld.files import in_shell
+from skilld.files import in_shell, on_path
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, BlockedWork, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, Root, roots, transcripts
@@ -66,7 +66,7 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store 
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
                 watched=sum(_watched(root) for root in there),
-                installed=program(info.title, around.environment) is not None,
+                installed=on_path(names_of(info.title), around.environment) is not None,
             )
         )
     return found
