@@ -240,8 +240,9 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 
     states = shown["proposals"]
     said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
+    review = " (skilld review)" if states["open"] else ""
     console.say(
-        f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
+        f"proposals {states['open']} open{review}, {states['accepted']} accepted, {states['rejected']} rejected, "
         f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}",
         10,
     )
