@@ -75,7 +75,7 @@ GROUPS = {
 VERBS = {verb: module for group in GROUPS.values() for verb, module in group.items()}
 ABOUT = (
     "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
-    f"skill in use, each quoting your words, on the git branch {STAGING_BRANCH}."
+    f"files they load, each quoting your words, on the git branch {STAGING_BRANCH}."
 )
 CODES = """\
 exit codes:

@@ -195,7 +195,9 @@ def _print(shown: dict[str, Any]) -> None:
     _print_agents(shown["agents"], now)
     _print_turns(shown["turns"], shown["backend"]["name"])
     batches = shown["batches"]
-    console.say(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} failed")
+    console.say(
+        f"batches   {batches['pending']} waiting to be judged, {batches['done']} judged, {batches['parked']} failed"
+    )
     for parked in shown["parked"]:
         console.say(
             f"          failed {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"

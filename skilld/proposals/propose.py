@@ -46,6 +46,7 @@ from skilld.proposals.model import (
     StagingState,
     WaitsForPerson,
 )
+from skilld.types import Proposal
 
 # Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
 #

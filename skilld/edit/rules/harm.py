@@ -51,8 +51,8 @@ _PERSONAL = nouns(
     " record password credential"
 )
 _SECRET = nouns(
-    "password passphrase credential secret token api_key private_key access_key card_number phone_number e-?mail_address"
-    " home_address personal_data personal_information personal_detail PII"
+    "password passphrase credential secret token api_key private_key access_key card_number phone_number"
+    " e-?mail_address home_address personal_data personal_information personal_detail PII"
 )
 _PRIVATE = (
     r"(?:(?:the|an?|any|other|full|real|raw|plain|plaintext|personal|access|session)\s+){0,3}"
