@@ -94,7 +94,6 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     for evidence in proposal.evidence:
         console.say(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
     more = f"{len(proposal.flags) - _FLAGS} more: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
-    told = (*proposal.flags[:_FLAGS], more)
     now = time.time()
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
@@ -105,11 +104,12 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
         proposal.note,
         standing(store, proposal, now),
         unfit,
-        *told,
     ]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
     console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
+    for flag in filter(None, (*proposal.flags[:_FLAGS], more)):
+        console.say(console.paint(f"    note: {console.plain(flag)}", "yellow"))
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def _list(commands: Sequence[tuple[str, str]]) -> None:
     for command, does in commands:
         if len(command) > width:
             console.line(f"  {command}")
-        console.line(f"  {command if len(command) <= width else '':{width}}  {does}")
+        console.say(f"  {command if len(command) <= width else '':{width}}  {does}", width + 4)
 
 
 def _reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:

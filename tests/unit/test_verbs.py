@@ -263,6 +263,15 @@ def test_status_names_what_to_type_where_proposals_are_open(capsys: pytest.Captu
     assert "1 open (skilld review), " in capsys.readouterr().out
 
 
+def test_the_list_prints_three_warnings_each_on_a_line_and_counts_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store().proposals.add(a_proposal(flags=("One.", "Two.", "Three.", "Four.")))
+    assert _run("proposals") == 0
+    shown = capsys.readouterr().out
+    assert "/p\n    note: One.\n    note: Two.\n    note: Three.\n    note: 1 more: skilld show 0123abcd\n" in shown
+
+
 def test_a_pause_is_on_until_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("pause", "1.5h") == 0
     assert _run("status", "--json") == 0
