@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 Verbs = Any  # argparse's own type for this is private
+AGAIN = "proposed again only if you say it in other words in a later session"
 _MAX_NAMED = 5  # proposals, where one has to be chosen
 
 

@@ -35,7 +35,10 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
     _add_part(parser, "accept")
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
-    parser = common.verb(verbs, "reject", reject, "discard proposals; they will not be proposed again", listing=True)
+    parser = common.verb(
+        verbs, "reject", reject, "discard proposals; they come back only in other words, later", listing=True
+    )
+    parser.description = f"Discard proposals. Each is {common.AGAIN}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     _add_part(parser, "reject")
     parser.add_argument("--why", metavar="TEXT", default="", help="record your reason")

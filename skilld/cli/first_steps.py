@@ -95,13 +95,15 @@ def offer_link() -> None:
     if common.program() == "skilld" or not on_path or os.path.lexists(link):
         return
     console.line()
-    if not _wanted("skilld is not on your PATH. Link it into ~/.local/bin, which is?"):
+    if not _wanted("Typing skilld alone does not work yet. Make it work with a link in ~/.local/bin?"):
         return
     try:
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(common.own_program())
     except OSError as error:
         console.say(f"Could not create {console.plain(str(link))}: {cause_of(error)}.")
+    else:
+        console.say(f"Linked: skilld now runs as {console.plain(str(link))}.")
 
 
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:
@@ -154,7 +156,12 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         console.say(f"skilld is already running: process {who}. To process the last {last}, stop it first, then:")
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
-    console.say(f"The last {last}: {counted(len(found), 'session file')}. Judging them now {_cost(found)}.")
+    files = counted(len(found), "session file")
+    if not (new := _unjudged(found, wanted)):
+        console.say(f"The last {last}: {files}, judged already.")
+        return ""
+    part = f", {len(new)} of them not judged yet" if len(new) < len(found) else ""
+    console.say(f"The last {last}: {files}{part}. Judging them now {_cost(new)}.")
     if days is None and not _wanted("Judge them now?"):
         console.say(f"To do it later: skilld run --once --backfill {wanted:g}")
         return ""
@@ -164,6 +171,17 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         _tell(error)
         return ""
     return f"processed the last {last}"
+
+
+def _unjudged(found: list[Transcript], days: float) -> list[Transcript]:
+    """Return the sessions of the last days that were neither followed nor looked back at from there on."""
+    from skilld.clock import rfc3339
+
+    if not common.places().database.exists():
+        return found
+    since = rfc3339(time.time() - days * _DAY)
+    with closing(common.store()) as store:
+        return [one for one in found if not store.transcripts.is_read(str(one.path), since)]
 
 
 def _in_the_way() -> str | None:
@@ -267,6 +285,8 @@ def _tell_learned(*, listed: bool) -> None:
         known, paused = counts(store, common.settings()), store.meta.paused(time.time())
     for one in () if listed else proposals[:_MAX_FILES]:
         console.say(f"{one.id}  {console.plain(one.skill)}: {console.plain(one.summary)}")
+    if not listed and len(proposals) > _MAX_FILES:
+        console.say(f"and {len(proposals) - _MAX_FILES} more: skilld proposals")
     if proposals:
         number = counted(len(proposals), "open proposal")
         console.say(console.paint(f"{number}. Decide: skilld review", "bold"))

@@ -75,7 +75,7 @@ GROUPS = {
 VERBS = {verb: module for group in GROUPS.values() for verb, module in group.items()}
 ABOUT = (
     "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
-    f"skill in use, each quoting your words, on the git branch {STAGING_BRANCH}."
+    f"files they load, each quoting your words, on the git branch {STAGING_BRANCH}."
 )
 CODES = """\
 exit codes:
@@ -156,6 +156,7 @@ _ELSEWHERE = {
     "stop": "pause or service stop",
     "get": "show",
     "--reason": "--why",
+    "--all": "--state all",
     "-m": "--why",
     "version": "--version",
     "-v": "--version",
@@ -167,7 +168,7 @@ def _nearest(given: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     meant = _ELSEWHERE.get(given, "")
-    near = [meant] if meant.partition(" or ")[0] in known else get_close_matches(given, known, n=1)
+    near = [meant] if meant.partition(" ")[0] in known else get_close_matches(given, known, n=1)
     return f" Did you mean {near[0]}?" if near else ""
 
 

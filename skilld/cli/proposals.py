@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _FLAGS = 3  # of one proposal that the list shows
+_OTHERS = 200  # characters of what else a proposal says that `why` names
 _COLUMN = 32  # characters of a command, beside which there is room for what it does
 
 
@@ -32,16 +33,17 @@ def add(verbs: common.Verbs) -> None:
         "--state",
         metavar="STATE",
         default="open",
-        help="open (default), dropped, accepted, rejected, reverted, superseded, stale, said (already in a file), "
-        "or all; separate several with commas",
+        help="open (default), accepted, rejected, reverted, dropped (taken off the staging branch, rejected after a "
+        "day), stale (no longer fits the file), superseded (another one says it), said (already in a file), or all; "
+        "separate several with commas",
     )
     parser = common.verb(
         verbs, "show", run_show, "show a proposal: your words, the diff, and how to decide", listing=True
     )
     parser.add_argument("id", metavar="ID", nargs="?", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
-    parser = common.verb(verbs, "why", run_why, "trace a line of a skill back to your words", listing=True)
-    parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as SKILL.md:12")
+    parser = common.verb(verbs, "why", run_why, "trace a line of a file back to your words", listing=True)
+    parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as CLAUDE.md:12")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,7 +94,6 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     for evidence in proposal.evidence:
         console.say(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
     more = f"{len(proposal.flags) - _FLAGS} more: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
-    told = (*proposal.flags[:_FLAGS], more)
     now = time.time()
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
@@ -103,11 +104,12 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
         proposal.note,
         standing(store, proposal, now),
         unfit,
-        *told,
     ]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
     console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
+    for flag in filter(None, (*proposal.flags[:_FLAGS], more)):
+        console.say(console.paint(f"    note: {console.plain(flag)}", "yellow"))
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -244,7 +246,7 @@ def _list(commands: Sequence[tuple[str, str]]) -> None:
     for command, does in commands:
         if len(command) > width:
             console.line(f"  {command}")
-        console.line(f"  {command if len(command) <= width else '':{width}}  {does}")
+        console.say(f"  {command if len(command) <= width else '':{width}}  {does}", width + 4)
 
 
 def _reasons(proposal: Proposal, parts: Sequence[Part]) -> list[str]:
@@ -287,7 +289,7 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     elif state == "dropped":
         yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
-        yield f"skilld reject {proposal.id}", "discard it now; it will not be proposed again"
+        yield f"skilld reject {proposal.id}", f"discard it now; it is {common.AGAIN}"
     elif state == "rejected":
         yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "accept it after all"
@@ -301,7 +303,7 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
         git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
     if not here.unfit:
         yield f"skilld accept {proposal.id}", where
-    yield f"skilld reject {proposal.id}", "discard it; it will not be proposed again"
+    yield f"skilld reject {proposal.id}", f"discard it; it is {common.AGAIN}"
     if here.picks:
         yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
     if here.merges:
@@ -347,7 +349,7 @@ def run_why(arguments: argparse.Namespace) -> int:
 def _place_of(given: str) -> tuple[Path, int]:
     name, _, number = given.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
-        raise UsageError("Expected FILE:LINE", given, "For example: SKILL.md:12")
+        raise UsageError("Expected FILE:LINE", given, "For example: CLAUDE.md:12")
     try:
         return Path(name).expanduser().resolve(strict=True), int(number)
     except (OSError, RuntimeError, ValueError):
@@ -378,8 +380,9 @@ def _added(proposal: Proposal) -> set[str]:
 
 
 def _behind(proposal: Proposal, line: str) -> Update | None:
-    """Return what one line of a new skill rests on, where the proposal knows it line by line."""
-    said = [one for one in proposal.updates if one.change and one.change in line] if proposal.creates else []
+    """Return what one line rests on, where the proposal knows it line by line."""
+    several = proposal.creates or len(proposal.updates) > 1
+    said = [one for one in proposal.updates if one.change and one.change in line] if several else []
     return max(said, key=lambda one: len(one.change), default=None)
 
 
@@ -414,19 +417,22 @@ def _observed_json(behind: Update | None) -> dict[str, str] | None:
 
 def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     from skilld.proposals.remarks import doubt
+    from skilld.text import cut
     from skilld.types import OBSERVED_TURN
 
     behind = _behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
     when = f"accepted {accepted}" if accepted else f"created {proposal.created_at}"
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
-    console.say(f"  {console.plain(proposal.summary)}")
+    console.say(f"  {console.plain(behind.change if behind else proposal.summary)}")
     if behind is not None and behind.turn == OBSERVED_TURN:
         console.say(f"  {console.plain(behind.reason)}; not said by you")
         console.say(f"  the agent ran: {console.plain(behind.quote)}")
     else:
         for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
             console.say(f"  you: “{console.plain(quote)}”")
+    if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
+        console.say(console.paint(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", "dim"))
     who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
     console.say(console.paint(f"  {who}", "dim"))
     if maybe := doubt(store, proposal):

@@ -237,12 +237,13 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
     by_answer = {letter: one.model for letter, one in zip(string.ascii_lowercase, found, strict=False)}
     by_answer |= {one.model: one.model for one in found}
     tried = ""
-    question = f"Type a letter, or press Enter for {console.plain(first)} (n: decide later): "
+    later = "" if kept else " (n: decide later)"
+    question = f"Type a letter, or press Enter for {console.plain(first)}{later}: "
     while (said := terminal.ask(question)) is not None:
         answer = said.strip().lower()
         if answer in {"n", "no"}:
             if not tried:
-                console.say(f"{_until_then(settings)} To choose: skilld setup")
+                console.say(_as_it_is(settings, kept))
             return True
         if model := by_answer.get(answer) if answer else first:
             if model == tried:
@@ -260,15 +261,16 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
     return bool(tried)
 
 
-def _until_then(settings: Settings) -> str:
-    """Return who judges as long as the person chooses nobody."""
+def _as_it_is(settings: Settings, kept: str) -> str:
+    """Return who judges where the person chooses nobody, or nobody else."""
     from skilld.classify.backends import OFFLINE
     from skilld.settings import choice_of
 
+    if kept:
+        return f"Unchanged: {console.plain(kept)}. To change it: skilld setup"
     choice = choice_of(settings, os.environ)
-    if choice.name == OFFLINE:
-        return f"Until you choose, skilld judges offline: it {_ONLY}."
-    return f"Until you choose, {console.plain(choice.name)} judges."
+    judge = f"skilld judges offline: it {_ONLY}" if choice.name == OFFLINE else f"{console.plain(choice.name)} judges"
+    return f"Until you choose, {judge}. To choose: skilld setup"
 
 
 def _remember(file: Path, model: str, *, quiet: bool = False) -> None:

@@ -195,7 +195,9 @@ def _print(shown: dict[str, Any]) -> None:
     _print_agents(shown["agents"], now)
     _print_turns(shown["turns"], shown["backend"]["name"])
     batches = shown["batches"]
-    console.say(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} failed")
+    console.say(
+        f"batches   {batches['pending']} waiting to be judged, {batches['done']} judged, {batches['parked']} failed"
+    )
     for parked in shown["parked"]:
         console.say(
             f"          failed {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"
@@ -238,8 +240,9 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     """Print what became of proposals, which branch is not to be merged, and which skill nobody said a word about."""
     states = shown["proposals"]
     said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
+    review = " (skilld review)" if states["open"] else ""
     console.say(
-        f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
+        f"proposals {states['open']} open{review}, {states['accepted']} accepted, {states['rejected']} rejected, "
         f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}",
         10,
     )

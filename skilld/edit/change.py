@@ -213,6 +213,8 @@ def _sentence(sentence: str, shown: str) -> str:
 # as a list of words.
 
 _SPACE = re.compile(r"\s{2,}")
+_REST_OF_WORD = re.compile(r"\W")
+_SENTENCE_END = re.compile(r"[)\]\"'”’`*_]*(?:[.!?:;](?=\s|$)|\s*$)", re.MULTILINE)
 
 
 class Phrase(NamedTuple):
@@ -268,6 +270,12 @@ def squeezed(text: str) -> str:
     return _SPACE.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
+def excerpt(match: re.Match[str]) -> str:
+    """Return what matched up to the end of its last word, with an ellipsis where the sentence goes on."""
+    shown = match[0] + _REST_OF_WORD.split(match.string[match.end() :], maxsplit=1)[0]
+    return shown if _SENTENCE_END.match(match.string, match.start() + len(shown)) else f"{shown}…"
+
+
 def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:
     """Yield what the phrases find in `text`, except what the edit only takes over from a line it replaces."""
     for rule, severity, sentence, pattern in phrases:
@@ -275,9 +283,9 @@ def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Findi
             forbidden = is_forbidden(text, match.start())
             if severity is Severity.REFUSE:
                 wanted = forbidden or folded(match[0]) in change.said
-                yield (flag if wanted else refuse)(rule, sentence, match[0])
+                yield (flag if wanted else refuse)(rule, sentence, excerpt(match))
             elif not forbidden:
-                yield flag(rule, sentence, match[0])
+                yield flag(rule, sentence, excerpt(match))
 
 
 SET_ASIDE = verbs("ignore disregard forget override bypass dismiss neglect")

@@ -23,7 +23,7 @@ from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit
 from skilld.proposals.staging import private_repositories
 from skilld.text import counted
-from skilld.types import Operation, Proposal, SideEdit
+from skilld.types import Operation, Proposal, SideEdit, State
 
 _ITEM = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
 
@@ -110,7 +110,7 @@ def parts_of(proposal: Proposal) -> list[Part]:
 
 def diff(proposal: Proposal) -> Iterator[str]:
     """Yield the lines of a unified diff; where there is nothing to compare with, the lines that are to be added."""
-    found = versions(proposal)
+    found = versions(_as_landed(proposal))
     if found is None:
         for operation in proposal.operations:
             yield from (f"+{line}" for line in operation.text.split("\n"))
@@ -122,6 +122,20 @@ def diff(proposal: Proposal) -> Iterator[str]:
         if (pair := _side_versions(proposal, one)) is not None:
             old, new = (data.decode("utf-8", "replace").splitlines() for data in pair)
             yield from unified_diff(old, new, f"a/{one.relpath}", f"b/{one.relpath}", lineterm="")
+
+
+@one_command()
+def _as_landed(proposal: Proposal) -> Proposal:
+    """Return an accepted proposal with the commit by which it came in, where that brought in nothing else."""
+    if proposal.state is not State.ACCEPTED or not proposal.landed:
+        return proposal
+    scrub_environment()
+    try:
+        commit = read_commit(open_any(Path(proposal.repo), private_repositories()).git, proposal.landed)
+    except SkilldError:
+        return proposal
+    alone = commit is not None and commit.proposals == (proposal.id,)
+    return replace(proposal, commit=proposal.landed) if alone else proposal
 
 
 def _side_versions(proposal: Proposal, one: SideEdit) -> tuple[bytes, bytes] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -186,7 +186,7 @@ ProposeOutcome = ProposalCommit | WaitsForPerson | AnchorNotFound | EditConflict
 
 # The message of a proposal's commit, of redacted text.
 #
-# Shape: subject, reason, quote, then our trailers as the last paragraph. Text of a model or a person stands only in
+# Shape: subject, reason, quotes, then our trailers as the last paragraph. Text of a model or a person stands only in
 # the first three, and a line of it that a program could read as a trailer, a patch or a commit's name is marked with
 # a bar. `git interpret-trailers` judges it in tests/unit/test_propose_message.py.
 
@@ -207,17 +207,17 @@ def compose(
     skill: str,
     summary: str,
     reason: str,
-    quote: str,
+    quotes: Iterable[str],
     trailers: dict[str, str],
     remark: str = "",
 ) -> bytes:
     """Return the message of a proposal.
 
     `trailers` are written in their order as `Skilld-<key>: <value>`; empty ones, and an empty reason, quote or remark,
-    are left out. At most 200 characters of the quote are kept.
+    are left out. At most 200 characters of each quote are kept.
     """
     paragraphs = [_subject(skill, summary)]
-    paragraphs += [_paragraph(text) for text in (reason, _quoted(quote), remark) if text.strip()]
+    paragraphs += [_paragraph(text) for text in (reason, *map(_quoted, quotes), remark) if text.strip()]
     rows = [f"Skilld-{key}: {one_line(value)}" for key, value in trailers.items() if value.strip()]
     return ("\n\n".join([*paragraphs, "\n".join(rows)]) + "\n").encode("utf-8", "backslashreplace")
 

@@ -6,7 +6,7 @@ race starts over. Nothing in the work tree, the index or HEAD is ever written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,6 +46,7 @@ from skilld.proposals.model import (
     StagingState,
     WaitsForPerson,
 )
+from skilld.types import Proposal
 
 # Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
 #
@@ -322,14 +323,20 @@ def _opponents(edit: ProposalEdit, repo: Repo, line: StagingState, relpath: str)
     return ()
 
 
+def _quotes(proposal: Proposal) -> Iterable[str]:
+    """Return the words behind each rule; where no rules are known, the first words. A merge quotes nobody."""
+    quotes = dict.fromkeys(one.quote for one in proposal.evidence)
+    rules = {update.quote for update in proposal.updates}
+    return [quote for quote in quotes if quote in rules] or [*quotes][:1]
+
+
 def _message(request: Request, *, private: bool) -> bytes:
     proposal = request.proposal
-    quotes = [] if private else proposal.evidence[:1]  # a merge quotes nobody
     return model.compose(
         skill=proposal.skill,
         summary=proposal.summary,
         reason=proposal.reason,
-        quote="".join(one.quote for one in quotes),
+        quotes=() if private else _quotes(proposal),
         remark=request.remark,
         trailers={
             "Proposal": proposal.id,

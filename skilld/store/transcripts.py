@@ -58,6 +58,11 @@ class Files(Table):
         """Whether a transcript is known, and has come since skilld is there: all of it was said meanwhile."""
         return bool(self._first("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", path))
 
+    def is_read(self, path: str, since: str) -> bool:
+        """Whether all that was said in a transcript at `since` or later was read and counts."""
+        query = "SELECT size >= 0 AND baseline = 0 AND (since IS NULL OR since <= ?) FROM files WHERE path = ?"
+        return bool(self._first(query, since, path))
+
     def same_file(self, facts: FileFacts | os.stat_result) -> list[StoredFile]:
         """Return the files known with this device and inode: perhaps this one under an older name."""
         rows = self._db.execute("SELECT * FROM files WHERE dev = ? AND ino = ?", (facts.st_dev, facts.st_ino))

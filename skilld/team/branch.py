@@ -119,7 +119,7 @@ def _is_foreign(finding: Finding) -> bool:
 
 def _message(one: Candidate, path: str) -> bytes:
     said = f"Said by {counted(one.people, 'person', 'people')} in {counted(one.sessions, 'session')} since {one.since}."
-    message = compose(skill="team", summary=one.rule, reason=said, quote="", trailers={"Kind": one.kind})
+    message = compose(skill="team", summary=one.rule, reason=said, quotes=(), trailers={"Kind": one.kind})
     ours = f"{TEAM}: {one.id}\n{RULE}: {one_line(one.rule)}\n{FILE}: {path}\n"
     return message.rstrip(b"\n") + (b"\n" if one.kind else b"\n\n") + ours.encode()
 

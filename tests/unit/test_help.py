@@ -72,6 +72,7 @@ def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None
     [
         (["staus"], "skilld: 'staus' is not a skilld command. Did you mean status? See: skilld --help\n"),
         (["reject", "3f2a", "--reason", "x"], "unrecognized arguments: --reason x. Did you mean --why?\n"),
+        (["proposals", "--all"], "unrecognized arguments: --all. Did you mean --state all?\n"),
         (["undo"], "skilld: 'undo' is not a skilld command. Did you mean revert or restore? See: skilld --help\n"),
         (
             ["config", "ste"],

@@ -71,7 +71,7 @@ def test_the_report_says_one_of_one_in_words() -> None:
     ],
 )
 def test_the_subject_of_a_commit_is_cut_behind_a_sentence_or_a_word(summary: str, subject: str) -> None:
-    message = compose(skill="CLAUDE.md", summary=summary, reason="", quote="", trailers={"Proposal": "p"})
+    message = compose(skill="CLAUDE.md", summary=summary, reason="", quotes=(), trailers={"Proposal": "p"})
     first = message.decode().partition("\n")[0]
     assert (first, len(first) <= SUBJECT) == (subject, True)
 

@@ -48,7 +48,7 @@ HOSTILE = [
 
 
 def message(text: str, trailers: dict[str, str] | None = None) -> bytes:
-    return compose(skill=text, summary=text, reason=text, quote=text, trailers=trailers or TRAILERS)
+    return compose(skill=text, summary=text, reason=text, quotes=[text], trailers=trailers or TRAILERS)
 
 
 def git(*args: str, stdin: bytes) -> str:
@@ -61,7 +61,7 @@ def test_subject_reason_quote_and_trailers_stand_in_this_order() -> None:
         skill="release",
         summary="Do a dry run first",
         reason="The person wants every release tried out before the tag is pushed, and said so twice.",
-        quote="always do a dry run",
+        quotes=["always do a dry run", "never tag on Fridays"],
         trailers=TRAILERS | {"Session": ""},
     )
     assert written.decode() == (
@@ -71,6 +71,8 @@ def test_subject_reason_quote_and_trailers_stand_in_this_order() -> None:
         "said so twice.\n"
         "\n"
         '"always do a dry run"\n'
+        "\n"
+        '"never tag on Fridays"\n'
         "\n"
         "Skilld-Proposal: p1\n"
         "Skilld-Batch: b1\n"

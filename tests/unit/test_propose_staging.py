@@ -8,6 +8,7 @@ from skilld.git.errors import GitFailedError
 from skilld.git.run import Git, Result
 from skilld.proposals.model import AnchorNotFound, EditConflict, NoChange, ProposalCommit, WaitsForPerson
 from skilld.proposals.propose import rebuild
+from skilld.types import Evidence, Kind, Update
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")
@@ -250,6 +251,14 @@ def test_a_proposal_the_person_took_off_the_branch_is_not_put_back(person: Perso
     person.git("branch", "-f", "skilld/staging", "skilld/staging^")
     desk.made("p3", without("Keep the changelog short."))
     assert person.log(STAGING, "^main") == ["skilld(release): say p3", "skilld(release): say p1"]
+
+
+def test_the_message_quotes_the_words_behind_each_rule(person: Person, desk: Desk) -> None:
+    rules = [Update(1, "", "", "", Kind.PREFERENCE, 1, quote) for quote in ("always p1", "never skip p1")]
+    said = tuple(Evidence("agent:1", quote) for quote in ("always p1", "never skip p1", "p1, as I said"))
+    made = desk.made("p1", DRY, updates=tuple(rules), evidence=said)
+    quoted = [line for line in person.git("log", "-1", "--format=%B", made.commit).split("\n") if line[:1] == '"']
+    assert quoted == ['"always p1"', '"never skip p1"']
 
 
 def test_a_remote_keeps_quote_and_session_out_of_the_message(person: Person, desk: Desk) -> None:

@@ -6,6 +6,7 @@ import argparse
 import io
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from skilld.health.values import Model, Trouble
 from skilld.mining.sessions import Transcript
 from skilld.service.values import ServiceState
 from skilld.settings import Settings
+from support.proposals import a_proposal
 
 
 class Manager:
@@ -137,6 +139,27 @@ def test_a_judge_that_cannot_answer_is_told_and_the_person_chooses_again(
     assert manager.asked == []
 
 
+def test_a_second_setup_says_what_holds_and_offers_only_what_was_not_judged_yet(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(common.store()) as store:
+        for number in range(7):
+            store.proposals.add(a_proposal(id=f"0123abc{number}"))
+        store.transcripts.add_file("claude-code", "/s.jsonl", Path.home().stat(), baseline=0)
+        store.transcripts.add_file("claude-code", "/before.jsonl", Path.home().stat(), baseline=1)
+    assert _setup(monkeypatch, "offline", "n") == Exit.OK
+    shown = capsys.readouterr().out
+    assert "The last 7 days: 1 session file, judged already." in shown
+    assert "and 2 more: skilld proposals\n7 open proposals. Decide: skilld review" in shown
+    both = [Transcript("claude-code", Path(path), 0.0) for path in ("/s.jsonl", "/before.jsonl")]
+    monkeypatch.setattr(first_steps, "_sessions", lambda _: both)
+    assert _setup(monkeypatch, "n", "n", "n") == Exit.OK
+    shown = capsys.readouterr().out
+    assert "Unchanged: offline." in shown
+    assert "The last 7 days: 2 session files, 1 of them not judged yet." in shown
+    assert manager.asked == []
+
+
 def test_the_service_makes_room_for_the_look_back_and_starts_again(
     manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +211,9 @@ def test_a_link_on_path_is_offered_once_and_uninstall_takes_it_back(
         assert link.is_symlink() is made
         common.tell_of_path()
         told = f"  mkdir -p ~/.local/bin && ln -s {program} ~/.local/bin/\n"
-        assert (told in capsys.readouterr().out) is not made, "a lasting way, and none where there is one"
+        shown = capsys.readouterr().out
+        assert (f"Linked: skilld now runs as {link}.\n" in shown) is made
+        assert (told in shown) is not made, "a lasting way, and none where there is one"
     monkeypatch.setattr(terminal, "ask", None)  # it asks no more
     first_steps.offer_link()
     (removal,) = uninstall._link()

@@ -9,7 +9,7 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, put, restore
 from skilld.proposals.decide import Decision, accepting, decide, rejecting
-from skilld.proposals.explain import parts_of, versions
+from skilld.proposals.explain import diff, parts_of, versions
 from skilld.proposals.remainder import reasons
 from skilld.proposals.remarks import borrowed
 from skilld.store import Store
@@ -171,6 +171,18 @@ def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, s
     decide(store, made, accepting({}))
     assert borrowed(store, next_one, around) == []
     assert LINES[1] in person.skill.read_text()
+
+
+def test_what_was_accepted_is_shown_as_its_commit_and_not_among_lines_that_are_still_open(
+    store: Store, made: Proposal
+) -> None:
+    told = replace(made.operations[0], text="- Tell the team.")
+    next_one = put(store, replace(made, id="0a1b2c3d", batch_id="c", commit="", operations=(told,)))
+    assert f" {LINES[0]}" in list(diff(next_one))
+    decide(store, next_one, accepting({}))
+    shown = list(diff(_kept(store, next_one.id)))
+    assert "+- Tell the team." in shown
+    assert not any(line[1:] in LINES for line in shown)
 
 
 def test_a_quote_about_both_halves_stays_with_both(store: Store, made: Proposal) -> None:

@@ -16,7 +16,7 @@ from skilld.cli import proposals
 from skilld.cli.common import store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES, SNOOZED_UNTIL
-from skilld.types import Evidence, Op, Operation, Proposal
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, Update
 from support.claude_lines import typed, write
 from support.proposals import a_proposal
 
@@ -169,6 +169,16 @@ def test_a_line_outside_of_every_repository_came_from_no_proposal(
     assert "No proposal added this line" in capsys.readouterr().err
 
 
+def test_a_line_is_traced_to_its_own_words_among_those_of_a_proposal(capsys: pytest.CaptureFixture[str]) -> None:
+    rules = {"Run the linter.": "always lint", "Use named exports.": "never default exports"}
+    updates = [Update(1, "", change, "", Kind.PREFERENCE, 1, quote) for change, quote in rules.items()]
+    several = a_proposal(updates=tuple(updates), evidence=tuple(Evidence("t", quote) for quote in rules.values()))
+    proposals._print_why(store(), several, "- Use named exports.")
+    shown = capsys.readouterr().out
+    assert "  Use named exports.\n  you: “never default exports”\n  in the same proposal: Run the linter.\n" in shown
+    assert "always lint" not in shown
+
+
 def test_an_agent_may_not_decide(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     assert _run("accept", "0000") == 5
@@ -242,6 +252,24 @@ def test_status_without_a_daemon_is_exit_0_and_has_the_promised_keys(capsys: pyt
     }
     assert shown["batches"] == {"pending": 0, "done": 0, "parked": 0}
     assert shown["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0}
+
+
+def test_status_names_what_to_type_where_proposals_are_open(capsys: pytest.CaptureFixture[str]) -> None:
+    opened = store()
+    assert _run("status") == 0
+    assert "0 open, " in capsys.readouterr().out
+    opened.proposals.add(_proposal())
+    assert _run("status") == 0
+    assert "1 open (skilld review), " in capsys.readouterr().out
+
+
+def test_the_list_prints_three_warnings_each_on_a_line_and_counts_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store().proposals.add(a_proposal(flags=("One.", "Two.", "Three.", "Four.")))
+    assert _run("proposals") == 0
+    shown = capsys.readouterr().out
+    assert "/p\n    note: One.\n    note: Two.\n    note: Three.\n    note: 1 more: skilld show 0123abcd\n" in shown
 
 
 def test_a_pause_is_on_until_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:

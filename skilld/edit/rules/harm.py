@@ -43,8 +43,29 @@ _DATA = nouns(
 )
 _RUN = verbs("run execute call invoke launch start trigger")
 _SCRIPT = r"[\w./-]{1,100}\.(?:sh|py|js|ts|rb|pl|ps1|bat|cmd|exe|bin|bash|zsh|jar)\b"
-_NO_TELLING = r"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?" + verbs(
-    "mention tell inform notify alert show reveal disclose report ask prompt bother display log warn confirm"
+# Whoever keeps a password or somebody's address out of sight protects a person; what is done is hidden by no such rule.
+# Only where that is all that is kept back: not "the password change", nor "the user emails that you sent".
+_OWNER = nouns("user person owner customer client member employee patient visitor")
+_PERSONAL = nouns(
+    "e-?mail name email_address address phone phone_number number birthday location data detail information profile"
+    " record password credential"
+)
+_SECRET = nouns(
+    "password passphrase credential secret token api_key private_key access_key card_number phone_number"
+    " e-?mail_address home_address personal_data personal_information personal_detail PII"
+)
+_PRIVATE = (
+    r"(?:(?:the|an?|any|other|full|real|raw|plain|plaintext|personal|access|session)\s+){0,3}"
+    rf"(?:(?:{_OWNER}(?:['’]s?)?\s+)?{_SECRET}|(?<!the ){_OWNER}\s+{_PERSONAL}|{_OWNER}(?<=s)['’]\s+{_PERSONAL}"
+    rf"|{_OWNER}['’]s\s+(?:full\s+)?{_PERSONAL}|{_PERSONAL}\s+of\s+(?:the\s+|an?\s+)?{_OWNER})"
+)
+_KEEPS_PRIVATE = (
+    rf"{verbs('mention show reveal disclose display log')}\s+{_PRIVATE}"
+    rf"(?:,?\s+(?:and|or)\s+(?:{_PRIVATE}|{_PERSONAL}))?\s*(?:[.;\n]|$|\b(?:to|in|on|with|anywhere|back)\b)"
+)
+_NO_TELLING = (
+    rf"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?(?!{_KEEPS_PRIVATE})"
+    + verbs("mention tell inform notify alert show reveal disclose report ask prompt bother display log warn confirm")
 )
 _ANYONE = nouns("user person human anyone anybody owner customer confirmation permission approval")
 # "Don't tell me what it does" is a wish for brevity; "don't ask me" gives up a say.
