@@ -142,11 +142,6 @@ def asks_to_remove(quote: str) -> bool:
     return denies(quote) or bool(_REMOVES.search(quote) or _COMPLAINT.search(quote))
 
 
-def turns_down(text: str) -> bool:
-    """Whether somebody who says this turns something down without a word for no: "leave the date out"."""
-    return bool(_TURNS_DOWN.search(text))
-
-
 def turns_round(change: str, quote: str, *, complaint: bool = True) -> bool:
     """Whether the change forbids what nobody forbade, or asks for what was only ever forbidden.
 

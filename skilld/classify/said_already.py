@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice, turned_round
 from skilld.classify.offline.sections import body_of, sections
-from skilld.classify.polarity import asks_to_remove, turns_down
 from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
 
@@ -32,8 +31,8 @@ def _stems(text: str) -> frozenset[str]:
     return stems(_ASKED_TO_MERGE.sub("PR", text))
 
 
-def line_saying(update: Update, text: str, typed: str) -> str | None:
-    """Return the line of `text` that says an update already, None if none does; `typed` is the turn it comes from.
+def line_saying(update: Update, text: str) -> str | None:
+    """Return the line of `text` that says an update already, None if none does.
 
     A line that is to change says nearly the same, one that is to go all of it.
     """
@@ -41,7 +40,7 @@ def line_saying(update: Update, text: str, typed: str) -> str | None:
         return None
     if update.kind is Kind.CHANGE_STEP:
         return said_in(update.change, text, covered=1.0, whole=True)
-    return said_in(update.change, text) or forbidden_in(update.change, text) or recalled_in(update.change, text, typed)
+    return said_in(update.change, text) or forbidden_in(update.change, text)
 
 
 def is_same(one: str, other: str) -> bool:
@@ -82,38 +81,6 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
             and denies(asked) == denies(chosen_part(line) if asked == chosen_part(change) else line)
             and same_choice(asked, line)
             and not turned_round(change, line)
-        ):
-            return line
-    return None
-
-
-_MIN_RECALLED = 2  # stems of a line
-_RECALLED = 0.6  # share of them
-_ADDS = re.compile(r"\b(?:and|plus|also)\b", re.IGNORECASE)  # "... and show the currency" says more
-_RARE = 3  # lines that have a word; an item counts twice, as a block and as a line
-
-
-def recalled_in(change: str, text: str, typed: str) -> str | None:
-    """Return the line of `text` that a turn says in other words: "not raw keys!! always the input map".
-
-    Most of the line's words stand in the turn, one of them at least in the change, nothing of the line is turned down.
-    """
-    said, wanted = _stems(typed), _stems(chosen_part(change))
-    if len(typed) > MAX_CHANGE or turns_down(change) or (asks_to_remove(change) and not denies(change)):
-        return None
-    rules = [(line, _stems(line) - PLAIN_VERBS) for _, line in _rules(text)]
-    for line, own in rules:
-        shared = wanted & own
-        if (
-            len(own & said) >= max(_MIN_RECALLED, _RECALLED * len(own))
-            and 2 * len(shared) >= len(wanted)
-            and all(own & _stems(part) for part in _ADDS.split(change))
-            and any(sum(one in other for _, other in rules) <= _RARE for one in shared)
-            and numbers(typed) <= numbers(line)
-            and same_choice(change, line)
-            and denies(change) <= denies(line)
-            and not turned_round(change, line)
-            and not contradicts(change, line)
         ):
             return line
     return None

@@ -378,7 +378,7 @@ def _verdict(update: Update, said: HumanTurn, skill: SkillDoc | None, instructio
         else ()
     )
     for text, where in texts:
-        if text and (line := line_saying(tidy, text, said.typed)) is not None:
+        if text and (line := line_saying(tidy, text)) is not None:
             why = f"{where} this"
             return Verdict(dropped=(why,), said=((tidy, line),), lost=((tidy, why),))
     if leans(whole):

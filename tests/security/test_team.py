@@ -92,7 +92,7 @@ def forgeries(bench: Bench) -> Iterator[tuple[str, str]]:
     yield bench.commit(bench.tree(EVE, {name_of(b"{"): b"{"})), "not JSON"
     yield bench.commit(bench.tree(EVE, {"a.json": encode(a_rule())})), "does not match its content"
     many = {name_of(b"%d" % number): b"%d" % number for number in range(MAX_RECORDS + 1)}
-    yield bench.commit(bench.tree(EVE, many)), "other than records, or more than 500"
+    yield bench.commit(bench.tree(EVE, many)), "or more than 500 records"
     yield bench.commit(bench.tree(EVE, FILES, more="zz.sh")), "files that are not records"
     yield bench.commit(git.add("tree", b"")), "files that are not records"
     yield bench.commit(bench.tree("team-ada", FILES)), "it was copied from someone else"

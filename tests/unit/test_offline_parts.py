@@ -6,7 +6,7 @@ from skilld.classify.contradiction import contradicted_block, contradicts
 from skilld.classify.offline.choices import changed_choice, swapped, turned_down
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.said_already import recalled_in, said_in, says_already
+from skilld.classify.said_already import said_in, says_already
 from skilld.words import denies, measures, stems
 
 
@@ -70,20 +70,6 @@ def test_an_order_does_not_deny(text: str) -> None:
 )
 def test_what_a_text_says_already(change: str, text: str, *, said: bool) -> None:
     assert says_already(change, text) is said
-
-
-@pytest.mark.parametrize(
-    ("change", "typed", "said"),
-    [
-        ("Always ask the registry.", "no fixed ports!! always ask the registry for them", True),
-        ("Always ask the registry and log the answer.", "no fixed ports!! always ask the registry, log it", False),
-        ("Use port 8080.", "no fixed ports from the registry, 8080", False),
-        ("Leave the registry out.", "fixed ports are fine, leave the registry out", False),
-    ],
-)
-def test_a_turn_that_says_a_line_in_other_words_recalls_it(change: str, typed: str, *, said: bool) -> None:
-    line = "Ports from the registry, no fixed ones."
-    assert recalled_in(change, f"# Ports\n\n- {line}\n", typed) == (line if said else None)
 
 
 def test_the_line_that_says_it_is_named() -> None:
