@@ -251,7 +251,7 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
             _remember(file, model)
             if try_model(asks_again=True):
                 return True
-            question = f"Press Enter to keep {console.plain(model)} all the same, or type another letter: "
+            question = f"Press Enter to keep {console.plain(model)} anyway, or type another letter: "
             tried = first = model
             continue
         console.say(f"{console.plain(said)!r} is not one of the choices.")

@@ -111,7 +111,7 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
         if error.title == _SAID_ALREADY:
             return DecisionReport(told.lines, (*told.warnings, f"the other parts were not kept open: {error.cause}"))
         store.proposals.add(replace(rest, repo=proposal.repo, note=f"on hold: {error.cause}"))
-        return DecisionReport(told.lines, (*told.warnings, f"the other parts are on hold, as {rest.id}: {error.cause}"))
+        return DecisionReport(told.lines, (*told.warnings, f"the other parts are on hold as {rest.id}: {error.cause}"))
     return DecisionReport((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
 
 

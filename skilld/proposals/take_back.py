@@ -28,7 +28,7 @@ from skilld.store import Store
 from skilld.types import Proposal, State
 
 _TITLE = "Could not undo the acceptance"
-_NOTE = "skilld: take back {}"
+_NOTE = "skilld: undo accept {}"
 _UNDONE = "undone"
 
 

@@ -152,4 +152,4 @@ class Host:
             state = _CLOSED.get(row["state"], "open")
             return Pull(int(row["iid"]), str(row["web_url"]), state, str(row["sha"] or ""))
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise SkilldError(f"{self._name} failed", "its response does not have the documented format") from None
+            raise SkilldError(f"{self._name} failed", "its response is not in the documented format") from None

@@ -94,7 +94,7 @@ class Record:
 
 _FIELDS = frozenset(field.name for field in fields(Record))
 _JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-_TITLE = "The record was refused"
+_TITLE = "The record was rejected"
 
 
 def key_of(rule: str, place: str) -> str:

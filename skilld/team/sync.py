@@ -75,7 +75,7 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResu
             )
         mine = found.members.get(own) or _as_last_written(hub)
         if first and mine and mine.public != hub.key.public:
-            raise RefusedError("Not joined", f"{own} is taken by another person", "Choose another name: --name NAME")
+            raise RefusedError("Not joined", f"{own} is taken by someone else", "Choose another name: --name NAME")
         known = merged(mine.records if mine else ())
         after = renewed(known, told)
         if own in found.members and mine and mine.public == hub.key.public and after == known:

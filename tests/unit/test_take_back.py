@@ -36,7 +36,7 @@ def test_a_commit_that_nothing_else_has_goes_and_the_file_with_it(person: Person
     assert person.tip() == person.tip("main") == before
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "?? notes.txt"
-    assert person.git("reflog", "-1", "--format=%gs") == "skilld: take back p1"
+    assert person.git("reflog", "-1", "--format=%gs") == "skilld: undo accept p1"
     assert person.git("fsck", "--no-dangling") == ""
 
 

@@ -148,7 +148,7 @@ def test_parts_for_which_there_is_no_place_wait(
     monkeypatch.setattr("skilld.proposals.amend.put", refuse)
     told = decide_parts(store, made, {0}, accepting({}))
     (rest,) = store.proposals.in_states([State.OPEN])
-    assert told.warnings == (f"the other parts are on hold, as {rest.id}: its anchor is not in the file",)
+    assert told.warnings == (f"the other parts are on hold as {rest.id}: its anchor is not in the file",)
     assert (rest.note, rest.commit) == ("on hold: its anchor is not in the file", "")
     assert LINES[0] in person.skill.read_text()
 

@@ -57,7 +57,10 @@ def _all(*, custom: bool) -> list[Path]:
 def add_pin(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     about = "protect a skill from being archived, marked stale or merged away"
-    for name, on, text in (("pin", True, about), ("unpin", False, "remove that protection")):
+    for name, on, text in (
+        ("pin", True, about),
+        ("unpin", False, "unpin a skill, so that it can be archived, marked stale or merged again"),
+    ):
         parser = common.verb(verbs, name, partial(run_pin, on=on), text)
         parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
 

@@ -116,8 +116,8 @@ def _without_status(client: Client, code: int, said: str, asked: str) -> RetryEr
         return RetryError(_title(client), f"it exited without an answer (exit code {code}){shown}; it may work later")
     where = client.address(os.environ) or "its provider"
     remedy = (
-        f"Try {client.program} in a shell. If it works there, start skilld from that shell, or pass what is set only "
-        "there to the service: skilld service install --environment keep"
+        f"Try {client.program} in a shell. If it works there, start skilld from that shell, or give the service that "
+        "shell's environment variables: skilld service install --environment keep"
     )
     return RetryError(_title(client), f"it could not reach {where}{shown}", remedy)
 
