@@ -106,7 +106,7 @@ def recalled_in(change: str, text: str, typed: str) -> str | None:
         shared = wanted & own
         if (
             len(own & said) >= max(_MIN_RECALLED, _RECALLED * len(own))
-            and 2 * len(shared) >= len(wanted)
+            and (2 * len(shared) >= len(wanted) or (len(shared) >= _MIN_COUNT and _forbids_as(typed, line, own)))
             and all(own & _stems(part) for part in _ADDS.split(change))
             and any(sum(one in other for _, other in rules) <= _RARE for one in shared)
             and numbers(typed) <= numbers(line)
@@ -117,6 +117,11 @@ def recalled_in(change: str, text: str, typed: str) -> str | None:
         ):
             return line
     return None
+
+
+def _forbids_as(typed: str, line: str, own: frozenset[str]) -> bool:
+    """Whether a turn has all of a prohibition, with its no: "titles stay as they are, never translate those"."""
+    return len(own) > _MIN_COUNT and denies(line) and denies(typed) and own <= _stems(typed)
 
 
 # How far a prohibition reaches, and the asking for it: "no any in this codebase pls, ever" is "no `any`".

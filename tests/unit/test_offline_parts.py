@@ -86,6 +86,19 @@ def test_a_turn_that_says_a_line_in_other_words_recalls_it(change: str, typed: s
     assert recalled_in(change, f"# Ports\n\n- {line}\n", typed) == (line if said else None)
 
 
+@pytest.mark.parametrize(
+    ("change", "rest", "said"),
+    [
+        ("Image files of the old shop keep whatever they are called.", ", never rename any", True),
+        ("Image files of the old shop keep whatever they are called.", ", and rename the fonts", False),
+        ("Rename image files of the old shop to lower case.", ", never to upper case", False),
+    ],
+)
+def test_a_turn_that_has_all_of_a_prohibition_recalls_it(change: str, rest: str, *, said: bool) -> None:
+    line = "Do not rename image files"
+    assert recalled_in(change, f"# Shop\n\n- {line}\n", change.rstrip(".") + rest) == (line if said else None)
+
+
 def test_the_line_that_says_it_is_named() -> None:
     text = "# Migrations\n\nOne file each.\n\n- Write a down migration for each up migration.\n"
     assert said_in("Always add a down migration too.", text) == "Write a down migration for each up migration."
