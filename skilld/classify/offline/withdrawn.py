@@ -26,8 +26,8 @@ _DEICTIC = re.compile(
     r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래|"
     r"\b(?:revert|undo|keep the|leave the|rückgängig|zurück|beim alten|vuelve|deshaz|quedamos|garde|remets|reviens|"
     r"annulla|ripristina|torna|teniamo|terug|ongedaan|volt[ae]|desfa[zç]|revert[ae]|fica como|cofam|wycof|wróć|"
-    r"przywróć|zpět|zpátky|откат|верни|верн[её]м|по-старому|geri al|eski|önceki|hoàn tác|quay lại|như cũ|wapas|rehne do|pehle jaisa)|"
-    r"戻|前のまま|되돌|돌려놔|撤|回[滚滾]",
+    r"przywróć|zpět|zpátky|откат|верни|верн[её]м|по-старому|geri al|eski|önceki|hoàn tác|quay lại|như cũ|wapas|"
+    r"rehne do|pehle jaisa)|戻|前のまま|되돌|돌려놔|撤|回[滚滾]",
     re.IGNORECASE,
 )
 
