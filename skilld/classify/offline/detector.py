@@ -192,11 +192,9 @@ def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
 def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = spoken(typed)
-    said = [
-        clause
-        for clause in _without_stories(_without_echoes(_ends(clauses_of(typed, found), _MAX_CLAUSES), found), found)
-        if len(clause.text) <= _MAX_LENGTH and not _led_astray(clause, found)
-    ]
+    listened = [one for one in _ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
+    told = _without_stories(_without_echoes(listened, found), found)
+    said = [clause for clause in told if not _led_astray(clause, found)]
     folded = fold(typed)
     return _Turn(
         text=text,
