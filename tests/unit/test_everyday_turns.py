@@ -212,6 +212,7 @@ def test_a_story_a_product_what_is_taken_back_and_an_occasion_lay_down_nothing(s
         "SHOP-7: a photo needs a caption >> from now on name photos after the ticket",
         "new ticket from the shop: the photo must turn grey >> from now on please put two photos into each recipe",
         "remember to name photos after the recipe",
+        "remember who owns the photos: always credit Tom",
         "from now on photos in black and white >> and revert that commit from yesterday",
         "from now on photos in black and white >> nice. back to the recipes page",
     ],
