@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.classify.contradiction import contradicts
-from skilld.classify.offline.detector import still_standing
+from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds

@@ -15,15 +15,16 @@ from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import (
     Match,
     builds,
+    demands,
     joined,
     leaning_on,
     listen,
     narrowed,
     of_work,
     plain,
+    specifies,
     spoken,
     statements,
-    still_standing,
 )
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase, phrase_joined
@@ -37,6 +38,7 @@ from skilld.classify.offline.placement import (
     takes_up,
     target_section,
 )
+from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
 from skilld.classify.subject import before_quote, with_subject
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
@@ -87,6 +89,7 @@ class Offline:
         """
         rules_are_loaded = bool(skills or instructions)
         updates: list[Update] = []
+        talk = 0  # turns that a talk about the product may still go on
         for i, message in enumerate(messages):
             if message.turn is None:
                 continue
@@ -97,8 +100,11 @@ class Offline:
                 heard += [one for one in said if one is not None]
                 taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
                 heard += _apart(taken_up, heard)
-            if heard and any(map(_speaks_of_product, _just_before(messages[:i]))):
-                heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
+            if talk:
+                kept = [one for one in heard if not _goes_on_with(one)]
+                talk, heard = (_TALK_OF_IT if len(kept) < len(heard) else talk - 1), kept
+            if _speaks_of_product(message.text):
+                talk = _TALK_OF_IT
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
@@ -129,14 +135,15 @@ def _apart(found: Sequence[Match], heard: Sequence[Match]) -> list[Match]:
     return kept
 
 
-def _just_before(messages: Sequence[Message]) -> list[str]:
-    """Return the person's last turns, as far as a talk about the product reaches."""
-    return [message.text for message in messages if message.turn is not None][-_TALK_OF_IT:]
-
-
 def _speaks_of_product(text: str) -> bool:
     """Whether a turn says what a product must do, and lays down nothing outright."""
-    return builds(text) and not any(one.cue in _OUTRIGHT for one in listen(text))
+    return specifies(text) or (builds(text) and not any(one.cue in _OUTRIGHT for one in listen(text)))
+
+
+def _goes_on_with(heard: Match) -> bool:
+    """Whether what was heard behind a talk about the product is part of it."""
+    of_it = heard.cue in _OF_PRODUCTS or (heard.cue in _STANDING and demands(heard.quote))
+    return of_it and not of_work(heard.quote)
 
 
 def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:

@@ -1,22 +1,19 @@
-"""Which clauses of a turn say something lasting, and what was withdrawn later in the same batch."""
+"""Which clauses of a turn say something lasting."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
-from skilld.classify.contradiction import contradicts
-from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.grammar import KEPT, Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
-from skilld.types import Message, Update
-from skilld.words import count_words, denies, stems
+from skilld.words import count_words, denies
 
 # Which clauses of a turn say something lasting: those with a cue that says so.
 #
@@ -31,7 +28,7 @@ _SHORT_TURN = 250  # characters of a turn that such is heard in
 _TELLS = 6  # words of it: shorter ones report ("pipeline is red") or order ("run all tests")
 _BEGINS = 12  # characters of a clause in which it says no
 _HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
-_MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
+MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _SURE = 30  # characters from which on a doubt behind a comma is of something else
@@ -46,6 +43,8 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
+_TICKET = re.compile(r"^\W{0,8}+(?!(?:UTF|ISO|RFC|SHA|TODO|HTTP)\b)[A-Z]{2,10}-\d{1,6}\s?[:–—-]\s")
 _HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
@@ -88,6 +87,7 @@ class _Turn:
     long: bool
     listed: bool
     of_product: bool  # speaks of what is being built, and not of the work on it
+    specified: bool  # is announced as what a product must do
 
     @property
     def main(self) -> Language:
@@ -104,7 +104,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
         for before, clause in pairwise([None, *turn.clauses])
         if clause is not None and (found := _hear(clause, turn)) is not None
     ]
-    sure = [one for one in heard if one.cue in _EXPLICIT or not described]
+    sure = [one for one in heard if (one.cue in _EXPLICIT or not described) and not _specified(one, turn)]
     if turn.long or turn.listed:
         sure = [replace(one, strength=min(one.strength, _HINTED)) for one in sure]
     return _ends(sure, _MAX_HEARD)
@@ -115,7 +115,7 @@ def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     turn = _turn(text, tuple(agent_texts))
     if turn.long or turn.listed:
         return []
-    heard = [one for clause in turn.clauses if (one := _plain(clause, turn)) is not None]
+    heard = [one for clause in turn.clauses if (one := _plain(clause, turn)) and not _specified(one, turn)]
     # Behind a task, only what is said of all of a kind; the task itself says what it is about.
     behind = [one for one in heard if one.cue is not Cue.CORRECTION and one.start > turn.clauses[0].start]
     return _ends(behind if turn.ordered else heard, _MAX_HEARD)
@@ -127,7 +127,14 @@ def statements(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     Only beside something else that it says: what is said alone is as often about the task at hand.
     """
     turn = _turn(text, tuple(agent_texts))
-    if turn.listed or turn.ordered or turn.of_product or len(turn.clauses) == 1 or len(text) > _SHORT_TURN:
+    if (
+        turn.listed
+        or turn.ordered
+        or turn.of_product
+        or turn.specified
+        or len(turn.clauses) == 1
+        or len(text) > _SHORT_TURN
+    ):
         return []
     return [one for clause in turn.clauses for part in parts(clause) if (one := _statement(part, clause, turn))]
 
@@ -144,7 +151,7 @@ def _statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
         return None
     if _ruled_out(bare, turn.languages) or _of_product(bare, turn.languages):
         return None
-    return _heard(part, turn.text, language, Cue.TAKEN_UP, _MODEST)
+    return _heard(part, turn.text, language, Cue.TAKEN_UP, MODEST)
 
 
 def leaning_on(heard: Match, text: str) -> Iterator[Match]:
@@ -185,11 +192,9 @@ def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
 def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = spoken(typed)
-    said = [
-        clause
-        for clause in _without_echoes(_ends(clauses_of(typed, found), _MAX_CLAUSES), found)
-        if len(clause.text) <= _MAX_LENGTH and not _led_astray(clause, found)
-    ]
+    listened = [one for one in _ends(clauses_of(typed, found), _MAX_CLAUSES) if len(one.text) <= _MAX_LENGTH]
+    told = _without_stories(_without_echoes(listened, found), found)
+    said = [clause for clause in told if not _led_astray(clause, found)]
     folded = fold(typed)
     return _Turn(
         text=text,
@@ -200,6 +205,7 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
         # Steps between tags are a prompt that was written beforehand, and so is what leads up to them.
         listed=max(len(_ITEM.findall(part)) for part in (typed, tagged(text))) > _ITEMS,
         of_product=_of_product(folded[:_MANY], found),
+        specified=specifies(typed),
     )
 
 
@@ -221,7 +227,7 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
             built = (rest,) if language.code == "en" else (rest, up_to_it)
             if said_of and not any(_names_product(one, turn.languages) for one in built):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
-                one = _heard(meant, turn.text, language, said_of, _MODEST)
+                one = _heard(meant, turn.text, language, said_of, MODEST)
                 found.append(replace(one, demands=_of_product(rest, turn.languages)))
         before = None if part is clause else part
     if found:
@@ -230,7 +236,7 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
         rest = _behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
         if commands and not turn.of_product:
-            return _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
+            return _heard(clause, turn.text, language, Cue.CORRECTION, MODEST)
     return None
 
 
@@ -272,6 +278,31 @@ def _of_product(bare: str, languages: Sequence[Language]) -> bool:
 def _names_product(bare: str, languages: Sequence[Language]) -> bool:
     works = any(language.work.search(bare) for language in languages)
     return not works and any(language.product.search(bare) for language in languages)
+
+
+def _specified(heard: Match, turn: _Turn) -> bool:
+    """Whether what was heard is part of a description of a product, and says nothing of the work on it."""
+    return turn.specified and not of_work(heard.quote.rpartition(": ")[2])
+
+
+def specifies(text: str) -> bool:
+    """Whether `text`, one turn, is announced as what a product must do: "ABC-12: ...", "new ticket from sales: ..."."""
+    begins = fold(text)[:_MAX_LENGTH]
+    if _TICKET.match(begins):
+        return True
+    heads = [(one, head.strip()) for one in spoken(text) for head in _HEADS.split(begins)]
+    return any(one.spec.match(head) or one.spec.match(_behind_opener(head, one)) for one, head in heads)
+
+
+def demands(text: str) -> bool:
+    """Whether `text` says what something must do, and not what the agent must."""
+    found, bare = spoken(text), fold(text)
+    for one in found:
+        rest = _behind_opener(bare, one)
+        frame = one.frames.match(rest)
+        if one.requires.match(rest[frame.end() if frame else 0 :]) or one.musts.search(rest):
+            return True
+    return False
 
 
 def builds(text: str) -> bool:
@@ -384,6 +415,33 @@ def _without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> It
         yield clause
 
 
+def _without_stories(said: Iterable[Clause], languages: Sequence[Language]) -> Iterator[Clause]:
+    """Yield clauses without a story of how others work, up to where the speaker comes back to the work at hand."""
+    telling = False
+    for clause in said:
+        bare = fold(clause.text)
+        telling = telling and not _comes_back(clause, bare, languages)
+        begins = max((story.end() for one in languages if (story := one.elsewhere.search(bare))), default=0)
+        if not telling and not begins:
+            yield clause
+        else:
+            telling = not any(one.comes_back.search(bare, begins) for one in languages)
+
+
+def _comes_back(clause: Clause, bare: str, languages: Sequence[Language]) -> bool:
+    """Whether a clause ends the story before it: by its words, as a question, or as a sentence to the agent."""
+    heads = [(one, _behind_opener(bare, one)) for one in languages]
+    if clause.question or any(one.comes_back.match(bare) or one.comes_back.match(rest) for one, rest in heads):
+        return True
+    if clause.lead:
+        return False
+    # In English any word may be a verb.
+    ordering = [(one, rest) for one, rest in heads if one.code != "en"] or heads
+    return any(one.frames.match(rest) for one, rest in heads) or any(
+        one.commands.match(rest) and not (_ALWAYS.match(rest) or _says_no(rest, one)) for one, rest in ordering
+    )
+
+
 def _says_no(rest: str, language: Language) -> bool:
     """Whether a clause begins with a no of some sort."""
     return denies(rest[:_BEGINS]) or bool(language.dissent.match(rest[:_BEGINS]))
@@ -420,49 +478,3 @@ def typed_part(text: str, agent_texts: Sequence[str]) -> str:
     """
     ended = _GAP.sub(lambda gap: "\n" * len(gap[0]), text)
     return without_quotations(own_words(ended, agent_texts)).translate(_APOSTROPHES)
-
-
-# What was said and withdrawn later in the same batch.
-#
-# Updates and the turns after them in, the updates that still stand out.
-
-_REACH = 2  # turns back that "scratch that" can mean when it names nothing
-_TALK = stems(TOPICS["talk"])
-_DEICTIC = re.compile(
-    r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
-    r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
-    r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
-    r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|"
-    r"как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
-    r"comme avant|wie (?:vorher|es war)|zoals het was|jak (?:to )?(?:było|bylo)|eskisi gibi|原来|原來|元(?:に|の)|원래",
-    re.IGNORECASE,
-)
-
-
-def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> list[Update]:
-    """Return `updates` without those that a later turn takes back, or replaces by an opposite one."""
-    standing = list(updates)
-    for message in messages:
-        if message.turn is None:
-            continue
-        for clause in retractions(message.text):
-            standing = _without(standing, message, clause)
-    return [
-        update
-        for update in standing
-        if not any(later.turn > update.turn and contradicts(later.change, update.change) for later in standing)
-    ]
-
-
-def _without(updates: list[Update], message: Message, clause: str) -> list[Update]:
-    topic, turn = stems(clause) - _TALK, message.turn or 0
-    begins = message.text.find(clause)
-    earlier = [
-        update
-        for update in updates
-        if update.turn < turn or (update.turn == turn and message.text.find(update.quote) < begins)
-    ]
-    named = [update for update in earlier if topic & stems(update.quote)]
-    if not named and (_DEICTIC.search(clause) or (begins == 0 and len(clause) <= _LEAD)):
-        named = [update for update in earlier if turn - update.turn <= _REACH][-1:]
-    return [update for update in updates if update not in named]

@@ -205,6 +205,26 @@ class Language:
         """What tells of other times and places, however long it leads up to a clause."""
         return self._words("stories")
 
+    @cached_property
+    def elsewhere(self) -> re.Pattern[str]:
+        """What begins a story of how others work, which goes on until the speaker comes back."""
+        return self._words("elsewhere")
+
+    @cached_property
+    def comes_back(self) -> re.Pattern[str]:
+        """What ends a story."""
+        return self._words("comes_back")
+
+    @cached_property
+    def spec(self) -> re.Pattern[str]:
+        """How a description of what a product must do is announced."""
+        return self._listed("spec", r"^\W*", "")
+
+    @cached_property
+    def musts(self) -> re.Pattern[str]:
+        """What says that somebody or something else must: no word to the agent."""
+        return self._words("must")
+
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
         names = [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]
@@ -280,7 +300,8 @@ def _language(code: str, own: Mapping[str, Any], shared: Mapping[str, Any]) -> L
     spaced, like = own.get("spaced", True), own.get("like", False)
     lists = {**shared["groups"], **{name: value for name, value in own.items() if isinstance(value, list)}}
     lists |= own.get("groups", {})
-    lists["stories"] = [*lists.get("stories", ()), *shared["groups"]["told_of"]]
+    told = (*shared["groups"]["told_of"], *shared["groups"]["remembered"])
+    lists["stories"] = [*lists.get("stories", ()), *lists.get("elsewhere", ()), *told]
     lists["cuts"] = [*lists.get("frames", ()), *lists.get("tails", ())]
     forms: dict[tuple[Cue, bool], list[str]] = {}
     for form in (*own.get("form", ()), *(shared["form"] if like else ())):
