@@ -56,7 +56,7 @@ def _add_part(parser: argparse.ArgumentParser, verb: str) -> None:
         type=_numbers,
         action="extend",
         default=[],
-        help=f"{verb} only this part and leave the rest open (`skilld show` numbers the parts); repeatable",
+        help=f"{verb} only this part, or parts (1,3), and leave the rest open; `skilld show` numbers them",
     )
 
 

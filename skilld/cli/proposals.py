@@ -266,7 +266,8 @@ def _number(proposal: Proposal, parts: Sequence[Part], why: Sequence[str]) -> No
         if why:
             console.say(console.plain(f"          why: {why[number - 1]}"), 10)
     for verb in ("accept", "reject"):
-        console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {len(parts)}")
+        some = len(parts) if len(parts) < 3 else f"1,{len(parts)}"  # noqa: PLR2004 - the fewest of which two are some
+        console.say(f"To {verb} only some parts: skilld {verb} {proposal.id} --part {some}")
 
 
 def origin(proposal: Proposal) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from skilld.clock import rfc3339
@@ -101,9 +101,9 @@ def decide_parts(store: Store, proposal: Proposal, chosen: Collection[int], deci
     taken = _part(proposal, before, chosen)
     name = hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
     rest = replace(_part(proposal, before, numbers - set(chosen)), id=name, commit="", note="", also=())
-    if decision.after is State.ACCEPTED:  # it goes where it was shown: beside what is in the file by now
-        whole = only(before, proposal.operations, numbers)  # not as committed: other proposals may lie in between there
-        rest = _as_edited(rest, only(before, proposal.operations, chosen), whole.decode("utf-8-sig", "replace"))
+    # What is accepted is in the file by then, and the rest goes where it was shown: beside it.
+    there = set(chosen) if decision.after is State.ACCEPTED else set[int]()
+    rest = replace(rest, operations=_one_by_one(before, proposal.operations, there, numbers - set(chosen)))
     told = _decide_instead(store, proposal, taken, decision)
     try:
         rebuild_branch(store, put(store, rest).repo)
@@ -189,6 +189,22 @@ def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposa
     text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
     narrowed = remainder.with_parts(proposal, parts(before, proposal.operations), set(chosen))
     return replace(_as_edited(narrowed, before, text), note="")
+
+
+def _one_by_one(
+    before: bytes, operations: Sequence[Operation], there: Collection[int], more: Collection[int]
+) -> tuple[Operation, ...]:
+    """Return the operations that add those with the numbers `more` to a text that has those of `there`, one for each.
+
+    Together they would be one operation where they lie side by side, and no part could be told from another.
+    """
+    made: list[Operation] = []
+    present = set(there)
+    for number in sorted(more):
+        text = only(before, operations, present)
+        present.add(number)
+        made += operations_between(text, only(before, operations, present).decode("utf-8-sig", "replace"))
+    return tuple(made)
 
 
 def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:

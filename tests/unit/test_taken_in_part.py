@@ -139,6 +139,19 @@ def test_the_rest_stays_open_above_another_open_proposal(
     assert all(LINES[number] in staged for number in {0, 1, 2} - chosen)
 
 
+@pytest.mark.parametrize("decision", [accepting({}), rejecting("no")], ids=["accept", "reject"])
+@pytest.mark.parametrize("chosen", [0, 1, 2])
+def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: Decision, chosen: int) -> None:
+    decide_parts(store, made, {chosen}, decision)
+    (rest,) = store.proposals.in_states([State.OPEN])
+    left = [number for number in range(3) if number != chosen]
+    assert [part.added[-1] for part in parts_of(rest)] == [LINES[number] for number in left]
+    assert reasons(rest, parts_of(rest)) == [SAID[number][2] for number in left]
+    decide_parts(store, rest, {0}, rejecting("no"))
+    (last,) = store.proposals.in_states([State.OPEN])
+    assert _quotes(last) == [SAID[left[1]][0]]
+
+
 def test_parts_for_which_there_is_no_place_wait(
     person: Person, store: Store, made: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
