@@ -213,7 +213,7 @@ def _sentence(sentence: str, shown: str) -> str:
 # as a list of words.
 
 _SPACE = re.compile(r"\s{2,}")
-_REST_OF_WORD = re.compile(r"\W")
+_REST_OF_WORD = re.compile(r"\w*")
 _SENTENCE_END = re.compile(r"[)\]\"'”’`*_]*(?:[.!?:;](?=\s|$)|\s*$)", re.MULTILINE)
 
 
@@ -270,10 +270,11 @@ def squeezed(text: str) -> str:
     return _SPACE.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
-def excerpt(match: re.Match[str]) -> str:
-    """Return what matched up to the end of its last word, with an ellipsis where the sentence goes on."""
-    shown = match[0] + _REST_OF_WORD.split(match.string[match.end() :], maxsplit=1)[0]
-    return shown if _SENTENCE_END.match(match.string, match.start() + len(shown)) else f"{shown}…"
+def excerpt(text: str, start: int, end: int) -> str:
+    """Return `text` from `start` to the end of the word that `end` is in, with an ellipsis if the sentence goes on."""
+    if word := _REST_OF_WORD.match(text, end):
+        end = word.end()
+    return text[start:end] if _SENTENCE_END.match(text, end) else f"{text[start:end]}…"
 
 
 def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:
@@ -283,9 +284,9 @@ def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Findi
             forbidden = is_forbidden(text, match.start())
             if severity is Severity.REFUSE:
                 wanted = forbidden or folded(match[0]) in change.said
-                yield (flag if wanted else refuse)(rule, sentence, excerpt(match))
+                yield (flag if wanted else refuse)(rule, sentence, excerpt(text, *match.span()))
             elif not forbidden:
-                yield flag(rule, sentence, excerpt(match))
+                yield flag(rule, sentence, excerpt(text, *match.span()))
 
 
 SET_ASIDE = verbs("ignore disregard forget override bypass dismiss neglect")
