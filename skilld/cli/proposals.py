@@ -49,6 +49,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.poll import refresh
+    from skilld.proposals.remarks import all_said_again
 
     states = _states(arguments.state)
     store = common.stored()
@@ -56,8 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
-    if arguments.state == "open":  # what was dropped can still be brought back
-        found += store.proposals.in_states(_states("dropped"))
+    if arguments.state == "open":  # what can still be brought back, and what the person may want after all
+        found += [*store.proposals.in_states(_states("dropped")), *all_said_again(store, time.time())]
     heres = _heres(found)
     for proposal in found:
         _print(store, proposal, heres.get(proposal.id))
@@ -86,7 +87,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     from skilld.clock import ago, seconds
     from skilld.evals.results import told as evaluated
-    from skilld.proposals.remarks import doubt, otherwise, rejected_for, standing
+    from skilld.proposals.remarks import doubt, otherwise, rejected_for, said_again, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -100,6 +101,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     unfit = here.unfit if here is not None else ""
     remarks = [
         rejected_for(store, proposal),
+        said_again(store, proposal),
         doubt(store, proposal),
         proposal.note,
         standing(store, proposal, now),
@@ -163,7 +165,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.evals.results import told
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.poll import refresh
-    from skilld.proposals.remarks import borrowed, doubt, on_staging, otherwise, rejected_for, standing
+    from skilld.proposals.remarks import borrowed, doubt, on_staging, otherwise, rejected_for, said_again, standing
 
     store = common.stored()
     refresh(store)
@@ -183,7 +185,14 @@ def run_show(arguments: argparse.Namespace) -> int:
     present(
         proposal,
         lines,
-        (rejected_for(store, proposal), doubt(store, proposal), remark, here.unfit, *remarks),
+        (
+            rejected_for(store, proposal),
+            said_again(store, proposal),
+            doubt(store, proposal),
+            remark,
+            here.unfit,
+            *remarks,
+        ),
         here,
         () if arguments.without_commands else parts,
         ways=not arguments.without_commands,

@@ -27,7 +27,7 @@ from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, parts, versions
 from skilld.proposals.poll import look, record
-from skilld.proposals.remarks import borrowed, doubts, otherwise, standing
+from skilld.proposals.remarks import all_said_again, borrowed, doubts, otherwise, said_again, standing
 from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
@@ -240,9 +240,14 @@ class ReviewSession:
                 record(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return which decisions of late an agent may have made with plain git, each with the step back."""
+        """Return which decisions of late may not be the person's last word, each with the step back.
+
+        An agent may have made them with plain git, or the person said again what they had not wanted.
+        """
         with self._store() as store:
-            return doubts(store, time.time())
+            now = time.time()
+            again = (f"{one.id} {said_again(store, one)}" for one in all_said_again(store, now))
+            return [*doubts(store, now), *again]
 
     def look(self, proposal: Proposal) -> ProposalView:
         """Return what there is to see of a proposal. Reads git and the transcripts."""
