@@ -81,6 +81,7 @@ def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, st
     from skilld.git.environment import scrub_environment
     from skilld.proposals.amend import decide_parts
     from skilld.proposals.explain import parts_of
+    from skilld.proposals.remarks import left_open
     from skilld.types import State
 
     if len(arguments.ids) != 1:
@@ -89,8 +90,11 @@ def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, st
     store = _store()
     (proposal,) = _named(store, arguments.ids)
     if proposal.state is not State.OPEN:
+        name = left_open(store, proposal)
         raise SkilldError(
-            f"Cannot {arguments.command} part of {proposal.id}", f"it is {proposal.state.value}, not open"
+            f"Cannot {arguments.command} part of {proposal.id}",
+            f"it is {proposal.state.value}, not open{f'; the rest of it is open as {name}' if name else ''}",
+            f"skilld show {name}" if name else "",
         )
     number = max(len(parts_of(proposal)), 1)
     if max(arguments.part) > number:

@@ -165,7 +165,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.evals.results import told
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.poll import refresh
-    from skilld.proposals.remarks import borrowed, doubt, on_staging, otherwise, rejected_for, said_again, standing
+    from skilld.proposals.remarks import borrowed, doubt, on_staging, otherwise, rejected_for, rest, said_again, standing
 
     store = common.stored()
     refresh(store)
@@ -186,6 +186,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         proposal,
         lines,
         (
+            rest(store, proposal),
             rejected_for(store, proposal),
             said_again(store, proposal),
             doubt(store, proposal),

@@ -154,6 +154,24 @@ def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
     return [other for other in others if other is not None and other.state is State.OPEN]
 
 
+def left_open(store: Store, proposal: Proposal) -> str:
+    """Return the ID under which those parts of a proposal are open that were not decided on; empty if there are none.
+
+    A batch makes one proposal for a file, whose ID stays with the parts that are decided on first.
+    """
+    if proposal.state is State.OPEN:
+        return ""
+    others = store.proposals.in_states([State.OPEN], proposal.repo)
+    same = proposal.batch_id, proposal.path
+    return next((one.id for one in others if (one.batch_id, one.path) == same), "")
+
+
+def rest(store: Store, proposal: Proposal) -> str:
+    """Return that parts of a decided proposal are still open, and under which ID; empty if none are."""
+    name = left_open(store, proposal)
+    return f"the rest of it is open as {name}" if name else ""
+
+
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
