@@ -23,6 +23,11 @@ class LiveSession:
     waiting: int
     skills: tuple[str, ...]
 
+    @property
+    def judged(self) -> bool:
+        """Whether all that was said in it is in a batch; few logs tell whether more is to come."""
+        return bool(self.turns) and not self.waiting
+
 
 @dataclass(frozen=True, slots=True)
 class SkillUsage:
