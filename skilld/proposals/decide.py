@@ -126,9 +126,8 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         store.proposals.decide(
             without_remark(proposal), after, now, who="command", why=decision.why, commit=commit, note=note
         )
-    told = _and_rebuilt(
-        store, proposal, f"{proposal.id} {after.value}: {proposal.summary}", _outcome(proposal, after, landed)
-    )
+    said = f"{proposal.id} {after.value}: {proposal.summary}", _outcome(proposal, after, landed)
+    told = _and_rebuilt(store, proposal, *filter(None, said))
     waits = tuple(
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in waiting_with(store, proposal)
@@ -155,7 +154,9 @@ def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
 
 
 def _outcome(proposal: Proposal, after: State, landed: DecisionCommit | None) -> str:
-    """Return which commit carried a decision out, on which branch, and the way back."""
+    """Return which commit carried a decision out, on which branch, and the way back; nothing if it only moved."""
+    if after is State.SUPERSEDED:
+        return ""
     back = f"To undo it: skilld {_BACK[after]} {proposal.id}"
     if after is State.REJECTED:
         return back

@@ -221,6 +221,10 @@ class ReviewSession:
         return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
 
     @property
+    def _host(self) -> Host:
+        return Host(self._around.home, self._around.environment)
+
+    @property
     def home(self) -> Path:
         """The person's home folder."""
         return self._around.home
@@ -326,6 +330,21 @@ class ReviewSession:
         self._done.append((State.ACCEPTED, proposal_id))
         return told.undone_by("u")
 
+    def own_file(self, proposal: Proposal) -> str:
+        """Return the name of the person's own file, to which what it says may go instead; empty if it may not."""
+        with self._store() as store:
+            return waiting.own_file(store, proposal, self._host)
+
+    def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
+        """Accept what a proposal says in the file with this path."""
+        decision = accepting(self._around.removed)
+        with self._deciding(proposal_id) as (store, proposal):
+            made, told = waiting.accept_elsewhere(
+                store, proposal, Path(path), self._host, redact=self._redact, decision=decision
+            )
+        self._done.append((State.ACCEPTED, made))
+        return told.undone_by("u")
+
     def undo(self) -> DecisionReport:
         """Undo the last decision of this sitting; the commit of one that was accepted is taken back or reverted."""
         with self._undoing:  # of two quick presses the second means the decision before
@@ -347,9 +366,8 @@ class ReviewSession:
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose what waits for the best place there is. Raises SkilldError, with nothing changed, without one."""
-        host = Host(self._around.home, self._around.environment)
         with self._one_at_a_time, self._store() as store:
-            return waiting.propose(store, ask, host, self._around.targets, self._redact)
+            return waiting.propose(store, ask, self._host, self._around.targets, self._redact)
 
     def forget(self, ask: Sequence[Learning]) -> None:
         """Delete what waits, however often it was said."""

@@ -21,9 +21,10 @@ from skilld.settings import Notify
 from skilld.store.learnings import Learning
 from skilld.types import State
 from support.inline import Inline
-from support.live_project import Project
+from support.live_project import Project, without_skill
 from support.one_process import OneProcess
 from support.reviewing import Screen, review, sitting
+from support.session import Session
 
 GUIDE = "# Guide\n\n- Be brief.\n"
 SAID = (
@@ -158,6 +159,27 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root:
     (one,) = skilld.json("proposals")
     assert (one["relpath"], len(one["evidence"])) == ("CLAUDE.md", 3)
     assert skilld.json("learnings") == []
+
+
+def test_a_part_is_accepted_in_the_persons_own_file_instead(here: OneProcess, home: Path, tmp_path: Path) -> None:
+    project = without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
+    Session(home, project).type(SAID[0], "From now on, explain what you do first.", SAID[4], "thanks", "ok go on")
+    (whole,) = here.run()
+    skilld, own, mine = Inline(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
+    assert f"skilld accept {whole.id} --to {own}" in skilld.run("show", whole.id).stdout
+    refused = skilld.run("accept", whole.id, "--to", "/etc/hosts")
+    assert (refused.returncode, "/etc/hosts is outside" in refused.stderr) == (1, True)
+    assert skilld.run("accept", whole.id, "--part", "2", "--to", str(mine)).returncode == 0
+    assert mine.read_text() == "# Preferences\n\n- Explain what you do first.\n"
+    states = {one["id"]: (one["state"], one["note"]) for one in skilld.json("proposals", "--state", "all")}
+    (rest,) = here.store.proposals.in_states([State.OPEN])
+    (moved,) = here.store.proposals.in_states([State.ACCEPTED])
+    assert states[whole.id] == ("superseded", f"moved to {own}, as {moved.id}")
+    assert [one.change for one in rest.updates] == ["Always use pnpm in this repository.", SAID[4]]
+    said = skilld.run("review", "--plain", typed="t\n\nu\nq\n").stdout
+    assert f"into which file (Enter for {own})?" in said
+    assert "pnpm" not in mine.read_text(), "it was undone"
+    assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
 
 def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess, root: Path, home: Path) -> None:
