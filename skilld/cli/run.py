@@ -174,7 +174,6 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
 
 
 def _tell_sums(engine: Engine, done: int) -> None:
-    from skilld.notify.notice import about_waiting
     from skilld.types import State
 
     count = engine.store.proposals.count(State.OPEN)
@@ -187,8 +186,8 @@ def _tell_sums(engine: Engine, done: int) -> None:
         console.say("skilld is paused, so nothing was judged. To continue: skilld resume")
     if count:
         console.say("Review them: skilld review")
-    if homeless := engine.store.learnings.homeless():
-        console.say(about_waiting(homeless))
+    if learnings:
+        console.say("To see why learnings were not proposed: skilld learnings")
 
 
 def _finish_due(engine: Engine, worker: Worker) -> int:

@@ -243,9 +243,10 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     states = shown["proposals"]
     said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
     review = " (skilld review)" if states["open"] else ""
+    kept = " kept, not proposed (skilld learnings)" if shown["learnings"] else ""
     console.say(
         f"proposals {states['open']} open{review}, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}",
+        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}{kept}",
         10,
     )
     for item in shown["dropped"]:

@@ -16,7 +16,7 @@ from skilld.classify.verify import Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.kept import learning, learnings_of
+from skilld.jobs.kept import ABSENT, learning, learnings_of
 from skilld.jobs.placing import JobPlaces, find_own, find_places, is_persons, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, TargetDocument, load_skills, session_opt_out, standing_instructions
@@ -428,7 +428,7 @@ class Analysis:
     def _unripe_reason(self, ref: SkillRef) -> str:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
-        return "; ".join([*unusable[:1], f"you have said it only once, and there is no {ref.name} yet"])
+        return "; ".join([*unusable[:1], f"{ABSENT} {ref.name} yet"])
 
     def _before(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return where the same was said in other sessions, and waits for a place."""

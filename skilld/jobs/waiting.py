@@ -186,6 +186,11 @@ def _put(
     redact: Redact,
 ) -> Proposal:
     """Stage a proposal with the edit that says its updates in a file; `quotes` are the words, by their turns."""
+    made = next((one for one in store.proposals.in_states([State.OPEN]) if one.creates and one.path == ref.path), None)
+    if made is not None:
+        raise SkilldError(
+            _TITLE, f"the open proposal {made.id} creates {ref.name}", f"Decide on it first: skilld show {made.id}"
+        )
     files, left_out = load_skills([ref])
     if not files:
         raise SkilldError(_TITLE, left_out[0][1])

@@ -198,7 +198,8 @@ def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposa
         raise SkilldError(_TITLE, "no part was selected")
     text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
     narrowed = remainder.with_parts(proposal, parts(before, proposal.operations), set(chosen))
-    return replace(_as_edited(narrowed, before, text), note="")
+    part = replace(_as_edited(narrowed, before, text), note="")
+    return part if part.creates else replace(part, operations=_one_by_one(before, proposal.operations, (), chosen))
 
 
 def _one_by_one(

@@ -131,6 +131,24 @@ def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_plac
     )
     assert here.engine.waiting_news() == 1
     assert here.engine.waiting_news() == 0, "told once"
+    (bare / "CLAUDE.md").write_text(GUIDE)
+    (one,) = here.run()
+    assert (one.path, here.store.learnings.all()) == (str(bare / "CLAUDE.md"), []), "the file is there now"
+
+
+def test_a_second_one_waits_for_the_proposal_that_makes_its_file(here: OneProcess, home: Path, tmp_path: Path) -> None:
+    bare = Project(tmp_path / "bare", home, ".elsewhere").root
+    for number in (1, 2):
+        here.store.learnings.add(old(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
+    skilld = Inline(home)
+    first, second = (one["id"] for one in skilld.json("learnings"))
+    assert skilld.run("learnings", "propose", first).returncode == 0
+    (made,) = skilld.json("proposals")
+    refused = skilld.run("learnings", "propose", second).stderr
+    assert refused == (
+        f"skilld: Not proposed: the open proposal {made['id']} creates CLAUDE.md\n"
+        f"  Decide on it first: skilld show {made['id']}\n"
+    )
 
 
 def test_auto_does_not_take_them_in(here: OneProcess, root: Path, home: Path) -> None:
@@ -216,9 +234,9 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
     Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
-    assert shown == ["1 thing you said has no suitable file yet. Run: skilld learnings"]
+    assert shown == ["1 learning kept, not proposed. To see why, run: skilld learnings"]
 
 
 def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _tell([], 2)
-    assert capsys.readouterr().out == "2 things you said have no suitable file yet. Run: skilld learnings\n"
+    assert capsys.readouterr().out == "2 learnings kept, not proposed. To see why, run: skilld learnings\n"
