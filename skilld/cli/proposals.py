@@ -65,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         _print(store, proposal, heres.get(proposal.id))
     if not found:
         console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
+        if begin := common.first_step(store):
+            console.say(begin)
     elif arguments.state == "open":
         console.line()
         merge = (

@@ -172,6 +172,12 @@ def rest(store: Store, proposal: Proposal) -> str:
     return f"the rest of it is open as {name}" if name else ""
 
 
+def of_decision(store: Store, proposal: Proposal) -> list[str]:
+    """Return what there is to know about the decision on a proposal: what it left, why, by whom, and what came later."""
+    told = (rest(store, proposal), rejected_for(store, proposal), said_again(store, proposal), doubt(store, proposal))
+    return [one for one in told if one]
+
+
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
