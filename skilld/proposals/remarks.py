@@ -173,7 +173,7 @@ def rest(store: Store, proposal: Proposal) -> str:
 
 
 def of_decision(store: Store, proposal: Proposal) -> list[str]:
-    """Return what there is to know about the decision on a proposal: what it left, why, by whom, and what came later."""
+    """Return what to know about the decision on a proposal: what it left open, why, by whom, what was said since."""
     told = (rest(store, proposal), rejected_for(store, proposal), said_again(store, proposal), doubt(store, proposal))
     return [one for one in told if one]
 
