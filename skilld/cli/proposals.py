@@ -330,9 +330,11 @@ def run_why(arguments: argparse.Namespace) -> int:
     from skilld.proposals.poll import refresh
     from skilld.proposals.staging import private_repositories
 
-    path, line = _place_of(arguments.place)
     scrub_environment()
     store = common.stored()
+    if arguments.place and store.proposals.find(arguments.place):
+        raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
+    path, line = _place_of(arguments.place)
     refresh(store)
     try:
         origin = why(path, line, private_repositories())
