@@ -20,7 +20,7 @@ from skilld.git.repo import Repo, TrackedFile, find
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
-from skilld.proposals.refit import Edit
+from skilld.proposals.refit import Edit, placed
 from skilld.proposals.staging import private_repositories
 from skilld.text import counted
 from skilld.types import Operation, Proposal, SideEdit, State
@@ -187,7 +187,7 @@ class ProposalReader:
         if picks or proposal.creates or before is None or after is None or current is None:
             return Here(picks, whole)
         try:
-            Edit(proposal).certain(before, after, current)
+            placed(Edit(proposal).certain, before, after, current, lambda: base)
         except SkilldError as error:
             cause = error.cause or error.title
             return Here(picks, whole, f"accepting it on this branch would fail: {cause}")

@@ -9,10 +9,31 @@ from skilld.edit.insertion_point import below_its_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
+from skilld.git.line_diff import transplant
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
 ANEW = "moved to the end of its section, because the lines around it were edited"
 REMADE = "regenerated because you edited the lines it was based on"
+
+
+def placed(
+    edit: Callable[[bytes, bytes, bytes], bytes],
+    before: bytes,
+    after: bytes,
+    current: bytes,
+    base: Callable[[], bytes | None],
+) -> bytes:
+    """Return what `edit` makes of `current`, else the change put where its place is in `base`. Raises SkilldError.
+
+    `base` gives the version below all proposals: the lines around a change may be those of other open ones.
+    """
+    try:
+        return edit(before, after, current)
+    except SkilldError:
+        common = base()
+        if common is None or common == before:
+            raise
+    return transplant(before, after, common, current)
 
 
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
