@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 
 from skilld.edit.insertion_point import below_its_heading
 from skilld.edit.operations import apply
@@ -34,6 +36,14 @@ def placed(
         if common is None or common == before:
             raise
     return transplant(before, after, common, current)
+
+
+def steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
+    """Return the text before, and after each operation. Raises as `apply` does."""
+    texts = [before]
+    for operation in operations:
+        texts.append(apply(texts[-1], [operation], limited=False))
+    return texts
 
 
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
@@ -81,12 +91,24 @@ class Edit:
         if not self._refits:
             return self(current)
         try:
-            operations = refit(before, after, current, newest=newest)
+            operations = self._one_by_one(before, after, current, newest=newest)
         except NoPlaceError:
             if not _brings_a_heading(self.operations):
                 raise
             return self(current)  # it went below the heading of another proposal, which is gone with that one
         return self._keep(operations, current, "")
+
+    def _one_by_one(self, before: bytes, after: bytes, current: bytes, *, newest: bool) -> list[Operation]:
+        """Return what `refit` does, operation by operation: made at once, neighbours would be one part from then on."""
+        with suppress(SkilldError):
+            texts = steps(before, self.operations)
+            if len(texts) > 2 and texts[-1] == after:
+                made, now = list[Operation](), current
+                for old, new in pairwise(texts):
+                    some = refit(old, new, now, newest=newest)
+                    made, now = [*made, *some], apply(now, some, limited=False) if some else now
+                return made
+        return refit(before, after, current, newest=newest)
 
     def anew(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return what `certain` does, else with what is added at the end of its section. Raises SkilldError."""
