@@ -102,7 +102,7 @@ class Edit:
         """Return what `refit` does, operation by operation: made at once, neighbours would be one part from then on."""
         with suppress(SkilldError):
             texts = steps(before, self.operations)
-            if len(texts) > 2 and texts[-1] == after:
+            if len(self.operations) > 1 and texts[-1] == after:
                 made, now = list[Operation](), current
                 for old, new in pairwise(texts):
                     some = refit(old, new, now, newest=newest)
