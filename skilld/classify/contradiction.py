@@ -59,10 +59,19 @@ def contradicts(change: str, other: str) -> bool:
         return True
     if _likeness(change, other) < _SAME_TOPIC:
         return False
-    if contradicts_outright(change, other):
+    if contradicts_outright(change, other) or _denies_all_of(change, other) or _denies_all_of(other, change):
         return True
     shared = len(topic(change) & topic(other))
     return denies(change) != denies(other) and shared >= _MANY_SHARED and _likeness(change, other) > _SAME_TOPIC
+
+
+def _denies_all_of(one: str, other: str) -> bool:
+    """Whether `one` begins with a no to neither more nor less than `other`: "no tests first any more"."""
+    denied = _REASON.split(one, maxsplit=1)[0]
+    if not denies(denied) or denies(other):
+        return False
+    about = stems(_NO.sub(" ", denied)) - PLAIN_VERBS
+    return len(about) > 1 and about == stems(other) - PLAIN_VERBS
 
 
 def contradicts_plainly(change: str, other: str) -> bool:

@@ -20,6 +20,8 @@ from skilld.classify.contradiction import contradicts_plainly
             "Always ask before making new test files.",
         ),
         ("Do not stub the mailer in tests.", "Stub the mailer in unit tests."),
+        ("Do not do tests first, write the code and then add the tests after.", "Tests first."),
+        ("Spec before code.", "We do not write the spec before the code any more."),
     ],
 )
 def test_what_cannot_both_hold_is_named(change: str, line: str) -> None:
@@ -35,6 +37,7 @@ def test_what_cannot_both_hold_is_named(change: str, line: str) -> None:
         ("Never rename public methods.", "Rename your own private methods freely before review."),
         ("Run the linter before every push.", "Do not run the slow linter before a push."),
         ("Tests run with pytest.", "Do not run the tests with unittest."),
+        ("Do not write tests first in spikes.", "Tests first."),
     ],
 )
 def test_an_exception_another_subject_and_a_mere_command_are_not(change: str, line: str) -> None:
