@@ -141,11 +141,15 @@ def _side_versions(proposal: Proposal, one: SideEdit) -> tuple[bytes, bytes] | N
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so."""
+    """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so.
+
+    `own` is the name of the person's own file, where it may go instead.
+    """
 
     picks: bool = False
     merges: bool = False
     unfit: str = ""
+    own: str = ""
 
 
 class ProposalReader:
