@@ -67,19 +67,6 @@ def _brings_a_heading(operations: Sequence[Operation]) -> bool:
     return any(one.op is Op.INSERT_AFTER and one.text.lstrip("\n").startswith("#") for one in operations)
 
 
-def _pieces(text: str, texts: Sequence[str]) -> list[str]:
-    """Return a text in those of the `texts` that it is made of, line by line; empty where it is not."""
-    found: list[str] = []
-    rest = f"{text}\n"
-    while rest:
-        piece = next((one for one in texts if rest.startswith(f"{one}\n")), None)
-        if piece is None:
-            return []
-        found.append(piece)
-        rest = rest[len(piece) + 1 :]
-    return found
-
-
 class Edit:
     """The edit of one proposal.
 
@@ -138,23 +125,6 @@ class Edit:
     def _refits(self) -> bool:
         return all(operation.op in BODY_OPS for operation in self.operations)
 
-    def _apart(self, operations: Sequence[Operation], current: bytes) -> Sequence[Operation]:
-        """Return the operations with what was added one by one, now side by side, one by one again.
-
-        It would be one part otherwise, of which nothing can be decided on alone.
-        """
-        texts = [one.text for one in self.operations if one.op is Op.INSERT_AFTER]
-        apart: list[Operation] = []
-        for operation in operations:
-            pieces = _pieces(operation.text, texts) if operation.op is Op.INSERT_AFTER else []
-            for anchor, piece in zip([operation.anchor, *pieces], pieces, strict=False):
-                apart.append(Operation(Op.INSERT_AFTER, anchor, piece))
-            apart += [] if pieces else [operation]
-        try:
-            return apart if apply(current, apart) == apply(current, operations) else operations
-        except SkilldError:
-            return operations
-
     def _keep(self, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
         if not operations:
             return current
@@ -164,5 +134,5 @@ class Edit:
         except SkilldError:
             is_same = False
         if not is_same:
-            self.operations, self.note = tuple(self._apart(operations, current)), note
+            self.operations, self.note = tuple(operations), note
         return done
