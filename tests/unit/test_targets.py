@@ -13,17 +13,19 @@ import pytest
 from skilld.classify.backends import Spec
 from skilld.classify.prompt import EXCERPT_LIMIT, excerpt
 from skilld.classify.said_already import is_same
+from skilld.context import Context
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
-from skilld.jobs.placing import find_own, is_persons
+from skilld.jobs.placing import JobPlaces, find_own, is_persons
+from skilld.pipeline.documents import TargetDocument
 from skilld.protocol import Analyse, BatchJob, Source
 from skilld.skills.find import opt_out
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_personal, ordered_file
 from skilld.targets.session import SessionWork, worked
-from skilld.types import SkillRef, TargetKind
+from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import stems
 
 ALL = tuple(TargetKind)
@@ -314,6 +316,21 @@ def test_a_project_narrows_the_kinds(root: Path) -> None:
 )
 def test_one_ask_is_told_from_its_opposite(one: str, other: str, same: bool) -> None:  # noqa: FBT001
     assert is_same(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("Put the ticket number first.", 3),  # an item over two lines
+        ("| Indent | Two spaces | | Quotes | Double |", 6),
+        ("Be brief.", 0),
+    ],
+)
+def test_the_line_on_which_words_of_several_begin_is_found(words: str, line: int) -> None:
+    text = "# Project\n\n- Put the ticket\n  number first.\n\n| Indent | Two spaces |\n| Quotes | Double |\n"
+    file = TargetDocument(FILE, b"", SkillDoc(1, FILE.name, FILE.path, text))
+    found = JobPlaces([file], Places((), Context("codex", "", "known", "")), "/h").where(words)
+    assert found == ((FILE, line) if line else None)
 
 
 def test_nothing_is_put_between_a_programs_markers() -> None:
