@@ -20,6 +20,10 @@ from skilld.classify.contradiction import contradicts_plainly
             "Always ask before making new test files.",
         ),
         ("Do not stub the mailer in tests.", "Stub the mailer in unit tests."),
+        ("Never use barrels in this repo.", "Use barrels."),
+        ("Always write changelogs.", "Avoid changelogs."),
+        ("Don't use axios, use ky.", "Use axios, not ky."),
+        ("Never use yarn, always use pnpm.", "Install packages with yarn."),
     ],
 )
 def test_what_cannot_both_hold_is_named(change: str, line: str) -> None:
@@ -34,6 +38,7 @@ def test_what_cannot_both_hold_is_named(change: str, line: str) -> None:
         ("Keep functions under 30 lines.", "Keep files under 300 lines."),
         ("Never rename public methods.", "Rename your own private methods freely before review."),
         ("Run the linter before every push.", "Do not run the slow linter before a push."),
+        ("Merge it.", "Do not merge it on your own."),
         ("Tests run with pytest.", "Do not run the tests with unittest."),
     ],
 )
