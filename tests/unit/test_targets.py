@@ -108,6 +108,7 @@ def test_a_personal_file_is_edited_where_it_really_lies(root: Path) -> None:
         ("codex", (), "AGENTS.md"),
         ("gemini-cli", ("gemini-cli",), "GEMINI.md"),
         ("claude-code", ("codex",), "AGENTS.md"),
+        ("gemini-cli", ("codex",), "GEMINI.md"),  # which reads no other, unless it is told to
     ],
 )
 def test_the_file_to_make_is_the_one_that_all_agents_at_work_there_read(
@@ -115,6 +116,16 @@ def test_the_file_to_make_is_the_one_that_all_agents_at_work_there_read(
 ) -> None:
     (ref,) = [ref for ref in _places(root, agent=agent, others=others).refs if ref.kind is TargetKind.INSTRUCTIONS]
     assert (ref.name, ref.absent) == (name, True)
+
+
+def test_beside_a_file_that_the_sessions_agent_does_not_read_its_own_is_made(root: Path) -> None:
+    _put(root / "AGENTS.md")
+    found = _places(root, agent="gemini-cli", others=("codex",)).refs
+    assert [ref.name for ref in found if ref.kind is TargetKind.INSTRUCTIONS] == ["GEMINI.md"]
+    (root / "AGENTS.md").unlink()
+    _put(root / ".gemini/settings.json", '{"context": {"fileName": "AGENTS.md"}}')
+    found = _places(root, agent="gemini-cli", others=("codex",)).refs
+    assert [ref.name for ref in found if ref.kind is TargetKind.INSTRUCTIONS] == ["AGENTS.md"]
 
 
 def test_who_loads_a_file_is_told(root: Path) -> None:
