@@ -11,7 +11,7 @@ from skilld.edit.insertion_point import below_its_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
-from skilld.git.line_diff import transplant
+from skilld.git.line_diff import transplant, undo
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
 ANEW = "moved to the end of its section, because the lines around it were edited"
@@ -101,10 +101,12 @@ class Edit:
     def _one_by_one(self, before: bytes, after: bytes, current: bytes, *, newest: bool) -> list[Operation]:
         """Return what `refit` does, operation by operation: made at once, neighbours would be one part from then on."""
         with suppress(SkilldError):
-            texts = steps(before, self.operations)
-            if len(self.operations) > 1 and texts[-1] == after:
+            texts = [after]
+            for old, new in reversed([*pairwise(steps(before, self.given))]):
+                texts.append(undo(old, new, texts[-1]))  # the commit may have them at another place than their anchors
+            if len(self.given) > 1 and texts[-1] == before:
                 made, now = list[Operation](), current
-                for old, new in pairwise(texts):
+                for old, new in pairwise(reversed(texts)):
                     some = refit(old, new, now, newest=newest)
                     made, now = [*made, *some], apply(now, some, limited=False) if some else now
                 return made
