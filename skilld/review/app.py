@@ -74,7 +74,7 @@ class ReviewApp(KeysApp[None]):
                 yield SkillsPane(self.sitting)
             with TabPane("3 Sessions", id="sessions"):
                 yield SessionsPane(self.sitting, self._turns)
-            with TabPane("4 Waiting", id="waiting"):
+            with TabPane("4 Learnings", id="waiting"):
                 yield WaitingPane(self.sitting)
             with TabPane("5 Report", id="report"):
                 yield ReportPane(self.sitting)

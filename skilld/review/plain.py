@@ -19,7 +19,7 @@ from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
 
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
-_AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
+_AT_END = "u undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
 _MORE = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",

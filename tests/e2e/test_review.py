@@ -419,7 +419,7 @@ def test_in_a_real_terminal(world: Taught, size: tuple[int, int]) -> None:
         lines = screen.rstrip("\n").split("\n")
         assert len(lines) == size[1]
         assert max(map(len, lines)) <= size[0]
-        assert "1 Proposals  2 Skills  3 Sessions  4 Waiting  5 Report" in lines[0]
+        assert "1 Proposals  2 Skills  3 Sessions  4 Learnings  5 Report" in lines[0]
         assert lines[-1].startswith("? Keys a Accept")
         assert ("q Quit" in lines[-1]) is (size[0] >= 80)
         terminal.press("?")
