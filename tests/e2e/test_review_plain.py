@@ -35,7 +35,7 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None
     assert "  you: [[Remember to link every entry to its pull request.]]" in said
     assert f"  add:    {ONE}" in said
     assert f"{world.one} rejected: Link every entry to its pull request." in said
-    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit?" in said
+    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in said
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
 
