@@ -23,7 +23,6 @@ from skilld.paths import places
 from skilld.review.app import ReviewApp
 from skilld.review.controller import ReviewContext, ReviewSession
 from skilld.review.proposals_pane import ProposalsPane
-from skilld.store import Store
 from support.waiting import LIMIT
 
 SIZE = (80, 24)
@@ -93,7 +92,7 @@ def sitting(home: Path) -> ReviewSession:
         common.store().close()
     return ReviewSession(
         ReviewContext(
-            open_store=lambda: Store.open(where.database),
+            database=where.database,
             find_skills=all_skills,
             removed={},
             home=home,
