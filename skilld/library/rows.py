@@ -35,9 +35,10 @@ def disabled(store: Store) -> frozenset[Path]:
 
 
 def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
-    """Return those of `skills` that are offered."""
-    off = disabled(store)
-    return [skill for skill in skills if skill.path not in off]
+    """Return those of `skills` that are offered: not those that are disabled, or merged into another one of them."""
+    found = list(skills)
+    off = disabled(store) | merged_away(found).keys()
+    return [skill for skill in found if skill.path not in off]
 
 
 def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
