@@ -53,7 +53,9 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads IDs from standard input"
     )
-    parser.add_argument("--limit", metavar="N", type=common.count, default=100, help="read at most N sessions (default: 100)")
+    parser.add_argument(
+        "--limit", metavar="N", type=common.count, default=100, help="read at most N sessions (default: 100)"
+    )
     parser.add_argument(
         "--min-turns", metavar="N", type=common.count, default=1, help="only sessions with at least N messages from you"
     )

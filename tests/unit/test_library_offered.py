@@ -95,7 +95,9 @@ def test_a_skill_that_took_over_itself_is_not_merged_away(store: Store, tmp_path
     assert marks(store, [one], {one.path: NEVER}, NOW)[one.path] == ()
 
 
-def test_m4_a_skill_that_was_merged_away_is_not_offered_beside_the_one_that_has_it(store: Store, tmp_path: Path) -> None:
+def test_m4_a_skill_that_was_merged_away_is_not_offered_beside_the_one_that_has_it(
+    store: Store, tmp_path: Path
+) -> None:
     taken, taker = skill(tmp_path / "taken"), skill(tmp_path / "taker", merged="taken")
     assert served(store, [taken, taker]) == [taker]
     assert served(store, [taken]) == [taken]

@@ -78,7 +78,8 @@ def test_m5_of_several_copies_the_one_is_extended_that_was_in_use(place: str) ->
 
 
 @pytest.mark.parametrize(
-    "rule", ["Always use pnpm, never npm, in this repository.", "Always answer me in German.", "Sign commits in this repo."]
+    "rule",
+    ["Always use pnpm, never npm, in this repository.", "Always answer me in German.", "Sign commits in this repo."],
 )
 def test_m5_a_rule_of_the_project_or_the_person_is_no_part_of_the_skill_in_use(rule: str) -> None:
     rows = [_row(name, "write the release notes", rule, skills=("release-notes",)) for name in ("s1", "s2")]

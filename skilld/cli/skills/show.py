@@ -112,7 +112,9 @@ def add_history(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     parser = common.verb(verbs, "history", history, "list the commits that changed a skill", listing=True)
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
-    parser.add_argument("--limit", metavar="N", type=common.count, default=50, help="show at most N commits (default: 50)")
+    parser.add_argument(
+        "--limit", metavar="N", type=common.count, default=50, help="show at most N commits (default: 50)"
+    )
     parser = common.verb(verbs, "diff", diff, "show what changed in a skill, or what a proposal changes")
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
     parser.add_argument(

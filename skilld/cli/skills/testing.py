@@ -85,7 +85,9 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
         return ""
     said = counted(sum(message.by_person for message in session.messages), "message")
     about = f" that are surely about {name}" if elsewhere else ""
-    return f"the offline rules found no lasting instructions{about} in your {said}; a model may find more (skilld setup)"
+    return (
+        f"the offline rules found no lasting instructions{about} in your {said}; a model may find more (skilld setup)"
+    )
 
 
 def _judge(backend: Backend) -> str:
