@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,6 +50,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.poll import refresh
+    from skilld.proposals.remarks import all_said_again
 
     states = _states(arguments.state)
     store = common.stored()
@@ -56,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
-    if arguments.state == "open":  # what was dropped can still be brought back
-        found += store.proposals.in_states(_states("dropped"))
+    if arguments.state == "open":  # what can still be brought back, and what the person may want after all
+        found += [*store.proposals.in_states(_states("dropped")), *all_said_again(store, time.time())]
     heres = _heres(found)
     for proposal in found:
         _print(store, proposal, heres.get(proposal.id))
@@ -86,7 +88,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     from skilld.clock import ago, seconds
     from skilld.evals.results import told as evaluated
-    from skilld.proposals.remarks import doubt, otherwise, rejected_for, standing
+    from skilld.proposals.remarks import doubt, otherwise, rejected_for, said_again, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -100,6 +102,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     unfit = here.unfit if here is not None else ""
     remarks = [
         rejected_for(store, proposal),
+        said_again(store, proposal),
         doubt(store, proposal),
         proposal.note,
         standing(store, proposal, now),
@@ -161,9 +164,20 @@ def _states(text: str) -> Sequence[Any]:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
+    from skilld.ingest.discover import Host
+    from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.poll import refresh
-    from skilld.proposals.remarks import borrowed, doubt, on_staging, otherwise, rejected_for, standing
+    from skilld.proposals.remarks import (
+        borrowed,
+        doubt,
+        on_staging,
+        otherwise,
+        rejected_for,
+        rest,
+        said_again,
+        standing,
+    )
 
     store = common.stored()
     refresh(store)
@@ -177,13 +191,22 @@ def run_show(arguments: argparse.Namespace) -> int:
         return common.write_json(as_json(store, proposal) | shown)
     remark = standing(store, proposal, time.time())
     here = ProposalReader().look(proposal) if proposal.state.value == "open" else Here()
-    here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
+    own = own_file(store, proposal, Host(common.home(), os.environ)) if proposal.state.value == "open" else ""
+    here = replace(here, merges=here.merges and on_staging(proposal) and not remark, own=own)
     around = borrowed(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (*around, *otherwise(store, proposal), *told(store, proposal))
     present(
         proposal,
         lines,
-        (rejected_for(store, proposal), doubt(store, proposal), remark, here.unfit, *remarks),
+        (
+            rest(store, proposal),
+            rejected_for(store, proposal),
+            said_again(store, proposal),
+            doubt(store, proposal),
+            remark,
+            here.unfit,
+            *remarks,
+        ),
         here,
         () if arguments.without_commands else parts,
         ways=not arguments.without_commands,
@@ -284,6 +307,26 @@ def origin(proposal: Proposal) -> str:
 
 def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     """Yield the commands that decide, and what each does; none that would conflict or bring in more."""
+    if proposal.state.value != "open":
+        yield from _ways_back(proposal)
+        return
+    git, where = "git", "commit it to the branch you have checked out"
+    if Path(proposal.repo).parent == common.places().repositories:
+        root = proposal.path.removesuffix(f"/{proposal.relpath}")
+        git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
+    if not here.unfit:
+        yield f"skilld accept {proposal.id}", where
+        if here.own:
+            yield f"skilld accept {proposal.id} --to {here.own}", "write it to your own file, for all your projects"
+    yield f"skilld reject {proposal.id}", f"discard it; it is {common.AGAIN}"
+    if here.picks:
+        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
+    if here.merges:
+        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
+
+
+def _ways_back(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """Yield the commands that change a decision, and what each does."""
     state = proposal.state.value
     if state == "accepted":
         yield f"skilld revert {proposal.id}", "undo it with a new commit"
@@ -296,19 +339,6 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
         yield f"skilld accept {proposal.id}", "accept it after all"
     elif state in {"reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "accept it after all"
-    if state != "open":
-        return
-    git, where = "git", "commit it to the branch you have checked out"
-    if Path(proposal.repo).parent == common.places().repositories:
-        root = proposal.path.removesuffix(f"/{proposal.relpath}")
-        git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
-    if not here.unfit:
-        yield f"skilld accept {proposal.id}", where
-    yield f"skilld reject {proposal.id}", f"discard it; it is {common.AGAIN}"
-    if here.picks:
-        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
-    if here.merges:
-        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
 
 
 # `skilld why FILE:LINE`: which proposal brought a line of a skill, and from which words.

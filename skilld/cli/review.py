@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
-from skilld.errors import Exit
+from skilld.errors import Exit, SkilldError
 
 if TYPE_CHECKING:
     from skilld.review.controller import ReviewSession
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     removed = scrub_environment()
     where = common.places()
     store = common.store()
-    ids = [common.the_proposal(store, given).id for given in arguments.ids]
+    ids = [_to_review(store, given) for given in arguments.ids]
     store.close()
     around = ReviewContext(
         open_store=_open_store(where.database),
@@ -58,6 +58,19 @@ def run(arguments: argparse.Namespace) -> int:
     app = ReviewApp(sitting, ids, common.settings().batch.turns, terminal.edit, _generating)
     app.run()
     return Exit.BUG if app.return_code else Exit.OK
+
+
+def _to_review(store: Store, given: str) -> str:
+    """Return the ID of what is undecided of the proposal that a person means."""
+    from skilld.proposals.remarks import left_open
+    from skilld.types import State
+
+    proposal = common.the_proposal(store, given)
+    if proposal.state in {State.OPEN, State.DROPPED}:
+        return proposal.id
+    if rest := left_open(store, proposal):
+        return rest
+    raise SkilldError("Nothing to review", f"{proposal.id} is {proposal.state.value}", f"skilld show {proposal.id}")
 
 
 def _generating() -> Generation:

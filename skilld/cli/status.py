@@ -97,6 +97,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
+    from skilld.proposals.remarks import all_said_again, said_again
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.types import State
 
@@ -122,6 +123,7 @@ def collect() -> dict[str, Any]:
         "parked": store.batches.parked(),
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "dropped": _dropped(store, now),
+        "said_again": [{"id": one.id, "told": said_again(store, one)} for one in all_said_again(store, now)],
         "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
@@ -241,15 +243,18 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     states = shown["proposals"]
     said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
     review = " (skilld review)" if states["open"] else ""
+    kept = " kept, not proposed (skilld learnings)" if shown["learnings"] else ""
     console.say(
         f"proposals {states['open']} open{review}, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}",
+        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}{kept}",
         10,
     )
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
         ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} discards it now"
         console.say(console.paint(f"          {item['id']} dropped; becomes permanent in {left}: {ways}", "yellow"))
+    for item in shown["said_again"]:
+        console.say(console.paint(f"          {item['id']} {item['told']}", "yellow"), 10)
     for repo, warning in shown["rests_on"].items():
         console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
         console.say("          Do not merge that branch: use skilld accept, which works on any branch.")

@@ -27,7 +27,7 @@ from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, parts, versions
 from skilld.proposals.poll import look, record
-from skilld.proposals.remarks import borrowed, doubts, otherwise, standing
+from skilld.proposals.remarks import all_said_again, borrowed, doubts, otherwise, said_again, standing
 from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
@@ -221,6 +221,10 @@ class ReviewSession:
         return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
 
     @property
+    def _host(self) -> Host:
+        return Host(self._around.home, self._around.environment)
+
+    @property
     def home(self) -> Path:
         """The person's home folder."""
         return self._around.home
@@ -240,9 +244,14 @@ class ReviewSession:
                 record(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return which decisions of late an agent may have made with plain git, each with the step back."""
+        """Return which decisions of late may not be the person's last word, each with the step back.
+
+        An agent may have made them with plain git, or the person said again what they had not wanted.
+        """
         with self._store() as store:
-            return doubts(store, time.time())
+            now = time.time()
+            again = (f"{one.id} {said_again(store, one)}" for one in all_said_again(store, now))
+            return [*doubts(store, now), *again]
 
     def look(self, proposal: Proposal) -> ProposalView:
         """Return what there is to see of a proposal. Reads git and the transcripts."""
@@ -321,6 +330,21 @@ class ReviewSession:
         self._done.append((State.ACCEPTED, proposal_id))
         return told.undone_by("u")
 
+    def own_file(self, proposal: Proposal) -> str:
+        """Return the name of the person's own file, to which what it says may go instead; empty if it may not."""
+        with self._store() as store:
+            return waiting.own_file(store, proposal, self._host)
+
+    def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
+        """Accept what a proposal says in the file with this path."""
+        decision = accepting(self._around.removed)
+        with self._deciding(proposal_id) as (store, proposal):
+            made, told = waiting.accept_elsewhere(
+                store, proposal, Path(path), self._host, redact=self._redact, decision=decision
+            )
+        self._done.append((State.ACCEPTED, made))
+        return told.undone_by("u")
+
     def undo(self) -> DecisionReport:
         """Undo the last decision of this sitting; the commit of one that was accepted is taken back or reverted."""
         with self._undoing:  # of two quick presses the second means the decision before
@@ -342,9 +366,8 @@ class ReviewSession:
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose what waits for the best place there is. Raises SkilldError, with nothing changed, without one."""
-        host = Host(self._around.home, self._around.environment)
         with self._one_at_a_time, self._store() as store:
-            return waiting.propose(store, ask, host, self._around.targets, self._redact)
+            return waiting.propose(store, ask, self._host, self._around.targets, self._redact)
 
     def forget(self, ask: Sequence[Learning]) -> None:
         """Delete what waits, however often it was said."""

@@ -98,6 +98,17 @@ class ReasonDialog(Question[str]):
         self.dismiss(event.value)
 
 
+class FileDialog(Question[str]):
+    """Asks for the file in which a proposal is accepted, in place of the one that it is for."""
+
+    def __init__(self, summary: str, file: str) -> None:
+        super().__init__(f"Accept into which file? {safe_text(summary)}", Field(file, placeholder="path of a file"))
+
+    @on(Input.Submitted)
+    def _answer(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip() or None)
+
+
 class EditDialog(Dialog[str]):
     """Shows the whole skill as proposed, to be changed and accepted; the cursor is on the first changed line."""
 

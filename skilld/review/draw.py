@@ -78,11 +78,12 @@ def session_detail(session: LiveSession, home: Path) -> Content:
 def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]:
     """Return the row of a session; `turns` make a batch."""
     folder = (session.cwd or "").rstrip("/").rpartition("/")[2]
+    over = "ended" if session.ended else "judged" if session.judged else ""
     return [
         Content(session.agent),
         Content(fit(folder, 19)),
         Content(str(session.turns)),
-        Content.styled("ended" if session.ended else f"{session.waiting}/{turns}", "dim" if session.ended else "bold"),
+        Content.styled(over or f"{session.waiting}/{turns}", "dim" if over else "bold"),
         Content(age(session.last_activity, now)),
         Content(safe(", ".join(reversed(session.skills)))),
     ]

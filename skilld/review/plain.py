@@ -23,8 +23,9 @@ _AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
 _MORE = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
-    "p  accept some parts of it       s  skip it",
-    "u  undo your last decision       q  quit",
+    "p  accept some parts of it       t  accept it into another file, such as your own",
+    "s  skip it                       u  undo your last decision",
+    "q  quit",
     "/words  show only proposals that contain these words; / alone shows all again",
     *(f"{number}  {name}" for number, name in NAMES.items()),
 )
@@ -110,6 +111,12 @@ class Plain:
                 return self._edited(proposal, look)
             case "p":
                 return self._parts(proposal, look.parts)
+            case "t":
+                own = self._sitting.own_file(proposal)
+                given = self._talk.asked(f"into which file{f' (Enter for {own})' if own else ''}? ") or own
+                if given in {"", "q"}:
+                    return _GO_ON
+                self._tell(self._sitting.accept_elsewhere(proposal.id, given))
             case _:
                 return ""
         return "done"

@@ -20,7 +20,16 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, has_words
-from skilld.review.dialogs import AgreeDialog, EditDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
+from skilld.review.dialogs import (
+    AgreeDialog,
+    EditDialog,
+    FileDialog,
+    Pane,
+    PartsDialog,
+    ReasonDialog,
+    Rows,
+    SearchField,
+)
 from skilld.text import counted, safe_text
 from skilld.types import Proposal, State
 
@@ -43,6 +52,7 @@ class ProposalsPane(Pane):
         Binding("r", "reject", "Reject", tooltip="Reject, with a reason if you like"),
         Binding("e", "edit", "Edit", tooltip="Edit the text here, then accept it"),
         Binding("p", "parts", "Parts", tooltip="Accept parts; the rest stays open"),
+        Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file, such as your own"),
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
         Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
         Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then accept it"),
@@ -209,6 +219,11 @@ class ProposalsPane(Pane):
             return
         decided = partial(self._given, lambda chosen: self._sitting.accept_parts(proposal.id, chosen))
         self.app.push_screen(PartsDialog(look.parts), decided)
+
+    def action_elsewhere(self) -> None:
+        if proposal := self.chosen:
+            decided = partial(self._given, lambda path: self._sitting.accept_elsewhere(proposal.id, path))
+            self.app.push_screen(FileDialog(proposal.summary, self._sitting.own_file(proposal)), decided)
 
     def action_skip(self) -> None:
         self.rows.action_cursor_down()

@@ -132,9 +132,12 @@ class Proposals(Table):
         self._db.execute("UPDATE proposals SET repo = ?, path = ? WHERE id = ?", (repo, path, proposal_id))
 
     def support(self, proposal_id: str, evidence: Evidence) -> None:
-        """Add to an open proposal that a person said it again, in whichever session; once for each turn."""
+        """Add to a proposal that a person said it again, in whichever session; once for each turn.
+
+        One that they accepted, or that another took the place of, stays as it is.
+        """
         proposal = self.get(proposal_id)
-        if proposal is None or proposal.state is not State.OPEN:
+        if proposal is None or proposal.state not in {State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED}:
             return
         if evidence.turn not in {known.turn for known in proposal.evidence}:
             # One that was found again in git does not say which turn it was.

@@ -389,9 +389,9 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
 def test_sessions_show_how_many_turns_they_have(world: Taught) -> None:
     async def story(screen: Screen) -> None:
         await screen.press("3")
-        await screen.shows("claude-code", "0/5")
+        await screen.shows("claude-code", "judged")
         rows = [line.split()[:4] for line in screen.text.splitlines() if "claude-code" in line]
-        assert rows == [["claude-code", "project", "5", "0/5"]] * 2
+        assert rows == [["claude-code", "project", "5", "judged"]] * 2
 
     review(sitting(world.home), story)
 

@@ -94,6 +94,13 @@ class Sitting(ReviewSession):
     def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> DecisionReport:
         return self._do(f"accept {proposal_id} {chosen}")
 
+    def own_file(self, proposal: Proposal) -> str:
+        del proposal
+        return "~/own"
+
+    def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
+        return self._do(f"accept {proposal_id} in {path}")
+
     def undo(self) -> DecisionReport:
         return self._do("undo")
 
@@ -282,6 +289,10 @@ PROPOSALS = [
     Step("ProposalsPane", "p", on("PartsDialog")),
     Step("PartsDialog", "space", shows("[x] + one")),
     Step("PartsDialog", "enter", done(f"accept {FIRST} (0,)")),
+    Step("ProposalsPane", "t", on("FileDialog")),
+    Step("Dialog", "escape", listed),
+    Step("ProposalsPane", "t", on("FileDialog")),
+    Step("Field", "enter", done(f"accept {FIRST} in ~/own")),
 ]
 SKILLS = [
     Step("ReviewApp", "2", shows("/p/mine/SKILL.md")),

@@ -45,8 +45,15 @@ def test_show_numbers_the_parts_and_one_of_them_is_accepted(program: Program, pr
     (rest,) = program.json("proposals")
     assert rest["summary"] == "Always put the ticket number first in each entry."
     again = program.run("accept", two_parts, "--part", "1")
-    assert (again.returncode, "it is accepted, not open" in again.stderr) == (1, True)
+    assert again.returncode == 1
+    open_as = f"the rest of it is open as {rest['id']}"
+    assert f"it is accepted, not open; {open_as}\n  skilld show {rest['id']}\n" in again.stderr
+    assert f"it is accepted; {open_as}\n" in program.run("reject", two_parts).stderr
+    assert f"note: {open_as}\n" in program.run("show", two_parts).stdout
+    assert f"{rest['id']}, skill release-notes" in program.run("review", "--plain", two_parts).stdout
     assert program.run("accept", rest["id"], "--part", "1").returncode == 0
+    none_left = program.run("review", "--plain", two_parts)
+    assert (none_left.returncode, "Nothing to review" in none_left.stderr) == (1, True)
     assert "ticket number" in project.skill_path.read_text()
 
 
