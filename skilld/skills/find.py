@@ -31,7 +31,10 @@ MAX_BYTES = 1 << 20
 # Names as agents allow them; a plugin's or nested skill's prefix stands before a colon.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # Copies that are thrown away on update, or belong to the agent itself.
-_NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".system"), ("bundled-skills",))
+_NOT_OURS = (
+    *(("plugins", "cache"), ("plugins", "marketplaces"), ("installed-plugins",), ("skills", ".system")),
+    *((".gemini", "extensions"), (".qwen", "extensions"), ("bundled-skills",)),
+)
 
 # Folders of a repository in which other people's things are installed.
 _KEYS = frozenset(("enabled", "ignore", "never", "targets"))  # of a project's settings
