@@ -36,6 +36,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - each test has a folder of its own in i
 MEMORY_ROOM = 4 << 30  # bytes; all tests together have at most a third of it at a time
 MONTH = 30 * 24 * 3600
 GIT_FOLDER = pytest.StashKey[Path]()
+WARM = pytest.StashKey[Path]()
 _HOMES = itertools.count()
 KEPT = {
     "PATH",
@@ -163,9 +164,22 @@ def keep_files_in_memory() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of xdist where the servers are that all share."""
+    folder = node.config.stash.get(WARM, None)
+    if folder is None:
+        folder, close = warm.share()
+        node.config.stash[WARM] = folder
+        node.config.add_cleanup(close)
+    node.workerinput["skilld_warm"] = str(folder)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Fence collection too: modules of tests import libraries that look around when they are imported."""
     gc.disable()  # until all are collected
+    if told := getattr(config, "workerinput", {}).get("skilld_warm"):
+        warm.shared_in = Path(told)
     if not any("tests/live" in each or "tests/packages" in each for each in config.args):
         keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))

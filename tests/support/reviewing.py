@@ -36,7 +36,7 @@ screen.UPDATE_PERIOD = 0.008  # type: ignore[misc]  # a constant of Textual's
 
 
 def _draw_nothing(compositor: Compositor, **_: object) -> None:
-    """Draw no update: without a terminal nobody sees one, and it took a quarter of the time. `Screen.text` draws all."""
+    """Draw no update: without a terminal nobody sees it, and it took a quarter of the time. `Screen.text` draws all."""
     compositor._dirty_regions.clear()
 
 
