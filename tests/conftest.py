@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
-from support import git_clock, no_sync, warm
+from support import compiled, git_clock, no_sync, warm
 from support.person import a_persons_tree
 
 if TYPE_CHECKING:
@@ -166,20 +166,21 @@ def keep_files_in_memory() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a process of xdist where the servers are that all share."""
+    """Tell a process of xdist where the servers are that all share, and what else they share."""
     folder = node.config.stash.get(WARM, None)
     if folder is None:
         folder, close = warm.share()
         node.config.stash[WARM] = folder
         node.config.add_cleanup(close)
-    node.workerinput["skilld_warm"] = str(folder)
+    node.workerinput["skilld_shared"] = str(folder)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Fence collection too: modules of tests import libraries that look around when they are imported."""
     gc.disable()  # until all are collected
-    if told := getattr(config, "workerinput", {}).get("skilld_warm"):
+    if told := getattr(config, "workerinput", {}).get("skilld_shared"):
         warm.shared_in = Path(told)
+        compiled.share_in(warm.shared_in)
     if not any("tests/live" in each or "tests/packages" in each for each in config.args):
         keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))

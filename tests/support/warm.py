@@ -44,6 +44,10 @@ _LANG = "C.UTF-8"
 _AT_START = ("LC_", "PYTHON", "_ARC", "LITELLM", "TEXTUAL", "COVERAGE_")
 
 
+# What changes nothing for a worker, which ends each line that it writes by writing it.
+_NO_MATTER = frozenset({"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"})
+
+
 class _Server:
     """The other end of a server of this process's own, or of the one that all processes of this pytest share."""
 
@@ -219,7 +223,7 @@ def start_worker(command: list[str], **options: Any) -> Any:
     """Start a worker as `subprocess.Popen` would, but as a fork if it can be one; start anything else as ever."""
     environment = options.get("env") or {}
     at_start = {name for name in environment if name.startswith(_AT_START)}
-    if command[-1] != "skilld.worker" or at_start - {"PYTHONPATH"} or not _may_fork():
+    if command[-1] != "skilld.worker" or at_start - _NO_MATTER or not _may_fork():
         return subprocess.Popen(command, **options)
     server = _the_server(str(REPOSITORY))
     with server.turn:
