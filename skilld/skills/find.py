@@ -40,9 +40,6 @@ _NOT_OURS = (
 _KEYS = frozenset(("enabled", "ignore", "never", "targets"))  # of a project's settings
 _OTHERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
 
-# No project stands in these; links there lead to wherever some process is (/proc/self/cwd).
-NO_PROJECT = ("proc", "sys", "dev")
-
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -207,8 +204,16 @@ def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
     return any(parts[i : i + len(run)] == run for i in range(len(parts)))
 
 
+def is_of_kernel(folder: Path) -> bool:
+    """Whether no project stands there: links in these folders lead to wherever some process is (/proc/self/cwd).
+
+    What lies in memory (/dev/shm) is a file like any other.
+    """
+    return folder.parts[1:2] in {("proc",), ("sys",), ("dev",)} and folder.parts[1:3] != ("dev", "shm")
+
+
 def _is_ours(folder: Path) -> bool:
-    if folder.parts[1:2] and folder.parts[1] in NO_PROJECT:
+    if is_of_kernel(folder):
         return False
     try:
         facts = folder.stat()
