@@ -17,7 +17,7 @@ from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339, seconds
 from skilld.context import Context, LoadedFile
-from skilld.context.installed import installed_version
+from skilld.context.here import installed_version
 from skilld.effect.lines import text_of
 from skilld.effect.mending import Around
 from skilld.effect.rules import Rule, rules
