@@ -15,6 +15,7 @@ from skilld.protocol import BatchResult, Job, PartialResult, Result
 from skilld.store.batches import StoredBatch
 from skilld.worker.spawn import Worker, no_thread
 
+
 @dataclass(frozen=True, slots=True)
 class FileChanged:
     """A file may have changed."""

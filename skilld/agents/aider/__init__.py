@@ -178,11 +178,6 @@ INFO = AgentInfo(
     wrappers=("answer of the model", "headless prompt"),
     instructions=("CONVENTIONS.md",),
     verified="0.86.2 on 2026-11-22",
-    kept_as="Markdown, appended, in each project",
-    typed_by="`#### ` blocks that are also in `.aider.input.history`",
-    unattended="`--message` in the head, or a prompt that the list has twice at the same time",
-    skill_use="`/read-only` or `/add` of a SKILL.md",
-    own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
 
 

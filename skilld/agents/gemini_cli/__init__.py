@@ -302,12 +302,6 @@ INFO = AgentInfo(
     wrappers=("files", "session_context", "headless prompt", "command", "option label", "tool result"),
     instructions=("GEMINI.md",),
     verified="0.61.0 on 2026-11-20",
-    kept_as="lines, appended, messages repeated as they grow; older: one document, rewritten",
-    typed_by="`user` messages that are also in `logs.json`",
-    unattended="prompts missing from that log; `kind` of the session",
-    skill_use="a successful `activate_skill` call, or a call that reads a SKILL.md",
-    tool_calls="`toolCalls` with their `status`, and the exit code behind a command's output",
-    own_runs="in their own `GEMINI_CLI_HOME`",
 )
 
 _NAME = re.compile(r"session-.+\.jsonl?")

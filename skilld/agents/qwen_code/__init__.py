@@ -97,11 +97,6 @@ INFO = AgentInfo(
     wrappers=("files", "command", "hook", "notification", "option label", "tool result"),
     instructions=("QWEN.md", "AGENTS.md"),
     verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
-    typed_by="`user` records; the arguments in a `slash_command` record",
-    unattended="the `prompt_id` of the request that follows; newer: no file snapshot after it",
-    skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
-    tool_calls="`functionCall` parts; the `status` of the result, and the exit code behind a command's output",
-    own_runs="skilld starts nothing; `QWEN_HOME` could isolate it",
 )
 
 _TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
