@@ -85,10 +85,6 @@ class GrownCases:
     cases: tuple[tuple[str, Case], ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
 
-    def of(self, proposal: str) -> list[Case]:
-        """Return those of one proposal."""
-        return [case for name, case in self.cases if name == proposal]
-
 
 def grow(proposals: Iterable[Proposal], words: Words) -> GrownCases:
     """Return the cases of proposals that rest on the person's words; others are none's correction."""
