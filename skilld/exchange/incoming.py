@@ -254,7 +254,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     if found:
         raise RefusedError(_REFUSED, f"it contains what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
-    refused = [one for one in findings if one.severity is Severity.REFUSE and not _only_untyped(one)]
+    refused = [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]
     if refused:
         raise RefusedError(_REFUSED, " ".join(one.sentence for one in refused))
     return StageableSkill(text, tuple(_flags(findings)))
@@ -272,10 +272,6 @@ def _flags(findings: Sequence[Finding]) -> Iterator[str]:
         by_rule.setdefault(one.rule, []).append(one.sentence)
     for first, *more in by_rule.values():
         yield f"{first} (and more like it)" if set(more) - {first} else first
-
-
-def _only_untyped(finding: Finding) -> bool:
-    return finding.rule.startswith(_UNTYPED)
 
 
 def _all_said(draft: Draft) -> str:

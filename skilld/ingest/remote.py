@@ -161,7 +161,7 @@ def files(url: str) -> list[RemoteFile]:
     except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
         raise SkilldError(f"Cannot list {url}", str(error)[:300]) from None
     named = (RemoteFile(system.unstrip_protocol(name), int(info.get("size") or 0)) for name, info in found.items())
-    wanted = [one for one in named if _may_be_transcript(one.url)]
+    wanted = [one for one in named if any(adapter.is_transcript(Path(one.url)) for adapter in ADAPTERS.values())]
     if _is_local(system):
         wanted += [RemoteFile(*one) for one in addresses(Path(root))]
     return sorted(wanted, key=lambda one: one.url)
@@ -230,7 +230,3 @@ def _system(url: str) -> tuple[Any, str]:
 
 
 _INSTALL = "Install it: pip install 'skilld[cluster]'"
-
-
-def _may_be_transcript(url: str) -> bool:
-    return any(adapter.is_transcript(Path(url)) for adapter in ADAPTERS.values())
