@@ -136,7 +136,6 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
     return Proposal(
         id=hashlib.sha256(batch.encode()).hexdigest()[:8],
         batch_id=batch,
-        state=State.OPEN,
         skill=ref.name,
         path=ref.path,
         operations=composed.operations,

@@ -32,7 +32,7 @@ from skilld.skills.find import FILE, MAX_BYTES
 from skilld.skills.spec import MAX_NAME, NAME, entries, front_lines
 from skilld.skills.write import landing
 from skilld.text import cut, safe_text
-from skilld.types import Kind, Op, Operation, Proposal, State
+from skilld.types import Kind, Op, Operation, Proposal
 
 # What an import finds at its source: the bytes of skills, where each stands, and what lies beside it and stays
 # there.
@@ -339,17 +339,13 @@ def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
     return Proposal(
         id=name,
         batch_id=f"import-{name}",
-        state=State.OPEN,
         skill=taken.draft.name,
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),
         summary=cut(taken.draft.description, _SUMMARY),
         reason="Imported: none of it is in your own words.",
         kind=Kind.FACT,
-        evidence=(),
         confidence=0.0,
-        agent="",
-        session_id="",
         model=OFFLINE,
         created_at=at,
         flags=taken.flags,

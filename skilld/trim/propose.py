@@ -156,7 +156,6 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
     return Proposal(
         id=hashlib.sha256(planned.batch.encode()).hexdigest()[:8],
         batch_id=planned.batch,
-        state=State.OPEN,
         skill=ref.name,
         path=ref.path,
         operations=cut.operations,
@@ -164,10 +163,7 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
         reason=f"{'Shortened' if shorter else 'Cut'} because {cut.why.value}{where}. This saves {saved}, "
         f"as counted by {tokenizer}.",
         kind=Kind.CHANGE_STEP if shorter else Kind.REMOVE_STEP,
-        evidence=(),
         confidence=_NAMED if cut.why in NAMED else _SURE,
-        agent="",
-        session_id="",
         model=model,
         created_at=at,
         flags=("nobody asked for this change in any session", f"what would be lost: {cut.lost}"),
