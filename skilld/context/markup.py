@@ -1,4 +1,7 @@
-"""Markdown as agents read it: front matter, block comments, imports. Text in, plain values out."""
+"""Markdown as agents read it: front matter, block comments, imports.
+
+Text in, plain values out; only `follow` reads files.
+"""
 
 from __future__ import annotations
 
