@@ -33,7 +33,7 @@ from skilld.skills.find import FILE, MAX_BYTES
 from skilld.skills.spec import MAX_NAME, NAME, entries, front_lines
 from skilld.skills.write import landing
 from skilld.text import cut, safe_text
-from skilld.types import Kind, Op, Operation, Proposal, State
+from skilld.types import Kind, Op, Operation, Proposal
 
 # What an import finds at its source: the bytes of skills, where each stands, and what lies beside it and stays
 # there.
@@ -252,7 +252,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     if found:
         raise RefusedError(_REFUSED, f"it contains what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
-    refused = [one for one in findings if one.severity is Severity.REFUSE and not _only_untyped(one)]
+    refused = [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]
     if refused:
         raise RefusedError(_REFUSED, "; ".join(one.sentence for one in refused))
     return StageableSkill(text, tuple(_flags(findings)))
@@ -280,10 +280,6 @@ def _flags(findings: Sequence[Finding]) -> Iterator[str]:
         by_rule.setdefault(one.rule, []).append(one.sentence)
     for first, *more in by_rule.values():
         yield f"{first} (and more like it)" if set(more) - {first} else first
-
-
-def _only_untyped(finding: Finding) -> bool:
-    return finding.rule.startswith(_UNTYPED)
 
 
 def _all_said(draft: Draft) -> str:
@@ -351,17 +347,13 @@ def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
     return Proposal(
         id=name,
         batch_id=f"import-{name}",
-        state=State.OPEN,
         skill=taken.draft.name,
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),
         summary=cut(taken.draft.description, _SUMMARY),
         reason="Imported: none of it is in your own words.",
         kind=Kind.FACT,
-        evidence=(),
         confidence=0.0,
-        agent="",
-        session_id="",
         model=OFFLINE,
         created_at=at,
         flags=taken.flags,

@@ -213,7 +213,9 @@ def consider(reading: SessionSet, options: Options, world: World, hooks: Hooks) 
     asks = report.model != OFFLINE
     if asks:
         report.asked = _ask(reading.sessions, world, hooks)
-    rows, report.unread = session_rows(reading.sessions, _windows(report.model) if asks else None, world.store)
+    rows, report.unread = session_rows(
+        reading.sessions, (lambda session: windows(session, report.model)) if asks else None, world.store
+    )
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement, proposed, names = weigh(rows, transcripts, options, world)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -265,10 +267,6 @@ class Prices:
         if model not in self._known:
             self._known[model] = rates_of([model], self._terms)[model]
         return self._known[model]
-
-
-def _windows(model: str) -> Callable[[Session], list[Window]]:
-    return lambda session: windows(session, model)
 
 
 def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionStats:
