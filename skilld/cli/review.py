@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -40,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     ids = [_to_review(store, given) for given in arguments.ids]
     store.close()
     around = ReviewContext(
-        open_store=_open_store(where.database),
+        database=where.database,
         find_skills=inventory.all_skills,
         removed=removed,
         home=common.home(),
@@ -77,12 +75,6 @@ def _generating() -> Generation:
     from skilld.cli.mine import generating, whole
 
     return generating(*whole())
-
-
-def _open_store(path: Path) -> Callable[[], Store]:
-    from skilld.store import Store
-
-    return lambda: Store.open(path)
 
 
 def _plain(sitting: ReviewSession, ids: list[str]) -> None:

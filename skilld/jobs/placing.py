@@ -95,7 +95,7 @@ class JobPlaces:
 
     def where(self, line: str) -> tuple[SkillRef, int] | None:
         """Return the file in which a line, or an item of several, stands, and its number from 1."""
-        for one in self.files:
+        for one in (*self.files, *self.overlaid.values()):
             if number := _line_of(line, one.doc.text):
                 return one.ref, number
         for file in self.loaded:

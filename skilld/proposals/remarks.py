@@ -124,24 +124,29 @@ def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
 
 
 def borrowed(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> list[str]:
-    """Return which of the unchanged lines around a change are not in the file yet, and whose they are.
+    """Return which of the unchanged lines around a change are of other open proposals, and of which."""
+    return [
+        f"\u201c{line}\u201d belongs to the open proposal {name}; accepting this one does not add it"
+        for name, line in lenders(store, proposal, unchanged).items()
+    ]
+
+
+def lenders(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[str, str]:
+    """Return the IDs of the open proposals that add some of these lines to the file, each with the first of them.
 
     An open proposal stands on those before it: what they add is around it as if the person had it.
     """
     if proposal.state is not State.OPEN or not proposal.commit:
-        return []
+        return {}
     around = {line.strip() for line in unchanged} - {""}
     around -= {line.strip() for line in _text(Path(proposal.path)).splitlines()}
-    told = []
+    found = {}
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if around else ():
         added = [line.strip() for operation in other.operations for line in operation.text.splitlines()]
-        if (
-            other.id != proposal.id
-            and other.path == proposal.path
-            and (lines := [one for one in added if one in around])
-        ):
-            told.append(f"\u201c{lines[0]}\u201d is not in your file yet: the open proposal {other.id} adds it")
-    return told
+        lines = [one for one in added if one in around]
+        if other.id != proposal.id and other.path == proposal.path and lines:
+            found[other.id] = lines[0]
+    return found
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:

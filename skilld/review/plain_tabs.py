@@ -14,7 +14,7 @@ from skilld.clock import ago
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches
 from skilld.report.lines import lines
-from skilld.review.controller import ReviewSession, no_skill
+from skilld.review.controller import ReviewSession, forgetting, no_skill
 from skilld.text import counted, often, safe_text
 
 NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
@@ -47,6 +47,10 @@ class Talk:
         """Ask; the end of the input is a q."""
         given = self.ask(safe_text(question))
         return "q" if given is None else given.strip()
+
+    def agreed(self, question: str) -> bool:
+        """Ask for a yes or a no."""
+        return self.asked(f"{question.replace(chr(10), ' ')} [y/N] ").lower().startswith("y")
 
     def refused(self, error: SkilldError) -> None:
         """Say what failed, and what to do about it."""
@@ -90,7 +94,7 @@ class PlainTabs:
                     case "p":
                         made = self._sitting.propose(ask)
                         self._say(f"Proposed {made.id} for {made.skill}: {made.summary}")
-                    case "f":
+                    case "f" if self._talk.agreed(forgetting(ask)):
                         self._sitting.forget(ask)
                         self._say("Forgotten.")
                     case "q":

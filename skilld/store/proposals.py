@@ -190,6 +190,14 @@ class Proposals(Table):
         """Return who made the newest decision; empty if there is none."""
         return str(self._first(f"SELECT who {_NEWEST}", proposal_id) or "")
 
+    def last_decided(self) -> Proposal | None:
+        """Return the one that the person decided on last, by a command; those that were decided otherwise since not."""
+        newest = """SELECT proposal_id FROM decisions AS one
+                    WHERE who = 'command' AND after IN ('accepted', 'rejected')
+                    AND id = (SELECT max(id) FROM decisions WHERE proposal_id = one.proposal_id)
+                    ORDER BY id DESC LIMIT 1"""
+        return self.get(self._first(newest) or "")
+
     def decisions(self, proposal_id: str) -> int:
         """Return the number of the newest decision, which grows with each that is made; 0 where there is none."""
         return int(self._first(f"SELECT id {_NEWEST}", proposal_id) or 0)

@@ -23,7 +23,7 @@ from skilld.errors import SkilldError
 from skilld.git.state import is_own
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, left_to_people
-from skilld.skills.find import NO_PROJECT, file_problem
+from skilld.skills.find import file_problem, is_of_kernel
 from skilld.targets.scopes import Scope, rule_files, takes
 from skilld.targets.session import SessionWork
 from skilld.types import SkillRef, TargetKind
@@ -84,7 +84,7 @@ def project_refusal(session: Session, context: Context) -> str | None:
     """Return why skilld edits no file of the project that a session worked in; None if they are the person's."""
     root = Path(context.root)
     above = session.home.is_relative_to(root) and not _is_kept_home(session, context)
-    if root == root.parent or above or set(session.cwd.parts[1:2]) & set(NO_PROJECT):
+    if root == root.parent or above or is_of_kernel(session.cwd):
         return "the session was not in a project"
     return None if is_own(root) else "the project is a clone that you have never committed to"
 

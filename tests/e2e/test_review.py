@@ -60,13 +60,14 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
         path.unlink()
     look = at.look(proposal)
     assert look.said == ((),)
-    assert any("Cannot read the transcript" in remark for remark in look.remarks)
+    assert any("Cannot read the transcript" in note for note in look.notes)
 
 
 def test_accept_and_undo_it(world: Taught) -> None:
     before = world.skill
 
     async def story(screen: Screen) -> None:
+        await screen.read()
         await screen.press("a")
         await screen.until("it to be accepted", lambda: screen.open == [world.two])
         assert ONE in world.skill
@@ -195,8 +196,10 @@ def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
         await screen.press("slash", *"entry LINK")
         await screen.until("one to be left", lambda: screen.open == [world.one])
         await screen.press(*"x")
-        await screen.shows("No open proposal contains these words.")
-        await screen.press("backspace", "enter", "a")
+        await screen.shows("No proposal contains these words.")
+        await screen.press("backspace", "enter")
+        await screen.read()
+        await screen.press("a")
         await screen.until("it to be accepted", lambda: world.states()[world.one] == "accepted")
         await screen.press("escape")
         await screen.until("the other to be back", lambda: screen.open == [world.two])
@@ -208,7 +211,7 @@ def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
 def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taught, size: tuple[int, int]) -> None:
     async def story(screen: Screen) -> None:
         await screen.read()
-        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "d", "Delete the learning")):
+        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "f", "Forget the learning")):
             await screen.press(tab, "question_mark")
             await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Go to that tab", "q  Quit")
             await screen.press("escape")
@@ -218,7 +221,7 @@ def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taugh
             assert max(map(len, screen.text.splitlines())) <= size[0]
         await screen.press("1", "r")
         await screen.until(
-            "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Done esc Cancel")
+            "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Reject esc Cancel")
         )
         await screen.press("escape")
         if size[0] >= 80:
@@ -246,6 +249,7 @@ def test_escape_takes_a_question_back(world: Taught) -> None:
         await screen.read()
         for key in ("r", "e"):
             await screen.press(key, "x", "escape")
+        await screen.read()
         await screen.press("a")
         await screen.until("the other to be left", lambda: screen.open == [world.two])
 

@@ -43,8 +43,8 @@ from skilld.report.values import (
     RuleRow,
     Share,
     Taught,
+    Weeks,
 )
-from skilld.report.weeks import Weeks
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Kind, State, Update, Usage
@@ -192,7 +192,7 @@ def test_what_is_nothing_is_left_out() -> None:
     shown = "\n".join(lines(young, HOME, 200))
     assert "half of the decisions were made within ten minutes." in shown
     assert "~/a/CLAUDE.md: 35 tokens\n" in shown
-    assert "After a rule was added, you repeated it in 1 of 3 sessions (33%) where it applied. Each" in shown
+    assert "After a rule was added, you repeated it in 1 of 3 cases (33%) where it applied. A case is" in shown
     assert "in 0 of 0" not in shown
 
 

@@ -195,7 +195,7 @@ def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, s
     )
     around = [LINES[1], "- Tag the commit.", ""]
     assert borrowed(store, next_one, around) == [
-        f"“{LINES[1]}” is not in your file yet: the open proposal {made.id} adds it"
+        f"“{LINES[1]}” belongs to the open proposal {made.id}; accepting this one does not add it"
     ]
     decide(store, made, accepting({}))
     assert borrowed(store, next_one, around) == []

@@ -210,7 +210,7 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
         await screen.press("4")
         await screen.shows(SAID[2], SAID[0][:27], "not proposed: no skill was in use", "Propose", "Forget")
         assert screen.text.count(SAID[0][:27]) == 1, "one row for one ask"
-        await screen.press("d")
+        await screen.press("f", "y")
         await screen.until("it to be forgotten", lambda: len(here.store.learnings.all()) == 2)
         await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
         await screen.press("p")

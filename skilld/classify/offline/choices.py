@@ -28,7 +28,7 @@ _NOT = re.compile(
 )
 # "Never use Y, use X": what is turned down comes first.
 _TURNED_DOWN_FIRST = re.compile(
-    r"\s*(?:please )?(?:never|do not|don['\u2019]?t|no|stop|avoid) (?:us(?:e|ing) )?(?P<down>[^,;.:]{1,40})[,;.:]\s*"
+    r"\A\s*(?:please )?(?:never|do not|don['\u2019]?t|no|stop|avoid) (?:us(?:e|ing) )?(?P<down>[^,;.:]{1,40})[,;.:]\s*"
     r"(?:(?:but|and|instead|please|just|always) ){0,2}(?P<chosen>use\b.+)",
     re.IGNORECASE | re.DOTALL,
 )
