@@ -237,7 +237,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_back_end(cls, model: str) -> str:
         """Refuse what can be no back-end. Whether a provider has the model, only the provider can tell."""
-        from skilld.classify.backends.agent_cli.clients import PREFIX, chosen
+        from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, chosen
 
         if model.startswith(PREFIX):
             try:
@@ -246,6 +246,8 @@ class Settings(BaseSettings):
                 raise ValueError(error.cause) from None
         elif not _MODEL.fullmatch(model) or model.endswith("/"):
             raise ValueError("not a valid model name")
+        elif model in CLIENTS:
+            raise ValueError(f"{model!r} is not a model (did you mean {PREFIX}{model}?)")
         elif model not in OWN_MODELS and (near := nearest(model, OWN_MODELS, cutoff=0.75)):
             raise ValueError(f"{model!r} is not a model{near}")
         return model

@@ -125,11 +125,21 @@ def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
     assert _lines(made, Sort.COMMAND)[-1] == "make verify"
 
 
+def test_m2_no_call_is_said_to_have_gone_well_that_failed() -> None:
+    """What no skill may repeat is no pitfall, but it failed all the same."""
+    rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
+    (missed,) = [one.missed for one in _judge(*rows).rejected]
+    assert missed == (
+        "it went well without a skill: nothing failed that a skill could prevent, and no correction was recognized"
+    )
+
+
 def test_two_sessions_need_a_failure_or_a_correction() -> None:
     smooth = [_row(number, "refresh the price list", "make pull", "make load") for number in (1, 2)]
     judged = _judge(*smooth)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["it came up in only 2 sessions, without failures or corrections"]
+    why = "it came up in only 2 sessions; nothing failed, and no correction was recognized"
+    assert [one.missed for one in judged.rejected] == [why]
     rough = [
         _row(number, "refresh the price list", "make pull", "!make load", "make load FORCE=1") for number in (1, 2)
     ]

@@ -61,6 +61,7 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ("model = '\xff'", "Cannot read the settings file"),
         ('model = "cli:nosuch"', "supports cli:claude"),
         ('model = "cli:claude:--resume"', "the part after the second colon is not a model name"),
+        ('model = "claude"', "did you mean cli:claude?"),
         ('model = "Offline"', "did you mean offline?"),
         ('model = "gpt 5"', "not a valid model name"),
         (f"[budget]\ncalls = {'9' * 5000}", "4300 digits"),
