@@ -95,7 +95,9 @@ class Budget(_Section):
 
     calls: int = Field(60, ge=0, description="maximum model calls per day; 0 for no limit")
     tokens: int = Field(400_000, ge=0, description="maximum tokens per day, input and output; 0 for no limit")
-    usd: float = Field(1.0, ge=0, allow_inf_nan=False, description="maximum dollars per day, if the price is known; 0 for no limit")
+    usd: float = Field(
+        1.0, ge=0, allow_inf_nan=False, description="maximum dollars per day, if the price is known; 0 for no limit"
+    )
 
 
 class Accept(_Section):

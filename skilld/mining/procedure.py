@@ -180,6 +180,12 @@ def _fit(column: _Column, one: ActionRun) -> int:
 # Variables: what differs in the same way is one.
 
 
+def _spelled(value: str) -> str:
+    """Return a pattern of how people write a value: "release 1.4" is 1.4.0."""
+    short = re.fullmatch(r"(\d+\.\d+)\.0", value)
+    return rf"{re.escape(short[1])}(?:\.0)?" if short else re.escape(value)
+
+
 @dataclass
 class _Names:
     """The variables of a procedure by name, each with what it was in each session."""
@@ -207,7 +213,8 @@ class _Names:
         return {
             name
             for name, known in self.values.items()
-            if sum(value.casefold() in said[session] for session, value in known.items()) >= SEVERAL
+            if sum(bool(re.search(_spelled(value.casefold()), said[session])) for session, value in known.items())
+            >= SEVERAL
         }
 
     def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
@@ -216,7 +223,7 @@ class _Names:
             value = known.get(session, "")
             if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
                 before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
-                pattern = rf"{before}{re.escape(value)}(?![\w}}])"
+                pattern = rf"{before}{_spelled(value)}(?![\w}}])"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 

@@ -125,6 +125,17 @@ def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
     assert _lines(made, Sort.COMMAND)[-1] == "make verify"
 
 
+def test_m1_a_version_is_one_variable_however_its_parts_differ_and_no_title_names_one() -> None:
+    rows = [
+        _row(number, f"cut the release {said}", f"npm version {given}", "!npm pack", "npm run docs", "npm pack")
+        for number, said, given in ((1, "2.9.1", "2.9.1"), (2, "2.10", "2.10.0"), (3, "3.0.0", "3.0.0"))
+    ]
+    (made,) = _judge(*rows).candidates
+    assert _lines(made, Sort.COMMAND)[0] == "npm version {{version}}"
+    assert made.recurrence is not None
+    assert made.recurrence.request == "cut the release {{version}}"
+
+
 def test_m2_no_call_is_said_to_have_gone_well_that_failed() -> None:
     """What no skill may repeat is no pitfall, but it failed all the same."""
     rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
