@@ -167,6 +167,20 @@ def test_a_skill_that_does_it_is_named_with_its_line() -> None:
     assert one.missed == "reports already does this (line 7): 1. Run `make gen NAME=...`."
 
 
+def test_m2_a_skill_that_only_has_words_of_the_task_does_not_do_it() -> None:
+    path = Path("/shop/.claude/skills/deploy/SKILL.md")
+    skill = Skill("deploy", path, Source.PROJECT, Path("/shop"), ("claude-code",), Front("deploy", "Deploys."))
+    done = ("make fetch TABLE={0}", "!make restore TABLE={0}", "make unlock", "make restore TABLE={0}")
+    rows = [
+        _row(number, f"restore the {name} table into staging", *(one.format(name) for one in done))
+        for number, name in ((1, "orders"), (2, "users"), (3, "carts"))
+    ]
+    other = "---\nname: deploy\n---\n\n# Deploy\n\n- Check that the tables in staging were restored.\n"
+    assert len(_judge(*rows, skills=((skill, other),)).candidates) == 1
+    same = other.replace("- Check", "- Restore the orders, users and carts table into staging; check")
+    assert _judge(*rows, skills=((skill, same),)).candidates == ()
+
+
 def test_those_come_first_that_a_skill_would_have_saved_most_for() -> None:
     cheap = [
         _row(number, f"refresh the price list {number}", "make pull", "make load", "make tidy") for number in (1, 2, 3)
