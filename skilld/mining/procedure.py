@@ -180,10 +180,10 @@ def _fit(column: _Column, one: ActionRun) -> int:
 # Variables: what differs in the same way is one.
 
 
-def _spelled(value: str) -> str:
-    """Return a pattern of how people write a value: "release 1.4" is 1.4.0."""
-    short = re.fullmatch(r"(\d+\.\d+)\.0", value)
-    return rf"{re.escape(short[1])}(?:\.0)?" if short else re.escape(value)
+def _spelled(value: str) -> tuple[str, ...]:
+    """Return how people write a value, the longest first: "release 1.4" is 1.4.0."""
+    is_version = value.endswith(".0") and value.count(".") > 1 and value.replace(".", "").isdigit()
+    return (value, value.removesuffix(".0")) if is_version else (value,)
 
 
 @dataclass
@@ -213,7 +213,9 @@ class _Names:
         return {
             name
             for name, known in self.values.items()
-            if sum(bool(re.search(_spelled(value.casefold()), said[session])) for session, value in known.items())
+            if sum(
+                any(form in said[session] for form in _spelled(value.casefold())) for session, value in known.items()
+            )
             >= SEVERAL
         }
 
@@ -223,7 +225,8 @@ class _Names:
             value = known.get(session, "")
             if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
                 before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
-                pattern = rf"{before}{_spelled(value)}(?![\w}}])"
+                forms = "|".join(map(re.escape, _spelled(value)))
+                pattern = rf"{before}(?:{forms})(?![\w}}]|\.\d)"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 
