@@ -95,7 +95,9 @@ class Budget(_Section):
 
     calls: int = Field(60, ge=0, description="maximum model calls per day; 0 for no limit")
     tokens: int = Field(400_000, ge=0, description="maximum tokens per day, input and output; 0 for no limit")
-    usd: float = Field(1.0, ge=0, description="maximum dollars per day, if the price is known; 0 for no limit")
+    usd: float = Field(
+        1.0, ge=0, allow_inf_nan=False, description="maximum dollars per day, if the price is known; 0 for no limit"
+    )
 
 
 class Accept(_Section):
@@ -237,18 +239,27 @@ class Settings(BaseSettings):
     @classmethod
     def _known_back_end(cls, model: str) -> str:
         """Refuse what can be no back-end. Whether a provider has the model, only the provider can tell."""
-        from skilld.classify.backends.agent_cli.clients import PREFIX, chosen
+        from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, chosen
 
         if model.startswith(PREFIX):
             try:
                 chosen(model)
             except UsageError as error:
                 raise ValueError(error.cause) from None
-        elif not _MODEL.fullmatch(model):
+        elif not _MODEL.fullmatch(model) or model.endswith("/"):
             raise ValueError("not a valid model name")
+        elif model in CLIENTS:
+            raise ValueError(f"{model!r} is not a model (did you mean {PREFIX}{model}?)")
         elif model not in OWN_MODELS and (near := nearest(model, OWN_MODELS, cutoff=0.75)):
             raise ValueError(f"{model!r} is not a model{near}")
         return model
+
+    @field_validator("model_base_url")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url and not re.match(r"https?://[^/\s]", url):
+            raise ValueError("must begin with http:// or https://, and a host")
+        return url
 
     @field_validator("roots", mode="before")
     @classmethod
@@ -399,12 +410,23 @@ def _check_variables(environment: Mapping[str, str]) -> None:
 def _explain(error: ValidationError) -> str:
     parts = []
     for item in error.errors():
-        key = ".".join(str(part) for part in item["loc"])
+        key = ".".join(part for part in item["loc"] if isinstance(part, str))
         if item["type"] == "extra_forbidden":
             parts.append(f"unknown setting {key}{nearest(key, keys())}")
         else:
-            parts.append(f"{key}: {_allowed(item['type'], item['loc'], item.get('ctx', {})) or item['msg']}")
+            wrong = f", not {item['input']!r}" if len(item["loc"]) > 1 and isinstance(item["loc"][-1], int) else ""
+            allowed = _allowed(item["type"], item["loc"], item.get("ctx", {})) or item["msg"]
+            parts.append(f"{key}: {allowed}{wrong}")
     return "; ".join(parts)
+
+
+_MUST = {
+    "string_too_short": "cannot be empty",
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "dict_type": "must be a section of settings",
+    "model_type": "must be a section of settings",
+}
 
 
 def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any]) -> str:
@@ -413,8 +435,8 @@ def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any])
         return str(context["error"])
     if wrong in {"literal_error", "enum"}:
         return f"must be {context['expected']}".replace("'", "")
-    if wrong == "string_too_short":
-        return "cannot be empty"
+    if wrong in _MUST:
+        return _MUST[wrong]
     fields, field = Settings.model_fields, None
     for name in key:
         field = fields.get(str(name))

@@ -53,7 +53,8 @@ def contradicted_block(change: str, text: str) -> Lines | None:
             if block.kind is Block.OTHER or len(block.text) > _MAX_LENGTH:
                 continue
             likeness = _likeness(change, block.text)
-            if likeness >= _SAME_TOPIC and contradicts(change, block.text) and (best is None or likeness > best[0]):
+            alike = likeness >= _SAME_TOPIC or _turns_down_all(change, block.text)
+            if alike and contradicts(change, block.text) and (best is None or likeness > best[0]):
                 best = (likeness, block)
     return best[1] if best else None
 
@@ -62,7 +63,7 @@ def contradicts(change: str, other: str) -> bool:
     """Whether two instructions are about the same thing and cannot both hold."""
     if max(len(change), len(other)) > MAX_CHANGE:
         return False
-    if _each_turns_down_the_other(change, other):
+    if _each_turns_down_the_other(change, other) or _turns_down_all(change, other):
         return True
     if _likeness(change, other) < _SAME_TOPIC:
         return False
@@ -127,6 +128,12 @@ def _each_turns_down_the_other(change: str, other: str) -> bool:
         return False
     about, other_about = chosen - theirs - PLAIN_VERBS, others_choice - mine - PLAIN_VERBS
     return not (about - other_about and other_about - about)
+
+
+def _turns_down_all(change: str, other: str) -> bool:
+    """Whether one is "use X, not Y" and the other asks for Y and nothing else."""
+    pairs = ((one, stems(turned_down(two)) - PLAIN_VERBS) for one, two in ((change, other), (other, change)))
+    return any(refused and refused == stems(one) - PLAIN_VERBS and not denies(one) for one, refused in pairs)
 
 
 def _is_opposite(change: str, other: str) -> bool:

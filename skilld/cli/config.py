@@ -170,7 +170,9 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
 
     known = keys()
     if key not in known:
-        raise UsageError("No such setting", key + nearest(key, known), "List them: skilld config show")
+        within = [name for name in known if name.startswith(f"{key}.")]
+        near = f" (it is a section: {', '.join(within)})" if within else nearest(key, known)
+        raise UsageError("No such setting", key + near, "List them: skilld config show")
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values

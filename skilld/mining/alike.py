@@ -78,6 +78,7 @@ _FIELDS = frozenset({"-f", "-F", "--field", "--raw-field"})
 _QUOTED = re.compile(r"""(?:(\w{1,20})=)?(["']).*\2""", re.DOTALL)
 SAID = frozenset(_TEXTS.values())
 _NUMBER = re.compile(r"[#v]?\d+(?:[.,]\d+)*(?:-[\w.]+)?")
+_IN_VERSION = re.compile(r"\d\.\d")
 _VALUE = re.compile(r"[\w.-]+")
 
 
@@ -182,9 +183,11 @@ def _common_ends(one: str, other: str) -> tuple[str, str]:
 
 
 def _is_edge(word: str, at: int) -> bool:
-    """Whether a name may begin or end at a place: at a separator, or where a capital begins."""
+    """Whether a name may begin or end at a place: at a separator, or where a capital begins; never in a version."""
     if at in {0, len(word)}:
         return True
+    if any(_IN_VERSION.match(word, max(0, at - back)) for back in (1, 2)):
+        return False
     return word[at - 1] in _SEPARATORS or word[at] in _SEPARATORS or (word[at].isupper() and not word[at - 1].isupper())
 
 

@@ -179,6 +179,12 @@ def _fit(column: _Column, one: ActionRun) -> int:
 # Variables: what differs in the same way is one.
 
 
+def _spelled(value: str) -> tuple[str, ...]:
+    """Return how people write a value, the longest first: "release 1.4" is 1.4.0."""
+    is_version = value.endswith(".0") and value.count(".") > 1 and value.replace(".", "").isdigit()
+    return (value, value.removesuffix(".0")) if is_version else (value,)
+
+
 @dataclass
 class _Names:
     """The variables of a procedure by name, each with what it was in each session."""
@@ -206,7 +212,10 @@ class _Names:
         return {
             name
             for name, known in self.values.items()
-            if sum(value.casefold() in said[session] for session, value in known.items()) >= SEVERAL
+            if sum(
+                any(form in said[session] for form in _spelled(value.casefold())) for session, value in known.items()
+            )
+            >= SEVERAL
         }
 
     def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
@@ -215,7 +224,8 @@ class _Names:
             value = known.get(session, "")
             if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
                 before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
-                pattern = rf"{before}{re.escape(value)}(?![\w}}])"
+                forms = "|".join(map(re.escape, _spelled(value)))
+                pattern = rf"{before}(?:{forms})(?![\w}}]|\.\d)"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 

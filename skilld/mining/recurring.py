@@ -212,7 +212,7 @@ def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied
     corrections = _corrections(said)
     did = _allowed(procedure(episodes, first.index(plainest)), [part.text for part in corrections])
     saved = _saved(rows, episodes, corrections, did)
-    if missed := _missed(len(rows), did, corrections):
+    if missed := _missed(saved, did, corrections):
         return Found(ask, rows, None, missed)
     return Found(ask, rows, _candidate(ask, rows, did, corrections, saved))
 
@@ -293,18 +293,20 @@ def _turned_down(text: str, against: Iterable[frozenset[str]]) -> bool:
     return any(stems <= words for stems in against)
 
 
-def _missed(sessions: int, did: Procedure, corrections: Sequence[Part]) -> str:
+def _missed(saved: Savings, did: Procedure, corrections: Sequence[Part]) -> str:
     """Return what a recurring task lacks to be worth a skill; "" where it lacks nothing."""
+    # A call may have failed whose command no skill may repeat, or for the code's sake; a correction may be unheard.
+    prevents = "nothing failed that a skill could prevent" if saved.failures else "nothing failed"
     effort = len(did.traps) + len(corrections)
     own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push are no task
     if not did.steps and not effort:
         return "you asked for it more than once, but no steps that a skill could capture were repeated"
     if not own or (len(did.steps) < MIN_STEPS and not effort):
         return "too few steps were repeated in these sessions to make a skill"
-    if sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:
-        return f"it came up in only {counted(sessions, 'session')}, without failures or corrections"
+    if saved.sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:
+        return f"it came up in only {counted(saved.sessions, 'session')}; {prevents}, and no correction was recognized"
     if not effort and own <= MIN_STEPS:
-        return "it went well without a skill: nothing failed and you corrected nothing"
+        return f"it went well without a skill: {prevents}, and no correction was recognized"
     return ""
 
 

@@ -7,6 +7,7 @@ and every other one is told with what it lacked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +35,7 @@ from skilld.mining.values import (
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.types import Kind
-from skilld.words import content_stems
+from skilld.words import content_stems, denies
 
 # Skills to create, held against those that are there: what one of them is for already is no new skill. Pure.
 
@@ -76,6 +77,8 @@ def _like(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path, str]) ->
 
 _SURE = 0.5  # least share of a request's stems that a line must have to be said to do it
 _MANY = 0.6  # share of a task's commands that a skill names which is for it
+_NEARLY = 0.8
+_TITLE = re.compile(r"#|name:|description:")
 
 
 def _tasks(
@@ -117,9 +120,13 @@ def _served(one: Found, skills: Sequence[Skill], texts: Mapping[Path, str]) -> s
             return f"{skill.name} already does this {_line_with(named[0].partition('{{')[0].strip(), said)}"
     wanted = content_stems(one.ask.text)
     for skill in near:
-        for number, line in enumerate(texts.get(skill.path, "").splitlines(), 1):
-            stems = content_stems(line)
-            if len(wanted & stems) >= SEVERAL and len(wanted & stems) / len(wanted) > _SURE:
+        said = texts.get(skill.path, "")
+        does = not steps or any(step.partition("{{")[0].strip() in said for step in steps)
+        for number, line in enumerate(said.splitlines(), 1):
+            shared = len(wanted & content_stems(line))
+            # A line of a skill that runs none of the task's commands must say nearly all of it.
+            least = _SURE if does or _TITLE.match(line) else _NEARLY
+            if shared >= SEVERAL and shared / len(wanted) > least and not denies(line):
                 return f"{skill.name} already does this (line {number}): {short(line, _LINE)}"
     return ""
 

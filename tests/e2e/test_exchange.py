@@ -192,10 +192,16 @@ def test_several_go_into_a_folder_and_secrets_are_masked(world: World, tmp_path:
     out.mkdir()
     secret = "ghp_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8"
     _skill(world, TOOL.replace("Say which", f"Log in with {secret}. Say which"))
+    script = world.home / ".claude/skills/port-finder/scripts/find.sh"
+    script.parent.mkdir()
+    script.write_text("lsof -i\n")
     assert world.program.run("skills", "export", "port-finder", world.notes).returncode == 2
     done = world.program.run("skills", "export", "port-finder", world.notes, "-o", str(out))
     assert done.returncode == 0
-    assert done.stderr == "skilld: port-finder: masked something that looks like a secret\n"
+    assert done.stderr.splitlines() == [
+        "skilld: port-finder: masked something that looks like a secret",
+        "skilld: port-finder: only its SKILL.md is included, not scripts/find.sh",
+    ]
     assert sorted(path.name for path in out.iterdir()) == ["port-finder.yaml", "release-notes.yaml"]
     assert secret not in (out / "port-finder.yaml").read_text()
     assert "[REDACTED:" in (out / "port-finder.yaml").read_text()

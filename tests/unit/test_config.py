@@ -142,7 +142,7 @@ def test_a_link_to_the_settings_stays_a_link(file: Path, tmp_path: Path) -> None
     ("key", "value", "told"),
     [
         ("modle", "x", "No such setting: modle (did you mean model?)"),
-        ("batch", "5", "No such setting: batch"),
+        ("batch", "5", "No such setting: batch (it is a section: batch.turns, batch.idle_minutes)"),
         ("batch.turns", "many", "batch.turns: must be a whole number from 1 to 50"),
         ("batch.turns", "0", "batch.turns"),
         ("budget.usd", "nan", "budget.usd"),

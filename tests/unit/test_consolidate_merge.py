@@ -102,6 +102,13 @@ def test_all_that_does_not_come_along_is_told_with_the_reason() -> None:
     assert "hidden" not in after(found)
 
 
+def test_m4_what_turns_down_a_line_is_not_put_beside_it() -> None:
+    keep = KEEP.replace("- Run", "- Use the past tense.\n- Run")
+    found = merged("# Other\n\n- Use the imperative mood, not the past tense.\n- Sort the tests.\n", keep=keep)
+    assert carried(found) == ["Sort the tests."]
+    assert "says the opposite; decide which of the two applies: Use the past tense." in found.left[0].why
+
+
 def test_a_large_one_is_split_and_each_part_fits_alone_and_in_any_order() -> None:
     colours = [f"Paint wall number {number} in colour {number + 100}." for number in range(90)]
     body = "# Other\n\n" + "".join(

@@ -11,6 +11,7 @@ from skilld.classify.contradiction import contradicts_plainly
     ("change", "line"),
     [
         ("Use yarn for everything.", "Install packages with pnpm."),
+        ("Use the imperative mood, not the past tense.", "Use the past tense."),
         ("Use yarn, never npm.", "Run `npm audit` before a release, and read it."),
         ("Keep titles under 50 characters.", "Titles are at most 70 characters."),
         ("Never tag release candidates by hand.", "Tag release candidates by hand."),

@@ -125,11 +125,32 @@ def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
     assert _lines(made, Sort.COMMAND)[-1] == "make verify"
 
 
+def test_m1_a_version_is_one_variable_however_its_parts_differ_and_no_title_names_one() -> None:
+    rows = [
+        _row(number, f"cut the release {said}", f"npm version {given}", "!npm pack", "npm run docs", "npm pack")
+        for number, said, given in ((1, "2.9.1", "2.9.1"), (2, "2.10", "2.10.0"), (3, "3.0.0", "3.0.0"))
+    ]
+    (made,) = _judge(*rows).candidates
+    assert _lines(made, Sort.COMMAND)[0] == "npm version {{version}}"
+    assert made.recurrence is not None
+    assert made.recurrence.request == "cut the release {{version}}"
+
+
+def test_m2_no_call_is_said_to_have_gone_well_that_failed() -> None:
+    """What no skill may repeat is no pitfall, but it failed all the same."""
+    rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
+    (missed,) = [one.missed for one in _judge(*rows).rejected]
+    assert missed == (
+        "it went well without a skill: nothing failed that a skill could prevent, and no correction was recognized"
+    )
+
+
 def test_two_sessions_need_a_failure_or_a_correction() -> None:
     smooth = [_row(number, "refresh the price list", "make pull", "make load") for number in (1, 2)]
     judged = _judge(*smooth)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["it came up in only 2 sessions, without failures or corrections"]
+    why = "it came up in only 2 sessions; nothing failed, and no correction was recognized"
+    assert [one.missed for one in judged.rejected] == [why]
     rough = [
         _row(number, "refresh the price list", "make pull", "!make load", "make load FORCE=1") for number in (1, 2)
     ]
@@ -144,6 +165,20 @@ def test_a_skill_that_does_it_is_named_with_its_line() -> None:
     assert judged.candidates == ()
     (one,) = judged.rejected
     assert one.missed == "reports already does this (line 7): 1. Run `make gen NAME=...`."
+
+
+def test_m2_a_skill_that_only_has_words_of_the_task_does_not_do_it() -> None:
+    path = Path("/shop/.claude/skills/deploy/SKILL.md")
+    skill = Skill("deploy", path, Source.PROJECT, Path("/shop"), ("claude-code",), Front("deploy", "Deploys."))
+    done = ("make fetch TABLE={0}", "!make restore TABLE={0}", "make unlock", "make restore TABLE={0}")
+    rows = [
+        _row(number, f"restore the {name} table into staging", *(one.format(name) for one in done))
+        for number, name in ((1, "orders"), (2, "users"), (3, "carts"))
+    ]
+    other = "---\nname: deploy\n---\n\n# Deploy\n\n- Check that the tables in staging were restored.\n"
+    assert len(_judge(*rows, skills=((skill, other),)).candidates) == 1
+    same = other.replace("- Check", "- Restore the orders, users and carts table into staging; check")
+    assert _judge(*rows, skills=((skill, same),)).candidates == ()
 
 
 def test_those_come_first_that_a_skill_would_have_saved_most_for() -> None:

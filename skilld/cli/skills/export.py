@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from skilld.git.repo import Repo
     from skilld.library.rows import LibraryRow
     from skilld.store import Store
+
+_MAX_FILES, _MAX_SHOWN = 1000, 5  # beside a SKILL.md: that are looked at, that are named
 
 
 def add(verbs: common.Verbs) -> None:
@@ -54,9 +57,19 @@ def run(arguments: argparse.Namespace) -> int:
         text, is_masked = _said(store, row, arguments, redact)
         if is_masked:
             sys.stderr.write(f"skilld: {row.name}: masked something that looks like a secret\n")
+        _tell_what_stays(row)
         name = f"{row.name}.yaml" if arguments.format == "yaml" else f"{row.name}/SKILL.md"
         _write(out / name if out is not None and out.is_dir() else out, text, below=out)
     return 0
+
+
+def _tell_what_stays(row: LibraryRow) -> None:
+    """Name the files of a skill's folder that do not go along: its text may refer to them."""
+    folder = row.path.parent
+    files = (path.relative_to(folder) for path in islice(folder.rglob("*"), _MAX_FILES) if path.is_file())
+    if beside := sorted(str(path) for path in files if str(path) != row.path.name):
+        shown = ", ".join([*beside[:_MAX_SHOWN], *(["..."] if len(beside) > _MAX_SHOWN else [])])
+        sys.stderr.write(f"skilld: {row.name}: only its SKILL.md is included, not {console.plain(shown)}\n")
 
 
 def _said(
@@ -157,6 +170,8 @@ def run_share(arguments: argparse.Namespace) -> int:
         raise UsageError(_TITLE, f"{remote} is not a remote")
     rows = [inventory.the_skill(common.stored(), name) for name in dict.fromkeys(arguments.names)]
     plans = _plans(rows, common.as_text(arguments.branch))
+    for row in rows:
+        _tell_what_stays(row)
     for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
         _show(plan, addresses)
     if arguments.dry_run:
