@@ -74,10 +74,10 @@ def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendati
     """Return what is recommended for a piece of work in a project; with `ask` a model chooses among the skills."""
     from skilld.library.clusters import about
     from skilld.library.recommend import recommend
-    from skilld.library.rows import disabled, merged_away, served
+    from skilld.library.rows import disabled, merged_away, served, up_to_root
 
     store = common.store() if ask else common.stored()
-    skills = inventory.all_skills([project])
+    skills = inventory.all_skills([*up_to_root(project)])
     off = {str(path) for path in (*disabled(store), *merged_away(skills))}
     offered = served(store, skills)
     found = recommend(
@@ -155,11 +155,15 @@ def run_suggest(arguments: argparse.Namespace) -> int:
 def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the project's skills, the most used first, and the surest things said there that no skill says."""
     from skilld.library.clusters import asks, confidence, of_learnings
+    from skilld.library.rows import up_to_root
 
     store = common.stored()
-    skills = inventory.most_used(inventory.offered(inventory.project_skills(project), project))
+    folders = [*up_to_root(project)]  # an agent that is started below the top of a project loads those above, too
+    near = {skill.path: skill for folder in folders for skill in inventory.project_skills(folder)}
+    skills = inventory.most_used(inventory.offered([*near.values()], project))
     now = time.time()
-    said = asks(of_learnings(one for one in store.learnings.all() if one.project == str(project) and not one.skill))
+    places = set(map(str, folders))
+    said = asks(of_learnings(one for one in store.learnings.all() if one.project in places and not one.skill))
     surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)
     return {
         "skills": [

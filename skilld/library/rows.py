@@ -372,7 +372,7 @@ def collect(
     proposals = store.proposals.in_states([*State])
     proposed = (Path(one.path).parent for one in proposals if one.state in {State.OPEN, State.ACCEPTED})
     folders = [*around, *map(Path, store.overview.projects()), *proposed]
-    projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in _up_to_root(folder))
+    projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in up_to_root(folder))
     skills = find_skills([project for project in projects if project != home])
     sessions = used_by_path(store, skills, home, environment)
     tasks, past = store.records.tasks(), store.past.sessions()
@@ -390,7 +390,7 @@ def collect(
     return shelf(skills, uses, proposals, now, marks(store, skills, uses, now))
 
 
-def _up_to_root(folder: Path) -> Iterator[Path]:
+def up_to_root(folder: Path) -> Iterator[Path]:
     """Yield a folder and those around it, up to the root of its repository; without one, the folder alone."""
     above = [folder, *folder.parents]
     # os.path: Path.exists raises for a folder that is closed to us, or whose name no disk takes. It is a log's claim.

@@ -206,6 +206,10 @@ def test_what_is_disabled_is_offered_to_no_agent_until_it_is_enabled(library: Ta
         return [synced[0]["change"] == "created", bool(suggested), "release-notes" in str(recommended)]
 
     assert offered() == [True, True, True]
+    below = library.project.root / "packages/web"
+    below.mkdir(parents=True)
+    for verb in (("suggest",), ("recommend", "write the release notes")):  # as the agent that is started there
+        assert "release-notes" in str(library.program.json(*verb, "--project", str(below)))
     before = library.project.fingerprint()
     library.program.run("skills", "disable", "release-notes")
     assert offered() == [False, False, False]
