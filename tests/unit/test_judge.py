@@ -177,6 +177,12 @@ PORT = "the gateway for the cameras listens on its own port"
 KEPT = "the wording suggested for it could not be used: "
 
 
+def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:
+    typed = "stop putting entries into the present tense, use the past"
+    found = replace(UPDATE, change="Use the past tense.", quote=typed)
+    assert _answered(typed, [found], []) == ([], [])
+
+
 def test_an_answer_in_foreign_words_stands_or_falls_alone() -> None:
     typed = f"{STAGES}. and {PORT}"
     stages = _update(1, STAGES, "Document milestones continuously.")
