@@ -178,9 +178,13 @@ KEPT = "the wording suggested for it could not be used: "
 
 
 def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:
-    typed = "stop putting entries into the present tense, use the past"
-    found = replace(UPDATE, change="Use the past tense.", quote=typed)
-    assert _answered(typed, [found], []) == ([], [])
+    typed = "stop using npm"
+    found = replace(UPDATE, change="Do not use npm.", quote=typed)
+    text = "# Notes\n\n- Use pnpm, never npm.\n"
+    doc = replace(LOADED, data=text.encode(), doc=replace(LOADED.doc, text=text))
+    judge = Judge(Scripted(GOOD, [found]), [Message(typed, turn=1, turn_key="t1")], [doc], "", lambda text: text)
+    verdict = judge.in_own_words(judge.verdict())
+    assert ([line for _, line in verdict.said], verdict.learned) == (["Use pnpm, never npm."], ())
 
 
 def test_an_answer_in_foreign_words_stands_or_falls_alone() -> None:
