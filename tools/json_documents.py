@@ -278,9 +278,16 @@ DOCUMENTS = (
     Document(
         ("team status",),
         "What the people in the team share, as of the last sync.",
-        "{repository: string, person: string, people: string[], refused: {[person]: string}, synced_at: string, "
+        "{joined: boolean, remote: string, candidates: {id: string, text: string, path: string, people: integer, "
+        "sessions: integer, state: string}[], "
+        "repository: string, person: string, people: string[], refused: {[person]: string}, synced_at: string, "
         "trouble: string, rules: {id: string, rule: string, standing: string, why: string, people: integer, "
         "sessions: integer, since: string, last: string, quotes: string[]}[]}",
+    ),
+    Document(
+        ("team pr",),
+        "The commits on the team's branch. `url` is null where no pull request was opened.",
+        "{branch: string, remote: string, commits: {subject: string, path: string}[], url: string | null}",
     ),
     Document(
         ("machines status",),
@@ -324,7 +331,6 @@ WITHOUT = (
             "machines leave",
             "machines sync",
             "team leave",
-            "team pr",
             "team sync",
         ),
         "the exit code says it all",

@@ -16,7 +16,7 @@ from skilld.words import stems as stems_of
 _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing
 # The lines of one text are compared with each of many instructions: 9.3 s became 2.0 s in a merge of two long skills.
 stems = lru_cache(maxsize=4096)(stems_of)
-PLAIN_VERBS = stems("use write put make keep do add give take have be set")
+PLAIN_VERBS = stems("use write put make keep do add give take have be set goes comes belongs")
 _HANDLING = stems(
     "install add package packages dependency dependencies module requirements txt run command project repository code"
     " everything always never set save most least under up only prefer instead standard"

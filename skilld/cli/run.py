@@ -146,6 +146,7 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
 
     seconds = engine.settings.worker.seconds
     engine.store.batches.recover()
+    before = _failed(engine)
     _read(engine)
     engine.close_due(time.time())
     umask = engine.around.umask
@@ -161,19 +162,26 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
         with VerbWorker(engine.around.environment) as verb:
             verb.do(Job(mend, umask), seconds)
     if not brief:
-        _tell_sums(engine, done)
+        _tell_sums(engine, done, _failed(engine) - before)
     return 0
 
 
-def _tell_sums(engine: Engine, done: int) -> None:
+def _failed(engine: Engine) -> int:
+    """Return how many batches no judge could be asked about, or gave no usable answer to."""
+    return engine.store.batches.counts()["parked"] + engine.store.batches.outcomes().get("failed", 0)
+
+
+def _tell_sums(engine: Engine, done: int, failed: int) -> None:
     from skilld.types import State
 
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.say(
-        f"Judged {counted(done, 'batch', 'batches')}: {counted(count, 'open proposal')}, "
+        f"Judged {counted(done - max(failed, 0), 'batch', 'batches')}: {counted(count, 'open proposal')}, "
         f"{counted(learnings, 'learning')} kept."
     )
+    if failed > 0:
+        console.say(f"{counted(failed, 'batch', 'batches')} could not be judged; to see why: skilld doctor")
     if engine.store.meta.paused(time.time()):
         console.say("skilld is paused, so nothing was judged. To continue: skilld resume")
     if count:

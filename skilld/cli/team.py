@@ -39,7 +39,9 @@ def add(verbs: common.Verbs) -> None:
         "status": common.verb(actions, "status", status, "list the team's rules, as of the last sync", listing=True),
         "sync": common.verb(actions, "sync", sync, "fetch what your teammates share and push what you share"),
     }
-    made["pr"] = common.verb(actions, "pr", _pull_request, "open or update the pull request with the team's rules")
+    made["pr"] = common.verb(
+        actions, "pr", _pull_request, "open or update the pull request with the team's rules", listing=True
+    )
     made["pr"].add_argument(
         "rules", metavar="RULE", nargs="*", help="also propose these rules, even if only one person said them"
     )
@@ -55,6 +57,8 @@ def add(verbs: common.Verbs) -> None:
     made["join"].add_argument("--open", action="store_true", help="also share rules that you have not yet decided on")
     made["join"].add_argument("--yes", action="store_true", help="do not ask for confirmation")
     made["sync"].add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
+    made["leave"].add_argument("--yes", action="store_true", help=argparse.SUPPRESS)  # nothing is asked
+    made["pr"].add_argument("--yes", action="store_true", help=argparse.SUPPRESS)
     made["pr"].add_argument("--dry-run", action="store_true", help="show the lines without pushing them")
 
 
@@ -246,9 +250,12 @@ def sync(arguments: argparse.Namespace) -> int:
 def status(arguments: argparse.Namespace) -> int:
     """List the candidates."""
     from skilld.clock import ago
+    from skilld.team.join import load
     from skilld.team.sync import as_synced
 
     repo, removed = repository(arguments)
+    if arguments.json and load(common.stored(), repo.toplevel, common.settings().team.repositories) is None:
+        return common.write_json({"joined": False, "remote": None, "people": [], "candidates": []})
     membership = joined(common.stored(), repo)
     hub = team_hub(repo, membership, removed)
     seen = as_synced(hub)
@@ -313,17 +320,34 @@ def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) ->
     from skilld.clock import rfc3339
 
     return {
+        "joined": True,
+        "remote": membership.remote,
+        "candidates": [_candidate_json(one) for one in found],
         "repository": membership.repo,
         "person": membership.person,
         "people": sorted(seen.members),
         "refused": dict(sorted(seen.refused.items())),
         "synced_at": rfc3339(membership.at),
         "trouble": membership.trouble,
-        "rules": [_candidate_json(one) for one in found],
+        "rules": [_rule_json(one) for one in found],
     }
 
 
+_STATES = {"ready": "open", "waiting": "open", "accepted": "merged"}
+
+
 def _candidate_json(one: Candidate) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "text": one.rule,
+        "path": next(iter(one.places), ""),
+        "people": one.people,
+        "sessions": one.sessions,
+        "state": _STATES.get(one.standing, one.standing.value),
+    }
+
+
+def _rule_json(one: Candidate) -> dict[str, Any]:
     return {
         "id": one.id,
         "rule": one.rule,

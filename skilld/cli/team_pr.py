@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, team
@@ -31,29 +33,50 @@ def pull_request(arguments: argparse.Namespace) -> int:
     """Open the team's pull request, or bring it up to date."""
     repo, removed = team.repository(arguments)
     named = [common.as_text(name) for name in arguments.rules]
-    return bring_up_to_date(common.store(), repo, removed, named, dry_run=arguments.dry_run)
+    if not arguments.json:
+        return bring_up_to_date(common.store(), repo, removed, named, dry_run=arguments.dry_run)
+    from skilld.team.sync import RULES
+
+    told: dict[str, Any] = {"branch": RULES, "remote": "", "commits": [], "url": None}
+    with redirect_stdout(sys.stderr):
+        code = bring_up_to_date(common.store(), repo, removed, named, dry_run=arguments.dry_run, told=told)
+    common.write_json(told)
+    return code
 
 
 def bring_up_to_date(
-    store: Store, repo: Repo, removed: Mapping[str, str], named: Sequence[str] = (), *, dry_run: bool = False
+    store: Store,
+    repo: Repo,
+    removed: Mapping[str, str],
+    named: Sequence[str] = (),
+    *,
+    dry_run: bool = False,
+    told: dict[str, Any] | None = None,
 ) -> int:
-    """Open the pull request of a repository's team, or update it, with what is ready and the rules that are `named`."""
+    """Open the pull request of a repository's team, or update it, with what is ready and the rules that are `named`.
+
+    What came of it is put into `told`, as the JSON document has it.
+    """
+    told = {} if told is None else told
+    from skilld.team.branch import subject
     from skilld.team.pull_request import before, chosen, rejections, write
 
     membership = team.joined(store, repo)
+    told["remote"] = membership.remote
     leaving = team.outgoing(store, repo, membership)
     hub, found = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
     host = _host(repo, hub)
     pull, away = _newest(host)
     at = before(hub, pull)
-    if told := rejections(hub, found, at, pull, team.today()):
-        hub, found = team.synced(store, hub, [*leaving.records, *told])
+    if gone := rejections(hub, found, at, pull, team.today()):
+        hub, found = team.synced(store, hub, [*leaving.records, *gone])
     team.show_refused(found)
     on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
     rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
     picked = chosen(rules, named)
     built = write(hub, at, picked, _loaded_by(repo), _author(repo), named=named)
     _show_built(built)
+    told["commits"] = [{"subject": subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not at.rules:
         there = "the team's files already contain all rules that are ready"
         console.line("Nothing was proposed." if built.left_out else f"Nothing to propose: {there}.")
@@ -62,7 +85,8 @@ def bring_up_to_date(
         return Exit.OK
     if built.commits:
         hub, found = _push(store, hub, at, built, leaving.records)
-    return _open(hub, found, host, pull, away)
+    told["url"] = _open(hub, found, host, pull, away)
+    return Exit.OK
 
 
 def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found]:
@@ -98,7 +122,8 @@ def _newest(host: Host) -> tuple[Pull | None, str]:
         return None, error.cause
 
 
-def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> int:
+def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> str | None:
+    """Open the pull request or update it; returns its address, if there is one."""
     from skilld.context.tokenizer import tokenizer
     from skilld.team.pull_request import TITLE, body
     from skilld.team.sync import RULES
@@ -110,13 +135,12 @@ def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> i
         console.line(
             f"  open it here: {link}" if link else f"  open one on your Git host, from {RULES} to {one.branch}"
         )
-        return Exit.OK
+        return None
     text = body(hub.borrowed.git, one.rules, one.base, team.rules_of(hub, found), tokenizer().count)
-    if pull is not None and pull.state == "open":
-        console.line(f"Updated {console.plain(host.update(pull.number, text).url)}")
-    else:
-        console.line(f"Opened {console.plain(host.open(RULES, one.branch, TITLE, text).url)}")
-    return Exit.OK
+    again = pull is not None and pull.state == "open"
+    made = host.update(pull.number, text) if pull and again else host.open(RULES, one.branch, TITLE, text)
+    console.line(f"{'Updated' if again else 'Opened'} {console.plain(made.url)}")
+    return made.url
 
 
 def _show_built(built: Built) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify.contradiction import PLAIN_VERBS
+from skilld.classify.offline.choices import turned_round
 from skilld.classify.offline.detector import clauses_of, spoken, typed_part
 from skilld.effect.gist import (
     CHOSEN,
@@ -108,6 +109,8 @@ def _complains(text: str) -> bool:
 def says_again(quote: str, rule: str) -> bool:
     """Whether a quote of the person says what a rule says already, as a correction or a demand."""
     if len(rule) > _MAX_RULE or near(rule).isdisjoint(near(quote)):
+        return False
+    if turned_round(quote, rule) and not complains(quote):  # a complaint tells of what was done
         return False
     wanted = gist(rule)
     return any(_repeats(said, wanted) for said in _stretches(quote[: 2 * MAX_QUOTE]))

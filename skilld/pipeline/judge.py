@@ -109,6 +109,7 @@ class Judge:
         for update, why in verdict.lost:
             quote = as_typed(update.quote, self._typed([update]))
             says = _says_something(quote, update.change) and not says_nothing_written(quote)
+            says = says and not any(same_words(update, other) for other, _ in verdict.said)
             if says and not any(_is_told(quote, update, other) for other in known):
                 known.append(replace(update, change=quote, quote=quote))
                 kept.append((known[-1], f"the wording suggested for it could not be used: {why}"))

@@ -364,7 +364,7 @@ class Transcripts(Files):
         row = self._db.execute(
             """WITH fates AS (SELECT CASE
                  WHEN turns.batch_id IS NULL THEN iif(turns.lasting, 'waiting', 'chatter')
-                 WHEN batches.state != 'done' THEN 'pending'
+                 WHEN batches.state != 'done' OR batches.outcome = 'failed' THEN 'pending'
                  WHEN batches.outcome = 'nothing' AND batches.done_at = batches.created_at AND batches.attempts = 0
                    THEN 'chatter'
                  ELSE 'judged' END AS fate, turns.key IN (SELECT turn_key FROM learnings UNION ALL

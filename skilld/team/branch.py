@@ -117,6 +117,11 @@ def _is_foreign(finding: Finding) -> bool:
     return finding.rule.startswith("foreign-")
 
 
+def subject(one: Candidate) -> str:
+    """Return the first line of the commit of a rule."""
+    return _message(one, "").decode().partition("\n")[0]
+
+
 def _message(one: Candidate, path: str) -> bytes:
     said = f"Said by {counted(one.people, 'person', 'people')} in {counted(one.sessions, 'session')} since {one.since}."
     message = compose(skill="team", summary=one.rule, reason=said, quotes=(), trailers={"Kind": one.kind})

@@ -37,7 +37,11 @@ def test_the_same_rule_of_two_people_is_one_candidate(team: Team) -> None:
     assert (document["people"], document["refused"]) == (["team-ada", "team-ben"], {})
     (pnpm,) = [one for one in document["rules"] if one["standing"] == "ready"]
     assert (pnpm["people"], pnpm["sessions"], pnpm["since"]) == (2, 2, "2026-03-02")
+    assert (document["joined"], document["remote"]) == (True, "origin")
+    (same,) = [one for one in document["candidates"] if one["id"] == pnpm["id"]]
+    assert (same["text"], same["people"], same["sessions"], same["state"]) == (PNPM, 2, 2, "open")
     # Who did not join sends nothing and sees nothing.
+    assert carl.document() == {"joined": False, "remote": None, "people": [], "candidates": []}
     assert team.refs() == ["refs/skilld/team/team-ada", "refs/skilld/team/team-ben"]
     refused = carl.team("status")
     assert refused.returncode == 1

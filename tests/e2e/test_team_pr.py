@@ -85,7 +85,13 @@ def test_proposed_merged_and_taken_out_is_seen_by_both(case: Case) -> None:
     # Another run, by either, makes no second one; a rule that one person asks for is added to it.
     assert "Updated https://host.example/pull/1" in ben.done("pr")
     (dates,) = [one["id"] for one in ada.document()["rules"] if one["rule"] == DATES]
-    ada.done("pr", dates[:6])
+    told = json.loads(ada.done("pr", dates[:6], "--yes", "--json"))
+    assert told == {
+        "branch": BRANCH,
+        "remote": "origin",
+        "commits": [{"subject": f"skilld(team): {DATES}", "path": FILE}],
+        "url": "https://host.example/pull/1",
+    }
     assert len(case.host["pulls"]) == 1
     assert case.log() == [f"skilld(team): {DATES}", f"skilld(team): {PNPM}"]
     case.team.merge(BRANCH)

@@ -80,6 +80,8 @@ LINES = "Keep each module below 300 lines."
         ("Ask before adding a dependency.", "you pulled in a new library without a word", True),  # by what is meant
         (TYPED, "why English again?", True),  # another language
         (TYPED, "the English menu is missing again", False),
+        ("Prefer records over maps.", "from now on, always prefer maps over records", False),
+        ("Prefer records over maps.", "you preferred maps over records again", True),
         ("No emojis.", "take the smileys out, please", True),  # to take out is to say no
     ],
 )

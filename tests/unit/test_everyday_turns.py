@@ -92,6 +92,11 @@ def test_a_letter_or_a_text_to_work_on_is_not_the_persons(typed: str, own: str) 
     assert own_words(typed).strip("\n") == own
 
 
+def test_where_something_goes_is_where_it_is_put() -> None:
+    assert says_already("The author always comes first.", "- Put the author first.\n")
+    assert not says_already("The author always comes last.", "- Put the author first.\n")
+
+
 def test_a_pull_request_is_a_pr() -> None:
     assert says_already("One recipe per PR.", "- One recipe per pull request.\n")
     assert not says_already("One recipe per PR.", "- One recipe per page.\n")

@@ -177,6 +177,16 @@ PORT = "the gateway for the cameras listens on its own port"
 KEPT = "the wording suggested for it could not be used: "
 
 
+def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:
+    typed = "stop using npm"
+    found = replace(UPDATE, change="Do not use npm.", quote=typed)
+    text = "# Notes\n\n- Use pnpm, never npm.\n"
+    doc = replace(LOADED, data=text.encode(), doc=replace(LOADED.doc, text=text))
+    judge = Judge(Scripted(GOOD, [found]), [Message(typed, turn=1, turn_key="t1")], [doc], "", lambda text: text)
+    verdict = judge.in_own_words(judge.verdict())
+    assert ([line for _, line in verdict.said], verdict.learned) == (["Use pnpm, never npm."], ())
+
+
 def test_an_answer_in_foreign_words_stands_or_falls_alone() -> None:
     typed = f"{STAGES}. and {PORT}"
     stages = _update(1, STAGES, "Document milestones continuously.")

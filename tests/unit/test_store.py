@@ -254,6 +254,15 @@ def test_a_judged_turn_that_taught_is_told_from_one_that_did_not(store: Store, t
     assert (fates["judged"], fates["taught"]) == (3, 1)
 
 
+def test_a_turn_to_which_no_answer_could_be_used_is_not_judged(store: Store, tmp_path: Path) -> None:
+    _say(store, _file(store, tmp_path), "t1")
+    store.batches.add(BATCH, ["t1"])
+    store.batches.next_due(0.0)
+    store.batches.finish(BATCH.id, "failed", "", AT)
+    fates = store.transcripts.turn_fates()
+    assert (fates["judged"], fates["pending"]) == (0, 1)
+
+
 def test_the_words_of_a_turn_are_nowhere_in_the_database(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
     store.transcripts.see_session("claude-code", "s1", cwd="/p", activity=1.0)
