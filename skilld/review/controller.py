@@ -372,10 +372,10 @@ class ReviewSession:
         """Reject, with a reason or none; what is kept of it holds no secret."""
         return self._decide(proposal_id, rejecting(self._redact(why)), seen)
 
-    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
-        """Accept the person's own text of the whole skill in place of what was proposed."""
+    def accept_edited(self, proposal_id: str, text: str, opened: str = "") -> DecisionReport:
+        """Accept the person's own text of the whole skill, made of the one `opened`, in place of what was proposed."""
         with self._deciding(proposal_id) as (store, proposal):
-            told = amend.accept_edited(store, proposal, text, self._around.removed)
+            told = amend.accept_edited(store, proposal, text, self._around.removed, opened)
         return self._made(proposal_id, told)
 
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
@@ -408,7 +408,9 @@ class ReviewSession:
                 last = store.proposals.last_decided()
             if last is None:
                 return DecisionReport(("There is nothing to undo.",))
-            if last.id not in self._done and not agree(f"Undo this? {when_decided(last)}\n{last.id}: {last.summary}"):
+            when = ago(seconds(last.decided_at) or 0.0, time.time())
+            question = f"Undo your last decision? {last.id} was {last.state.value} {when}.\n{last.summary}"
+            if last.id not in self._done and not agree(question):
                 return DecisionReport(("Nothing was undone.",))
             with self._deciding(last.id) as (store, proposal):
                 if proposal.state is State.REJECTED:

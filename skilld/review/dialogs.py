@@ -348,12 +348,13 @@ class Rows(DataTable[Content | Text]):
         """Give the last column what the others leave of the width, beside the scroll bar."""
         *others, last = self.ordered_columns
         last.width = max(_NARROWEST, self.size.width - sum(one.width for one in others) - _BAR)
-        self.clear_cached_dimensions()
+        self.notify_style_update()
 
 
 def _marked(cell: Content) -> Text:
-    text: Text = cell.__rich__()  # type: ignore[no-untyped-call]  # Textual's
-    text.no_wrap, text.overflow = True, "ellipsis"
+    text = Text(cell.plain, no_wrap=True, overflow="ellipsis", end="")
+    for span in cell.spans:
+        text.stylize(str(span.style), span.start, span.end)
     return text
 
 

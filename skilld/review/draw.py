@@ -43,8 +43,16 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
         Content(fit(proposal.skill, 13)),
         Content(age(seconds(proposal.created_at), now)),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
-        Content(safe(f"[{proposal.state.value}] " * (proposal.state is not State.OPEN) + proposal.summary)),
+        Content(safe("".join(_before(proposal)) + proposal.summary)),
     ]
+
+
+def _before(proposal: Proposal) -> Iterator[str]:
+    """Yield what a row says before a proposal's summary, which may be cut before its second part."""
+    if proposal.state is not State.OPEN:
+        yield f"[{proposal.state.value}] "
+    if proposal.operations[1:]:
+        yield f"{len(proposal.operations)} parts: "
 
 
 def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:

@@ -42,7 +42,7 @@ class Plain:
         self._say = talk.say
         self._tabs = tabs
         self._words = ""
-        self._typed: dict[str, str] = {}  # what was typed in place of a proposal's text, and is not accepted
+        self._typed: dict[str, tuple[str, str]] = {}  # of which text, and what it was made: not accepted yet
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through what is open (or the proposals with these ids) until it is decided or the person ends it."""
@@ -170,13 +170,14 @@ class Plain:
             return _GO_ON
         if look.lenders:
             self._say(f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}.")
-        text = self._talk.edit(self._typed.get(proposal.id, look.text), name=Path(proposal.path).name)
-        if text == look.text:
+        base, typed = self._typed.get(proposal.id, (look.text, look.text))
+        text = self._talk.edit(typed, name=Path(proposal.path).name)
+        if text == base:
             self._say("You made no changes.")
             return _GO_ON
-        self._typed[proposal.id] = text
+        self._typed[proposal.id] = base, text
         try:
-            self._tell(self._sitting.accept_edited(proposal.id, text))
+            self._tell(self._sitting.accept_edited(proposal.id, text, base))
         except SkilldError as error:
             self._talk.refused(error)
             self._say("Your text is kept: e opens it again.")

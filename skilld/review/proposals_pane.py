@@ -281,11 +281,9 @@ class ProposalsPane(Pane):
             self.app.tell("There is no text to edit.", "warning")
             return
         base, text = self._typed.get(proposal.id, (look.text, look.text))
-        notes = [f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}."] * bool(
-            look.lenders
-        )
-        if base != look.text:
-            notes.insert(0, "The file or the proposal has changed since you typed this.")
+        notes = []
+        if look.lenders and base == look.text:
+            notes = [f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}."]
         if editor is not None:
             before, text = text, editor(text)
             if text == before:
@@ -298,7 +296,7 @@ class ProposalsPane(Pane):
             kept = f"{told}; your text is kept: o opens it again." if editor else f"{told}: edit the file by hand."
             self.app.tell(kept, "warning")
             return
-        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accepted, proposal.id))
+        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accepted, proposal.id, base))
 
         def closed(accepted: str | None) -> None:
             self._typed.pop(proposal.id, None)
@@ -308,10 +306,10 @@ class ProposalsPane(Pane):
 
         self.app.push_screen(dialog, closed)
 
-    def _accepted(self, proposal_id: str, text: str) -> str:
-        """Accept a text, on a thread; return why that is refused."""
+    def _accepted(self, proposal_id: str, opened: str, text: str) -> str:
+        """Accept what the text that was opened has become, on a thread; return why that is refused."""
         try:
-            self._tell(self._sitting.accept_edited(proposal_id, text))
+            self._tell(self._sitting.accept_edited(proposal_id, text, opened))
         except SkilldError as error:
             return _reason(error)
         finally:

@@ -171,7 +171,7 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root:
     here.store.learnings.add(old(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
     skilld = Inline(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
-    said = skilld.run("review", "--plain", typed="f\np\n").stdout
+    said = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
     assert said.count("no suitable file yet:") == 2
     assert "Forgotten." in said
     (one,) = skilld.json("proposals")
