@@ -26,6 +26,7 @@ _NUMBERS = stems(" ".join(SPELLED.values()))
 _CODE = re.compile(r"`[^`]*`")
 _NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more)\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:without|unless|until|except|but|if|when|while|where|before|after)\b")
+_CLAUSE_END = re.compile(r"[,;:]\s")
 _WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # of a rule: a line of mere code is a command
 _MOSTLY = 0.75  # share of a rule's own words from which one that is another's is no other subject
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
@@ -136,6 +137,18 @@ def forbids(one: str, other: str) -> bool:
     refused = stems(_NO.sub(" ", one))
     conditions, others_conditions = (set(_CONDITION.findall(text.lower())) for text in (one, other))
     return len(refused) > 1 and refused <= stems(other) and conditions <= others_conditions
+
+
+def turns_down(one: str, other: str) -> bool:
+    """Whether the first clause of `one` says no to what `other` asks for: "do not write tests first", "tests first".
+
+    For a line of a file that is named, and stays: it may turn down less than it seems to.
+    """
+    clause = _CLAUSE_END.split(one, maxsplit=1)[0]
+    if not denies(clause) or denies(other) or _CONDITION.search(clause.lower()):
+        return False
+    refused = stems(_NO.sub(" ", clause)) - PLAIN_VERBS
+    return len(refused) > 1 and refused <= stems(other)
 
 
 def renumbered(change: str, line: str) -> str:

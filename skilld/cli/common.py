@@ -84,6 +84,16 @@ def folder(given: Path) -> Path:
     return found
 
 
+def first_step(store: Store) -> str:
+    """Return how to begin where skilld never ran: there is nothing to show; empty where it did."""
+    from skilld.store.meta import INSTALLED_AT
+
+    if store.meta.get(INSTALLED_AT) is not None:
+        return ""
+    verb = "run" if "model" in settings().model_fields_set else "setup"
+    return f"skilld has not run here yet. To begin: skilld {verb}"
+
+
 def redactor() -> Callable[[str], str]:
     """Return what takes secrets out of a text before it is kept or sent."""
     return _redactor().redact

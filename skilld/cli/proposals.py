@@ -65,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         _print(store, proposal, heres.get(proposal.id))
     if not found:
         console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
+        if begin := common.first_step(store):
+            console.say(begin)
     elif arguments.state == "open":
         console.line()
         merge = (
@@ -88,7 +90,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     from skilld.clock import ago, seconds
     from skilld.evals.results import told as evaluated
-    from skilld.proposals.remarks import doubt, otherwise, rejected_for, said_again, standing
+    from skilld.proposals.remarks import of_decision, otherwise, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -100,14 +102,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
     unfit = here.unfit if here is not None else ""
-    remarks = [
-        rejected_for(store, proposal),
-        said_again(store, proposal),
-        doubt(store, proposal),
-        proposal.note,
-        standing(store, proposal, now),
-        unfit,
-    ]
+    remarks = [*of_decision(store, proposal), proposal.note, standing(store, proposal, now), unfit]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
     console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
@@ -168,16 +163,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.poll import refresh
-    from skilld.proposals.remarks import (
-        borrowed,
-        doubt,
-        on_staging,
-        otherwise,
-        rejected_for,
-        rest,
-        said_again,
-        standing,
-    )
+    from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
 
     store = common.stored()
     refresh(store)
@@ -198,15 +184,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     present(
         proposal,
         lines,
-        (
-            rest(store, proposal),
-            rejected_for(store, proposal),
-            said_again(store, proposal),
-            doubt(store, proposal),
-            remark,
-            here.unfit,
-            *remarks,
-        ),
+        (*of_decision(store, proposal), remark, here.unfit, *remarks),
         here,
         () if arguments.without_commands else parts,
         ways=not arguments.without_commands,
@@ -352,9 +330,11 @@ def run_why(arguments: argparse.Namespace) -> int:
     from skilld.proposals.poll import refresh
     from skilld.proposals.staging import private_repositories
 
-    path, line = _place_of(arguments.place)
     scrub_environment()
     store = common.stored()
+    if arguments.place and store.proposals.find(arguments.place):
+        raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
+    path, line = _place_of(arguments.place)
     refresh(store)
     try:
         origin = why(path, line, private_repositories())

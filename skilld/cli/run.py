@@ -309,7 +309,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     _tell_agents(engine)
     _row("Skills", f"{_where_they_are(_own_skills(engine))}, plus any in your projects")
     _row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")
-    _row("Back-end", f"{choice.name}: {choice.why}")
+    _row("Judge", f"{choice.name}: {choice.why}")
     _row("Cost", _cost(choice.name, settings))
     for found in choice.found:
         _row("", found)

@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     shown = collect()
     if arguments.json:
         return common.write_json(shown)
+    if begin := common.first_step(common.stored()):
+        console.say(begin)
     _print(shown)
     return 0
 
@@ -82,7 +84,7 @@ def _needs(shown: dict[str, Any]) -> list[dict[str, str]]:
     if number := shown["proposals"]["open"]:
         needs.append({"what": "proposals", "detail": f"{number} open", "remedy": "skilld review"})
     needs += [
-        {"what": f"back-end {one['agent']}", "detail": one["why"], "remedy": one["remedy"]}
+        {"what": f"judge {one['agent']}", "detail": one["why"], "remedy": one["remedy"]}
         for one in shown["backend"]["agents"]
     ]
     failed = [check for check in examine(ask=False)[0] if check.verdict == "fail"]
@@ -188,7 +190,7 @@ def _print(shown: dict[str, Any]) -> None:
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
     paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
     console.say(f"skilld is {running}" + (f"{paused}{shown['paused_until']}" if shown["paused"] else ""))
-    console.say(f"back-end  {shown['backend']['name']}: {shown['backend']['why']}")
+    console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
         console.say(console.paint(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", "yellow"))

@@ -142,8 +142,12 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
         return DecisionReport((f"{proposal.id} is already open: {proposal.summary}",))
+    by_hand = f"To add it by hand, see its text: skilld show {proposal.id}"
     if proposal.state is State.REJECTED:
-        return reopen(store, proposal)
+        try:
+            return reopen(store, proposal)
+        except SkilldError as error:
+            raise type(error)(title, error.cause, error.remedy or by_hand) from error
     if proposal.state is not State.DROPPED:
         acceptable = proposal.state in {State.REVERTED, State.STALE}
         remedy = f"To accept it after all: skilld accept {proposal.id}" if acceptable else ""

@@ -18,7 +18,8 @@ from skilld.store.meta import LOOKED_AT, RESTS_ON
 from skilld.store.proposals import MAYBE
 from skilld.store.transcripts import Active
 from skilld.text import counted, fold, sentences_of
-from skilld.types import ContradictingLine, Proposal, State
+from skilld.types import ContradictingLine, Op, Proposal, State
+from skilld.words import denies
 
 _HOUR = 3600
 
@@ -100,12 +101,30 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         f"{one.path}:{one.line} contradicts this proposal{_and_then(one, changed)}: \u201c{one.text}\u201d"
         for one in conflicts(proposal)
     ]
+    known = {one.text for one in proposal.conflicts}
+    told += [
+        f"{proposal.path}:{number} may say the opposite: \u201c{line}\u201d"
+        for number, line in _turned_down(proposal)
+        if line not in known
+    ]
     told += [
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
         for other in _opposite(store, proposal)
     ]
     told += unwanted_before(store, proposal)
     return told + [f"linked to {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
+
+
+def _turned_down(proposal: Proposal) -> Iterator[tuple[int, str]]:
+    """Yield the lines of its file, by number from 1, that a proposal says no to and leaves as they are."""
+    from skilld.classify.contradiction import turns_down  # as in _opposite
+    from skilld.context.contradictions import rules
+
+    mine = sentences_of(proposal.summary) if proposal.evidence else []
+    gone = "\n".join(one.anchor for one in proposal.operations if one.op is not Op.INSERT_AFTER)
+    for rule in rules(_text(Path(proposal.path))) if any(map(denies, mine)) else ():
+        if rule.text not in gone and any(turns_down(one, rule.words) for one in mine):
+            yield rule.line, fold(rule.text)
 
 
 def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
@@ -177,6 +196,12 @@ def rest(store: Store, proposal: Proposal) -> str:
     return f"the rest of it is open as {name}" if name else ""
 
 
+def of_decision(store: Store, proposal: Proposal) -> list[str]:
+    """Return what to know about the decision on a proposal: what it left open, why, by whom, what was said since."""
+    told = (rest(store, proposal), rejected_for(store, proposal), said_again(store, proposal), doubt(store, proposal))
+    return [one for one in told if one]
+
+
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
@@ -199,7 +224,7 @@ def all_said_again(store: Store, now: float) -> list[Proposal]:
     unwanted = store.proposals.in_states([State.REJECTED, State.REVERTED])
     found = [one for one in unwanted if now - (_said_again_at(store, one) or 0) < _RECENT_SECONDS]
     wanted = store.proposals.in_states([State.OPEN, State.ACCEPTED]) if found else []
-    anew = {(old.id, new.created_at) for new in wanted for old in _unwanted_like(store, new)}
+    anew = {(old.id, new.created_at) for new in wanted for old, _ in _unwanted_like(store, new)}
     return [one for one in found if not any(name == one.id and at >= one.decided_at for name, at in anew)]
 
 
@@ -214,20 +239,22 @@ def _said_again_at(store: Store, proposal: Proposal) -> float | None:
 
 def unwanted_before(store: Store, proposal: Proposal) -> Iterator[str]:
     """Yield which proposals said the same as an undecided one and were rejected or reverted, with the reasons."""
-    for other in _unwanted_like(store, proposal):
+    for other, change in _unwanted_like(store, proposal):
         why = store.proposals.why(other.id)
-        yield f"you {other.state.value} this before, as {other.id}{f', because: {why}' if why else ''}"
+        this = f"\u201c{change}\u201d" if len(proposal.updates) > 1 else "this"
+        yield f"you {other.state.value} {this} before, as {other.id}{f', because: {why}' if why else ''}"
 
 
-def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[Proposal]:
-    """Yield the rejected and reverted proposals that wrote what another one says."""
+def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal, str]]:
+    """Yield the rejected and reverted proposals that wrote what another one says, each with the first such change."""
     from skilld.classify.said_already import says_already  # the daemon, which never asks, goes without its tables
 
     said = [update.change for update in proposal.updates] or [proposal.summary]
     for other in store.proposals.in_states([State.REJECTED, State.REVERTED], proposal.repo):
         written = "\n".join(operation.text for operation in other.operations)
-        if other.path == proposal.path and any(says_already(change, written) for change in said):
-            yield other
+        same = [change for change in said if says_already(change, written)] if other.path == proposal.path else []
+        if same:
+            yield other, same[0]
 
 
 _RECENT_SECONDS = 7 * 86400  # seconds

@@ -17,12 +17,7 @@ from skilld.report.lines import lines
 from skilld.review.controller import ReviewSession, forgetting, no_skill
 from skilld.text import counted, often, safe_text
 
-NAMES: Mapping[str, str] = {
-    "2": "your skills",
-    "3": "sessions",
-    "4": "learnings that have no file yet",
-    "5": "the report",
-}
+NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
 _WHICH = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
 _DO = "e edit, x on/off, d delete, b back? "
 _WAITING = "p propose, f forget, s skip, q quit? "

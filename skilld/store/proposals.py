@@ -41,11 +41,10 @@ class Proposals(Table):
         return None if row is None else _from_row(row)
 
     def find(self, prefix: str) -> list[Proposal]:
-        """Return those whose id or commit begins with `prefix` (as people type ids)."""
-        rows = self._db.execute(
-            f'SELECT {_NAMES} FROM proposals WHERE substr(id, 1, ?) = ? OR substr("commit", 1, ?) = ?',  # noqa: S608 - fixed names
-            (len(prefix), prefix, len(prefix), prefix),
-        )
+        """Return those whose id or a commit of which begins with `prefix` (as people type ids)."""
+        begins = " OR ".join(f'substr("{name}", 1, :length) = :prefix' for name in ("id", "commit", "landed"))
+        given = {"length": len(prefix), "prefix": prefix}
+        rows = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE {begins}", given)  # noqa: S608 - fixed names
         return [_from_row(row) for row in rows]
 
     def in_states(self, states: Sequence[State], repo: str | None = None) -> list[Proposal]:

@@ -114,6 +114,9 @@ def _read_only() -> list[list[str]]:
 def test_what_only_reads_makes_nothing_where_skilld_never_ran(home: Path) -> None:
     program = Program(home)
     (home / "a.md").write_text("a\n")
+    begin = "skilld has not run here yet. To begin: skilld run\n"
+    assert program.run("proposals").stdout == f"No open proposals.\n{begin}"
+    assert program.run("status").stdout.startswith(begin)
     before = sorted(home.rglob("*"))
     made = {}
     for verb in [*_read_only(), ["accept", "--all"], ["revert", "3f2a"]]:

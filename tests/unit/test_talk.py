@@ -22,6 +22,7 @@ from skilld.classify.talk import is_about_talk, talk_apart
         "I like short answers.",
         "Always use metric units when you talk to me.",
         "Keep explanations short.",
+        "Keep answers short please, no summaries.",
         "Call me Kim.",
         "Duze mich.",
         "Fass dich kurz.",
