@@ -383,6 +383,11 @@ class Pane(Vertical):
         """Its list."""
         return self.query_one(Rows)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the review is being left: what a thread has read comes too late."""
+        return not self.query(Rows)
+
     def enter(self) -> None:
         self.rows.focus()
 

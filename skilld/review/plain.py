@@ -13,7 +13,8 @@ from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
-from skilld.review.controller import ProposalView, ReviewSession, has_words, when_decided
+from skilld.proposals.remarks import when_decided
+from skilld.review.controller import ProposalView, ReviewSession, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
 from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
@@ -51,7 +52,7 @@ class Plain:
         while True:
             if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_waiting() is False):
                 return
-            self._say("No more open proposals." if seen else "No open proposals.")
+            self._say("No more open proposals." if seen else self._sitting.none_open)
             if not self._ended(seen):
                 return
 
@@ -147,7 +148,7 @@ class Plain:
         """
         for one in self._sitting.decided() if words else ():
             if has_words(one, words):
-                self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one)}")
+                self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one, time.time())}")
         found = [one for one in self._sitting.proposals() if has_words(one, words)]
         if not found:
             self._say("No open proposal contains these words.")

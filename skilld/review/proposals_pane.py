@@ -53,13 +53,11 @@ class ProposalsPane(Pane):
         Binding("r", "reject", "Reject", tooltip="Reject, with a reason if you like"),
         Binding("e", "edit", "Edit", tooltip="Edit the text here, then accept it"),
         Binding("p", "parts", "Parts", tooltip="Accept parts; the rest stays open"),
-        Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file, such as your own"),
+        Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file"),
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
-        Binding("u", "undo", "Undo", tooltip="Undo your last decision, after a question if it was made earlier"),
-        Binding(
-            "o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR; you see the text once more before it is accepted"
-        ),
-        Binding("slash", "search", "Search", tooltip="Search the proposals, those you decided on too"),
+        Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
+        Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then look at it again"),
+        Binding("slash", "search", "Search", tooltip="Search, decided proposals too"),
     ]
     app: ReviewApp
 
@@ -113,6 +111,8 @@ class ProposalsPane(Pane):
 
     def fill(self, known: list[Proposal] | None = None) -> None:
         """Bring the list up to date with what the store has; `known` where that has been read already."""
+        if self.is_closed:
+            return
         known = self._sitting.proposals() if known is None else known
         self._known = [item for item in known if not self._ids or item.id in self._ids]
         self._decided = None
@@ -153,7 +153,7 @@ class ProposalsPane(Pane):
         change = self.query_one("#change", Static)
         if proposal is None:
             found = self.query_one("#find", Input).value
-            change.update("No proposal contains these words." if found else "No open proposals.")
+            change.update("No proposal contains these words." if found else self._sitting.none_open)
             return
         look = self._looks.get(proposal.id)
         change.update(draw.detail(proposal, look, self._sitting.home))
