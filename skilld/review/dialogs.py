@@ -31,7 +31,7 @@ _CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
 _MORE = "… "  # where keys are left out
 T = TypeVar("T")
 R = TypeVar("R")
-_BAR, _NARROWEST = 2, 10  # columns: of a scroll bar, and of the last column of a list
+_BAR, _NARROWEST = 2, 2  # columns: of a scroll bar, and of the last column of a list
 _EVERYWHERE = ("ctrl+", "super+", "tab", "shift+tab")  # keys of every screen of Textual's
 
 CSS = """
@@ -338,7 +338,7 @@ class Rows(DataTable[Content | Text]):
     def take_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
         """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
         for label, width in wanted:
-            self.add_column(label, width=width, key=label)
+            self.add_column(_marked(Content(label)), width=width, key=label)
 
     def add(self, cells: Sequence[Content], key: str | None = None) -> None:
         """Add a row; what a cell has no room for is cut, and the cut is marked."""

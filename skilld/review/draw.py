@@ -22,9 +22,9 @@ from skilld.text import safe_text as safe
 from skilld.types import Proposal, State
 
 PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), ("age", 4), ("", 2), ("what", 160))
-SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
+SKILL_COLUMNS = (("skill", 20), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
-SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("unjudged", 9), ("last", 6), ("skills", 80))
+SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("state", 7), ("last", 6), ("skills", 80))
 
 _STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
@@ -60,7 +60,7 @@ def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
     marks = (*skill.marks, *([f"from {counted(skill.origins, 'session')}"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
-        Content(fit(skill.name, 25)),
+        Content(fit(skill.name, 19)),
         Content.styled(skill.group, "cyan"),
         Content(str(skill.uses.number or "")),
         Content(rate),
