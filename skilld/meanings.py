@@ -101,7 +101,7 @@ class _Table:
             if is_unspaced_in(entry):
                 self.unspaced.setdefault(entry.replace("_", "").casefold(), name)
                 continue
-            first, *rest = _tokens(entry.replace("_", " "))
+            first, *rest = map(stem, _words(entry.replace("_", " ")))
             if rest:
                 self.phrases.setdefault(first, []).append(((first, *rest), name))
                 continue
@@ -136,10 +136,6 @@ def _words(text: str) -> list[str]:
         else:
             found.append(word)
     return found
-
-
-def _tokens(text: str) -> list[str]:
-    return list(map(stem, _words(text)))
 
 
 @lru_cache(maxsize=16384)

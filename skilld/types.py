@@ -400,7 +400,7 @@ class Proposal:
 
     id: str
     batch_id: str
-    state: State
+    state: State = State.OPEN
     skill: str
     path: str
     repo: str = ""
@@ -412,10 +412,10 @@ class Proposal:
     summary: str
     reason: str
     kind: Kind
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Evidence, ...] = ()
     confidence: float
-    agent: str
-    session_id: str
+    agent: str = ""
+    session_id: str = ""
     model: str
     created_at: str
     flags: tuple[str, ...] = ()

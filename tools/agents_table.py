@@ -10,17 +10,12 @@ _NONE = "none"
 
 
 def tables(agents: Iterable[AgentInfo]) -> str:
-    """Return three tables with a row for each agent: where transcripts are, what is read there, where skills are."""
+    """Return two tables with a row for each agent: where transcripts are, and where skills are."""
     known = list(agents)
-    said = "agent", "a person's words", "runs without a person", "skill in use", "tool calls", "skilld's own runs"
     parts = [
         _table(
-            ("agent", "transcripts", "moved by", "stored as", "checked against"),
-            [(it.title, _places(it), _code(_moved_by(it)), it.kept_as, it.verified) for it in known],
-        ),
-        _table(
-            said,
-            [(it.title, it.typed_by, it.unattended, it.skill_use, it.tool_calls, it.own_runs) for it in known],
+            ("agent", "transcripts", "moved by", "checked against"),
+            [(it.title, _places(it), _code(_moved_by(it)), it.verified) for it in known],
         ),
         _table(
             ("agent", "a project's skills", "a person's skills", "standing instructions"),

@@ -101,10 +101,6 @@ class AgentInfo:
     below the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with variables of
     their own. `instructions` are the names of standing-instruction files a session loads from its project; `verified`
     names the newest client version checked and the day.
-
-    The last ones are words for docs/agents.md, half a line each: how transcripts are kept, what shows that a person
-    typed something, how sessions without a person are told, what shows a skill in use, what tells of tool
-    calls and their outcomes ("" where nothing does), and how a run that skilld itself starts is kept apart.
     """
 
     name: str
@@ -134,12 +130,6 @@ class AgentInfo:
     call_mark: bytes = b""
     skill_folders: tuple[Folder, ...] = ()
     wrappers: tuple[str, ...] = ()
-    kept_as: str = "lines, appended"
-    typed_by: str = ""
-    unattended: str = ""
-    skill_use: str = ""
-    tool_calls: str = ""
-    own_runs: str = ""
 
     def is_session(self, path: PurePath) -> bool:
         """Whether a path is a transcript by its place in its session's own folder."""
@@ -195,22 +185,13 @@ class ConsultingParser(Protocol):
         """Read what it needs: `read` takes a place as in `AgentInfo.typed_list`. Called before lines are fed."""
 
 
-class Skimmer(Parser, Protocol):
-    """A parser that can also tell, from the bytes of many lines at once, which of them need not be parsed.
-
-    A parser without this is fed every line.
-    """
-
-    def skim(self, chunk: Chunk) -> list[Event]:
-        """Return the events of whole lines in order, as if each were fed, but perhaps without replies' texts and order.
-
-        A line is passed over (and counted in `chunk.passed_over`) only where it is certain to give no turn, no skill
-        use and no end of a session; a reply may come with an empty text, which says that the agent wrote something.
-        """
-
-
 def skimming(parser: Parser) -> Callable[[Chunk], list[Event]]:
-    """Return how to read chunks with a parser: by its own filter, or fed line by line."""
+    """Return how to read chunks with a parser: by its own filter, `skim(chunk)`, or fed line by line.
+
+    Such a filter gives the events of whole lines in order, as if each were fed, but perhaps without replies' texts and
+    order. It passes over a line (and counts it in `chunk.passed_over`) only where that is certain to give no turn, no
+    skill use and no end of a session; a reply with an empty text says that the agent wrote something.
+    """
     own: Callable[[Chunk], list[Event]] | None = getattr(parser, "skim", None)  # isinstance takes 20 us here
     return own or (lambda chunk: [event for line in chunk.raw_lines() for event in parser.feed(line)])
 

@@ -149,12 +149,13 @@ def leave(arguments: argparse.Namespace) -> int:
 
     from skilld.cli.config import write_setting
     from skilld.machines.sync import forget
-    from skilld.machines.sync import leave as take_off
+    from skilld.team.refs import OWN
+    from skilld.team.sync import leave as take_off
 
     del arguments
     store = common.store()
     hub = _hub(joined(store))
-    take_off(hub)
+    take_off(hub, OWN)
     write_setting(common.places().settings_file, "machines.remote", None)
     forget(store)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)

@@ -29,8 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.config:
         return _config(arguments.config)
     from skilld.cli.recommend import fitting
-    from skilld.mcp.server import serve
-    from skilld.mcp.tools import Shelf
+    from skilld.mcp.server import Shelf, serve
     from skilld.skills import text
 
     project = common.folder(arguments.project)

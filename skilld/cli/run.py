@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,16 +39,9 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits")
     parser.add_argument("--once", action="store_true", help="process what is new, then exit")
     parser.add_argument(
-        "--backfill", metavar="DAYS", type=_days, help="also process what you said in the last DAYS days"
+        "--backfill", metavar="DAYS", type=common.days, help="also process what you said in the last DAYS days"
     )
     parser.set_defaults(brief=False)
-
-
-def _days(text: str) -> float:
-    with suppress(ValueError):
-        if 0 < (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
-            return days
-    raise argparse.ArgumentTypeError("must be greater than 0 and at most 36500")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
     from skilld.store import Store
     from skilld.trim.cuts import Cut
-    from skilld.trim.files import Trimmable
     from skilld.trim.find import Doubt, FileFacts
-    from skilld.trim.propose import PlannedCut
+    from skilld.trim.propose import PlannedCut, Trimmable
     from skilld.trim.units import Sheet
 
 _MAX_SENT = 60_000  # tokens of one file
@@ -94,9 +93,9 @@ def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tup
     from skilld.context import Disk
     from skilld.context.here import contexts
     from skilld.context.references import Project
+    from skilld.effect.everything import collect, with_what_was_said
     from skilld.effect.figures import RuleState
-    from skilld.effect.gather import collect, with_what_was_said
-    from skilld.trim.files import instruction_files, skill_files
+    from skilld.trim.propose import instruction_files, skill_files
     from skilld.trim.units import sheet
 
     project, settings = common.folder(arguments.project), common.settings()

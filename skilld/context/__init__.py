@@ -12,12 +12,11 @@ from posixpath import join, normpath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes, skill_folder
-from skilld.context import claude_code, codex, copilot_cli, documented, gemini_cli, opencode, pi
-from skilld.context.contradictions import Contradiction, contradictions
+from skilld.context import claude_code, codex, copilot_cli, gemini_cli, markup, opencode, pi
+from skilld.context.contradictions import Contradiction, LoadedTwice, contradictions, loaded_twice
 from skilld.context.disk import Disk, Files
-from skilld.context.gather import Resolution, Where, up
+from skilld.context.gather import Resolution, Where, files_below, up
 from skilld.context.listing import LISTINGS, take
-from skilld.context.loaded_twice import LoadedTwice, loaded_twice
 from skilld.context.values import Context, Kind, LoadedFile, LoadTime, Scope, Segment, Surprise, version_of
 
 __all__ = [
@@ -82,7 +81,7 @@ def context_of(
         root=root,
         untouched=untouched,
     )
-    found = RESOLVERS[agent][0](where) if known else documented.resolve(agent, names, where)
+    found = RESOLVERS[agent][0](where) if known else _documented(agent, names, where)
     if agent in LISTINGS:
         take(found, LISTINGS[agent], ADAPTERS[agent].INFO.project_skills, _personal_skills(agent, where))
     shown = version or (RESOLVERS[agent][1] if known else "")
@@ -105,3 +104,32 @@ def _personal_skills(agent: str, where: Where) -> list[str]:
     own += [str(path) for folder in info.skill_folders if (path := skill_folder(folder, home, where.environment))]
     left_out = LISTINGS[agent].not_at_home
     return [*own, *(join(where.home, below) for below in info.user_skills if below not in left_out)]
+
+
+# What the remaining agents load, according to their documentation; not measured with their clients.
+
+_PERSONAL: Mapping[str, str] = {
+    "antigravity": ".gemini/config/AGENTS.md",
+    "droid": ".factory/AGENTS.md",
+    "mistral-vibe": ".vibe/AGENTS.md",
+}
+_ALWAYS = {"cline": ".clinerules", "kiro": ".kiro/steering"}  # folders of which each file is loaded
+_CURSOR_RULES = frozenset({"cursor", "grok-build"})
+
+
+def _documented(agent: str, names: Sequence[str], where: Where) -> Resolution:
+    """Return what is loaded: files of these `names` at the root of the repository and in the working folder."""
+    found = Resolution(where)
+    if agent in _PERSONAL:
+        found.add(join(where.home, _PERSONAL[agent]), Scope.PERSONAL)
+    for folder in dict.fromkeys([where.root or where.project, where.project]):
+        for name in names:
+            found.add(join(folder, name), Scope.PROJECT)
+        for path in files_below(where.files, join(folder, _ALWAYS[agent]), ".md") if agent in _ALWAYS else ():
+            found.add(path, Scope.PROJECT)
+        for path in files_below(where.files, join(folder, ".cursor/rules"), ".mdc") if agent in _CURSOR_RULES else ():
+            there = where.files.read(path)
+            keys = markup.front_entries((markup.split_front(there.text)[0] if there else None) or ())
+            patterns = (markup.listed(keys["globs"]) or ()) if "globs" in keys else ()
+            found.add(path, Scope.RULE, folder=folder if patterns else "", paths=patterns)
+    return found

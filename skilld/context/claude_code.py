@@ -9,7 +9,7 @@ from posixpath import dirname, join
 
 from skilld.context import markup
 from skilld.context.gather import Resolution, Where, at, files_below, strings, target
-from skilld.context.imports import Imports, follow
+from skilld.context.markup import Imports, follow
 from skilld.context.patterns import is_whole
 from skilld.context.values import Kind, LoadedFile, Scope, Segment, within
 

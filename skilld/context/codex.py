@@ -23,7 +23,9 @@ def resolve(where: Where) -> Resolution:
     if said:
         found.add(join(where.own, said[0]), Scope.PERSONAL)
     if len(said) > 1:
-        found.tell(Kind.HIDDEN, join(where.own, "AGENTS.md"), "an override is read instead", by=_in(where.own))
+        found.tell(
+            Kind.HIDDEN, join(where.own, "AGENTS.md"), "an override is read instead", by=join(where.own, _NAMES[0])
+        )
     _project(found, settings)
     if at(personal, "features", "memories") is True:
         found.add(join(where.own, "memories/memory_summary.md"), Scope.MEMORY)
@@ -59,7 +61,3 @@ def _cut(found: Resolution, path: str, text: str, left: list[int]) -> tuple[Segm
         )
     left[0] = max(0, left[0] - len(data))
     return (Segment(1, kept),) if kept.strip() else ()
-
-
-def _in(folder: str) -> str:
-    return join(folder, _NAMES[0])

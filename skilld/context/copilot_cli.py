@@ -6,7 +6,7 @@ from posixpath import join
 
 from skilld.context import markup
 from skilld.context.gather import Resolution, Where, files_below
-from skilld.context.imports import Imports, follow
+from skilld.context.markup import Imports, follow
 from skilld.context.values import Kind, LoadedFile, Scope, within
 
 NEWEST = "1.0.102"

@@ -6,7 +6,7 @@ from posixpath import dirname, join
 
 from skilld.context import markup
 from skilld.context.gather import Resolution, Where, at, strings, target
-from skilld.context.imports import Imports, follow
+from skilld.context.markup import Imports, follow
 from skilld.context.values import LoadedFile, Scope, within
 
 NEWEST = "0.61.0"

@@ -187,12 +187,12 @@ def dead_references(text: str, path: str, project: Project) -> Iterator[Dead]:
         )
 
 
-def dead_in(context: Context, project: Project | None = None) -> list[Surprise]:
+def dead_in(context: Context) -> list[Surprise]:
     """Return the references of all files of a project that an agent loads there, skills too, which lead nowhere.
 
     Imports are the resolver's to tell.
     """
-    project = project or Project(context.root, Disk())
+    project = Project(context.root, Disk())
     known = {(one.path, one.line) for one in context.of(Kind.DEAD)}
     found: list[Surprise] = []
     for file in context.files:

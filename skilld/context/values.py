@@ -121,11 +121,6 @@ class Context:
         return sum(file.tokens for file in self.files if file.loaded is not LoadTime.ON_USE)
 
     @property
-    def rules(self) -> tuple[LoadedFile, ...]:
-        """The files that patterns bring in."""
-        return tuple(file for file in self.files if file.paths)
-
-    @property
     def nearest(self) -> LoadedFile | None:
         """The project's instruction file that is nearest to the work at hand, and is in the project in truth."""
         fitting = [

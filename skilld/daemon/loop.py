@@ -16,7 +16,17 @@ from skilld.clock import rfc3339
 from skilld.daemon import judges, systemd
 from skilld.daemon import schedule as nightly
 from skilld.daemon.engine import Engine
-from skilld.daemon.messages import FileChanged, JobDone, JobPlanned, Message, NoticeShown, SetBack, Stop, Tick
+from skilld.daemon.messages import (
+    FileChanged,
+    JobDone,
+    JobPlanned,
+    Message,
+    NoticeShown,
+    SetBack,
+    Stop,
+    Tick,
+    WorkerSlot,
+)
 from skilld.daemon.notices import Notices
 from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
@@ -24,7 +34,6 @@ from skilld.daemon.schedule import Schedule
 from skilld.daemon.surveys import Surveys
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import FolderWatch
-from skilld.daemon.worker_slot import WorkerSlot
 from skilld.ingest.watch import Throttle
 from skilld.logs import get_logger
 from skilld.notify.desktop import Desktop

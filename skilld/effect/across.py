@@ -16,8 +16,8 @@ from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import says_already
 from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339, seconds
-from skilld.context import Context, LoadedFile
-from skilld.context.installed import installed_version
+from skilld.context import Context
+from skilld.context.here import installed_version
 from skilld.effect.lines import text_of
 from skilld.effect.mending import Around
 from skilld.effect.rules import Rule, rules
@@ -65,7 +65,7 @@ def offers(around: Around, accepted_at: Callable[[str], str]) -> Iterator[Propos
     for rule in rules(accepted, [], text_of):
         origin = around.proposals[rule.proposal]
         for offer in _unseen(rule, origin, around):
-            batch = _batch_of(rule, offer.ref)
+            batch = ACROSS + hashlib.sha256(f"{offer.ref.path}\n{folded(rule.text)}".encode()).hexdigest()[:16]
             if batch not in known and not _was_refused(offer.ref, around):
                 known.add(batch)
                 try:
@@ -83,7 +83,7 @@ def _unseen(rule: Rule, origin: Proposal, around: Around) -> Iterator[_Offer]:
     for agent in agents:
         session = _session(agent, folder, agents, around)
         context = session.context()
-        if project_refusal(session, context) or not _is_told(context) or _sees(context, rule):
+        if project_refusal(session, context) or context.source == "not known" or _sees(context, rule):
             continue
         found = places(session, {TargetKind.INSTRUCTIONS} & set(around.allowed)).refs
         reads = ADAPTERS[agent].INFO.instructions
@@ -109,27 +109,15 @@ def _is_beside(ref: SkillRef, rule: Rule) -> bool:
         return False
 
 
-def _is_told(context: Context) -> bool:
-    return context.source != "not known"
-
-
 def _sees(context: Context, rule: Rule) -> bool:
     """Whether an agent loads the file of a rule, or another one that says it."""
-    return any(one.real == rule.path or _says(one, rule) for one in context.files if one.entered)
-
-
-def _says(file: LoadedFile, rule: Rule) -> bool:
-    return says_already(rule.text, file.text)
+    return any(one.real == rule.path or says_already(rule.text, one.text) for one in context.files if one.entered)
 
 
 def _was_refused(ref: SkillRef, around: Around) -> bool:
     """Whether the person did not want a file to be made for an agent: a second rule is no reason to ask again."""
     made: Iterable[Proposal] = around.proposals.values() if ref.absent else ()
     return any(one.path == ref.path and one.creates and one.state in {*UNWANTED, State.OPEN} for one in made)
-
-
-def _batch_of(rule: Rule, ref: SkillRef) -> str:
-    return ACROSS + hashlib.sha256(f"{ref.path}\n{folded(rule.text)}".encode()).hexdigest()[:16]
 
 
 def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
@@ -148,7 +136,6 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
     return Proposal(
         id=hashlib.sha256(batch.encode()).hexdigest()[:8],
         batch_id=batch,
-        state=State.OPEN,
         skill=ref.name,
         path=ref.path,
         operations=composed.operations,

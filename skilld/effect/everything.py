@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from skilld.clock import seconds
 from skilld.effect.across import offers
-from skilld.effect.gather import collect, with_what_was_said
+from skilld.effect.lines import came_in, text_of
 from skilld.effect.mending import Around, Prescription, prescribe
 from skilld.effect.remedies import made_of, rests
-from skilld.effect.rules import Effect, Rule
+from skilld.effect.rules import Effect, Rule, effects, rules, with_notes
 from skilld.errors import SkilldError
+from skilld.git.environment import scrub_environment
 from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.pipeline.judge import Redact
@@ -20,6 +22,25 @@ from skilld.proposals.lessons import UNWANTED, past_decisions
 from skilld.proposals.model import ACROSS, REMEDY
 from skilld.store import Store
 from skilld.types import Proposal, State, TargetKind
+
+# The effect of all rules, from the store and the files as they are now. Reads only.
+
+
+def with_what_was_said(store: Store, past: Sequence[PastSession] | None = None) -> list[PastSession]:
+    """Return the past sessions, or those given, with the repeats that were noted when they were judged."""
+    scrub_environment()
+    sessions = store.past.sessions() if past is None else past
+    return with_notes(sessions, store.proposals.in_states([State.SAID]), text_of, cache(came_in))
+
+
+def collect(store: Store, sessions: Sequence[PastSession]) -> list[Effect]:
+    """Return what became of all rules, by what past sessions show."""
+    accepted = [
+        (one, seconds(store.proposals.accepted_at(one.id) or one.decided_at) or 0.0)
+        for one in store.proposals.in_states([State.ACCEPTED])
+    ]
+    return effects(rules(accepted, sessions, text_of), sessions)
+
 
 _DAY = 86400.0
 _A_DAY = 3  # proposals: one more tells nobody more

@@ -307,7 +307,6 @@ class _Rule:
         return Proposal(
             id=hashlib.sha256(f"{batch}\n{ref.path}".encode()).hexdigest()[:8],
             batch_id=batch,
-            state=State.OPEN,
             skill=ref.name,
             path=ref.path,
             operations=composed.operations,

@@ -62,7 +62,6 @@ ORDER: tuple[tuple[Remedy, Callable[[Signs], bool]], ...] = (
     (Remedy.SHARPEN, lambda signs: signs.broken and signs.can_be_clearer),
     (Remedy.ENFORCE, lambda signs: signs.broken),
 )
-NAMED = frozenset({Remedy.REVERT, Remedy.ENFORCE})  # what skilld writes nowhere
 
 
 def choose(signs: Signs, tried: Collection[Remedy] = ()) -> Remedy | None:

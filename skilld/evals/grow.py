@@ -9,14 +9,66 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from skilld.batching.gate import ASSENTS, OPENERS
+from skilld.errors import SkilldError
 from skilld.evals.book import Case, without_known
 from skilld.evals.checks import statements_for
+from skilld.ingest.discover import Host
 from skilld.mining.session_summary import typed
+from skilld.mining.sessions import Reader, Session, Transcript, past
+from skilld.pipeline.documents import session_opt_out
+from skilld.store import Store
 from skilld.text import cut, fold, safe_text
 from skilld.types import Kind, Message, Proposal
 from skilld.words import stems
+
+# The words from past sessions that proposals quote, reread from the transcripts and redacted.
+
+_GONE = "the transcript of its session is gone"
+
+
+class Sessions:
+    """Finds the session of a turn; each transcript is read once."""
+
+    def __init__(self, store: Store, host: Host, redact: Callable[[str], str]) -> None:
+        self._store, self._host, self._redact = store, host, redact
+        self._read: dict[Path, list[Session]] = {}
+        self._past: list[Transcript] | None = None
+
+    def words(self, proposal: Proposal, turn: str) -> Sequence[Message]:
+        """Return the messages of the session in which a turn was said. Raises LookupError with the reason why not."""
+        for transcript in self._transcripts(proposal, turn):
+            for session in self._sessions(transcript):
+                if any(message.turn_key == turn for message in session.messages):
+                    if why := _left_alone(session):
+                        raise LookupError(why)
+                    return session.messages
+        raise LookupError(_GONE)
+
+    def _transcripts(self, proposal: Proposal, turn: str) -> Iterator[Transcript]:
+        known = self._store.transcripts.path_of(turn)
+        if known is not None:
+            yield Transcript(known[0], Path(known[1]), 0.0)
+        if self._past is None:
+            self._past = past(self._host, 0.0)
+        if proposal.session_id:
+            yield from (one for one in self._past if proposal.session_id in str(one.path))
+
+    def _sessions(self, transcript: Transcript) -> list[Session]:
+        if transcript.path not in self._read:
+            # A reader of its own: a turn that a copy of the file has, too, is to be found in each.
+            self._read[transcript.path] = Reader(self._redact).sessions(transcript)
+        return self._read[transcript.path]
+
+
+def _left_alone(session: Session) -> str:
+    try:
+        return session_opt_out(session.cwd or None) or ""
+    except SkilldError as error:
+        return str(error)
+
 
 _MIN_STEMS = 2  # of a request: with fewer it is "go on", which asks for nothing by itself
 _MAX_REQUEST = 4000  # characters
@@ -32,10 +84,6 @@ class GrownCases:
 
     cases: tuple[tuple[str, Case], ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
-
-    def of(self, proposal: str) -> list[Case]:
-        """Return those of one proposal."""
-        return [case for name, case in self.cases if name == proposal]
 
 
 def grow(proposals: Iterable[Proposal], words: Words) -> GrownCases:

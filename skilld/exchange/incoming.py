@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import tempfile
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -32,7 +33,7 @@ from skilld.skills.find import FILE, MAX_BYTES
 from skilld.skills.spec import MAX_NAME, NAME, entries, front_lines
 from skilld.skills.write import landing
 from skilld.text import cut, safe_text
-from skilld.types import Kind, Op, Operation, Proposal, State
+from skilld.types import Kind, Op, Operation, Proposal
 
 # What an import finds at its source: the bytes of skills, where each stands, and what lies beside it and stays
 # there.
@@ -240,13 +241,10 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     """
     wrong = list(faults(draft))
     remedy = ""
-    if draft.name and not NAME.fullmatch(draft.name):
+    if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME:
         # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
-        wrong = wrong or [
-            f"{safe_text(draft.name)} is not a valid name: it can contain only lowercase letters, digits and hyphens"
-        ]
-        valid = valid_name(draft.name)
-        remedy = f"Import it under a valid name: --name {valid}" if valid else ""
+        wrong = wrong or [_name_fault(draft.name)]
+        remedy = f"Import it under a valid name: --name {valid_name(draft.name) or 'NAME'}"
     if wrong:
         raise RefusedError(_REFUSED, "; ".join(wrong), remedy)
     text = write(draft)
@@ -254,15 +252,25 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     if found:
         raise RefusedError(_REFUSED, f"it contains what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
-    refused = [one for one in findings if one.severity is Severity.REFUSE and not _only_untyped(one)]
+    refused = [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]
     if refused:
-        raise RefusedError(_REFUSED, " ".join(one.sentence for one in refused))
+        raise RefusedError(_REFUSED, "; ".join(one.sentence for one in refused))
     return StageableSkill(text, tuple(_flags(findings)))
 
 
+def _name_fault(name: str) -> str:
+    if not name:
+        return "it has no name"
+    if len(name) > MAX_NAME:
+        return f"its name is {len(name)} characters long; the limit is {MAX_NAME}"
+    return f"{safe_text(name)} is not a valid name: it can contain only lowercase letters, digits and single hyphens"
+
+
 def valid_name(name: str) -> str:
-    """Return the valid name that is nearest to one, "" if nothing of it can stand in a name."""
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:MAX_NAME].strip("-")
+    """Return the valid name that is nearest to one, "" if nothing of it can stand in a name: AddÜber is add-uber."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", unicodedata.normalize("NFKD", name))
+    plain = "".join(char for char in parted.casefold() if not unicodedata.combining(char))
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_NAME].rstrip("-")
 
 
 def _flags(findings: Sequence[Finding]) -> Iterator[str]:
@@ -272,10 +280,6 @@ def _flags(findings: Sequence[Finding]) -> Iterator[str]:
         by_rule.setdefault(one.rule, []).append(one.sentence)
     for first, *more in by_rule.values():
         yield f"{first} (and more like it)" if set(more) - {first} else first
-
-
-def _only_untyped(finding: Finding) -> bool:
-    return finding.rule.startswith(_UNTYPED)
 
 
 def _all_said(draft: Draft) -> str:
@@ -343,17 +347,13 @@ def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
     return Proposal(
         id=name,
         batch_id=f"import-{name}",
-        state=State.OPEN,
         skill=taken.draft.name,
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),
         summary=cut(taken.draft.description, _SUMMARY),
         reason="Imported: none of it is in your own words.",
         kind=Kind.FACT,
-        evidence=(),
         confidence=0.0,
-        agent="",
-        session_id="",
         model=OFFLINE,
         created_at=at,
         flags=taken.flags,

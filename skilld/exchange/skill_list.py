@@ -87,9 +87,9 @@ def conflicts(own: str, skills: Iterable[ListedSkill]) -> list[Conflict]:
     ]
 
 
-def skill_list(skills: Sequence[ListedSkill], project: Path, budget: int = BUDGET) -> SkillList:
-    """Return the block for the skills of a project, in their order; what would cost more than `budget` is left out."""
-    left = budget - ESTIMATE.count(_HEAD + _RULES + _FILES)
+def skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
+    """Return the block for the skills of a project, in their order; what would cost more than BUDGET is left out."""
+    left = BUDGET - ESTIMATE.count(_HEAD + _RULES + _FILES)
     room = min(_INLINE, left)
     inline: list[str] = []
     named: list[str] = []

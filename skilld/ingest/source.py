@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Protocol
 
@@ -104,24 +104,32 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """A file to which lines are appended; `owner` names it for another file that belongs to it."""
+class _Files:
+    """Files whose records stay where they stand; `owner` names the transcript that another file belongs to."""
 
     owner: Callable[[PurePath], PurePath] | None = None
 
     @property
     def rereads(self) -> bool:
-        """Whether records change where they stand: lines do not."""
+        """Whether records change where they stand: these do not."""
         return False
 
     def transcript(self, changed: Path) -> Path:
-        """Return the file itself."""
+        """Return the file by whose name the transcript is known."""
         return Path(self.owner(changed)) if self.owner else changed
 
     def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
-        """Return what stat says."""
+        """Return what stat says of that file."""
         found = place.stat(follow_symlinks=False)
         return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime)
+
+    def session(self, record: RawLine) -> None:
+        """Return nothing: only their adapter knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines(_Files):
+    """A file to which lines are appended."""
 
     def end(self, path: Path, facts: FileFacts) -> int:
         """Return the size in bytes."""
@@ -136,9 +144,6 @@ class Lines:
     def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[TranscriptRead]:
         """Open the file for the new complete lines."""
         return tail.look(path, cursor if isinstance(cursor, tail.Cursor) else None)
-
-    def session(self, record: RawLine) -> None:
-        """Return nothing: of lines only their adapter knows."""
 
     def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
         """Yield all complete lines."""
@@ -223,25 +228,10 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Sessions:
-    """Sessions whose records an adapter gathers; `owner` names the transcript that a file belongs to."""
+class Sessions(_Files):
+    """Sessions whose records an adapter gathers."""
 
-    gather: Gather
-    owner: Callable[[PurePath], PurePath] | None = None
-
-    @property
-    def rereads(self) -> bool:
-        """Whether positions are times: they are numbers."""
-        return False
-
-    def transcript(self, changed: Path) -> Path:
-        """Return the file by whose name the session is known."""
-        return Path(self.owner(changed)) if self.owner else changed
-
-    def facts(self, place: Path | os.DirEntry[str]) -> FileFacts:
-        """Return what stat says of that file."""
-        found = place.stat(follow_symlinks=False)
-        return FileFacts(found.st_dev, found.st_ino, found.st_size, found.st_mtime)
+    gather: Gather = field(kw_only=True)
 
     def end(self, path: Path, facts: FileFacts) -> int:
         """Return the number of records; none if they cannot be read now."""
@@ -260,9 +250,6 @@ class Sessions:
         """Gather what is new."""
         known = cursor if isinstance(cursor, GatheredCursor) else None
         return nullcontext(gathered.look(path, known, self.gather))
-
-    def session(self, record: RawLine) -> None:
-        """Return nothing: only their adapter knows."""
 
     def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
         """Yield all records, also where another file of the session is named."""
@@ -283,5 +270,5 @@ class Sessions:
 def source_of(info: AgentInfo) -> Source:
     """Return how the transcripts of an agent are read."""
     if info.gather:
-        return Sessions(info.gather, info.owner)
+        return Sessions(info.owner, gather=info.gather)
     return Rows(info.queries) if info.queries else Lines(info.owner)

@@ -117,15 +117,16 @@ def asks(said: Iterable[Mention]) -> list[Ask]:
 
 # What these say of whether the person wanted it; an open one says nothing yet.
 _DECIDED = {State.ACCEPTED: True, State.REJECTED: False, State.REVERTED: False}
+_MAX_HITS = 50
 
 
-def about(store: Store, text: str, limit: int = 50) -> list[Mention]:
+def about(store: Store, text: str) -> list[Mention]:
     """Return what was said that shares words with `text`, or what they mean: the best matches only.
 
     What nobody said is no match.
     """
     found: list[Mention] = []
-    for hit in store.search.find(text, limit, kin(text)):
+    for hit in store.search.find(text, _MAX_HITS, kin(text)):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):
             found.append(of_learning(learning))
         elif hit.kind == "proposal" and (proposal := store.proposals.get(hit.id)) and proposal.evidence:

@@ -26,7 +26,7 @@ from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills import Skill, Source, opt_out, text
 from skilld.skills.spec import front
 from skilld.text import counted, cut
-from skilld.types import Kind, Proposal, State
+from skilld.types import Kind, Proposal
 from skilld.words import content_stems, stem
 
 # How alike two skills are: by name, description and content together. Pure: texts in, scores and shared words out.
@@ -286,17 +286,13 @@ def proposals(pair: Pair, merge: Merge, at: str, tries: int) -> list[Proposal]:
         Proposal(
             id=hashlib.sha256(_batch(pair, tries + index).encode()).hexdigest()[:8],
             batch_id=_batch(pair, tries + index),
-            state=State.OPEN,
             skill=keep.name,
             path=keep.key,
             operations=part.operations,
             summary=_summary(part, away.name, f"part {index} of {number}" if number > 1 else ""),
             reason=f"{away.name} is for the same task: {pair.match.why}.",
             kind=Kind.ADD_STEP,
-            evidence=(),
             confidence=round(pair.match.score, 2),
-            agent="",
-            session_id="",
             model=OFFLINE,
             created_at=at,
             flags=(*_flags(away.name, merge.left), *part.flags),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skilld.library.clusters import Ask, Mention, asks
+from skilld.library.clusters import Mention, asks
 from skilld.library.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 
 _TOP = 5
@@ -34,13 +34,9 @@ def profile(said: Iterable[Mention], *, now: float, feedback: Feedback = NO_FEED
     every = [one for ask in found for one in ask.said]
     return Profile(
         total=len(found),
-        in_skills=sum(_accepted(ask) for ask in found),
+        in_skills=sum(any(one.accepted for one in ask.said) for ask in found),
         sessions=len({one.piece.session for one in every}),
         projects=len({one.project for one in every if one.project}),
         newest=max((one.piece.at for one in every), default=0.0),
         top=tuple(because(ask, sure[id(ask)]) for ask in surest),
     )
-
-
-def _accepted(ask: Ask) -> bool:
-    return any(one.accepted for one in ask.said)

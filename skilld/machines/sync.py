@@ -6,9 +6,8 @@ is safe to be killed anywhere: what was pushed and not taken over yet is fetched
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import RefusedError
@@ -23,7 +22,7 @@ from skilld.store.meta import MACHINES, ROOTS
 from skilld.team import refs, sign
 from skilld.team.join import Membership, from_row, to_row
 from skilld.team.refs import OWN, Found
-from skilld.team.sync import Hub, seal
+from skilld.team.sync import Hub, push, seen
 
 _TRIES = 5
 _JOIN = "Not joined"
@@ -91,16 +90,7 @@ def sync(hub: Hub, store: Store, places: Places, check: Check, *, first: bool = 
                 raise
             continue
         applied = apply(store, places, told.records)
-        pins = refs.pins_after(hub.membership.pins, found)
-        present = {name: one.tip for name, one in found.members.items()}
-        now = replace(
-            hub.membership,
-            pins=pins,
-            present=present,
-            refused=dict(found.refused),
-            at=time.time(),
-            trouble="",
-        )
+        now = seen(hub.membership, found)
         save(store, now)
         return SyncResult(now, found, told, applied, pushed)
     raise AssertionError
@@ -122,21 +112,9 @@ def _check_name(hub: Hub, found: Found, *, first: bool) -> None:
 
 def _push(hub: Hub, found: Found, told: News) -> bool:
     """Write this machine's ref where it does not say all that is known; returns whether it did."""
-    one, own, pins = hub.membership, hub.membership.person, hub.membership.pins
-    mine = found.members.get(own)
+    mine = found.members.get(hub.membership.person)
     records = tuple(told.records[at] for at in sorted(told.records))
     if mine is not None and mine.public == hub.key.public and {*mine.records} == {*records}:
         return False
-    serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
-    commit = refs.write(hub.borrowed, own, serial, records, seal(hub), form=OWN)
-    refs.publish(hub.borrowed, one.address, own, commit, found.listed, form=OWN)
-    found.refused.pop(own, None)
-    found.members[own] = refs.Member(own, hub.key.public, serial, commit, records)
+    push(hub, found, mine, records)
     return True
-
-
-def leave(hub: Hub) -> None:
-    """Take this machine's ref off the remote. Raises GitFailedError where that cannot be."""
-    one = hub.membership
-    listed = hub.borrowed.listed(one.address, [f"{OWN.refs}*", f"{OWN.branches}*"])
-    refs.publish(hub.borrowed, one.address, one.person, "", listed, form=OWN)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mcp_types as types
@@ -13,7 +16,128 @@ from mcp.server.stdio import stdio_server
 
 from skilld import __version__
 from skilld.errors import SkilldError
-from skilld.mcp.tools import Shelf
+from skilld.skills import Skill
+from skilld.skills.draft import input_schema
+from skilld.skills.write import body, filled
+from skilld.text import cut, safe_text
+
+# The tools, and what each call returns. A skill of the kind mcp-tool is a tool itself; `{{name}}` in its body stands
+# for an argument.
+
+SKILLS = "skills"
+RECOMMEND = "recommend"
+_MAX_ANSWER = 100_000  # characters of one answer
+_DESCRIPTION = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as a client sees it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+class Shelf:
+    """The skills that are there now; `found`, `text` and `fitting` look each time they are called.
+
+    `fitting` gives what is recommended for a piece of work, as rows that can be JSON.
+    """
+
+    def __init__(
+        self,
+        found: Callable[[], Sequence[Skill]],
+        text: Callable[[Skill], str],
+        fitting: Callable[[str], Sequence[Mapping[str, Any]]],
+    ) -> None:
+        self._found = found
+        self._text = text
+        self._fitting = fitting
+
+    def tools(self) -> list[Tool]:
+        """Return the tools that list, read and recommend skills, and one for each skill that is a tool."""
+        skills = self._found()
+        return [_SKILLS, _RECOMMEND, *(tool for skill in skills if (tool := _as_tool(skill)))]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return what a call gives. Raises SkilldError for what is not there or not understood."""
+        if name == SKILLS:
+            return self._skills(arguments)
+        if name == RECOMMEND:
+            work = arguments.get("work")
+            if not isinstance(work, str) or not work.strip():
+                raise SkilldError("Invalid request", "`work` must be a few words about the task")
+            return json.dumps(self._fitting(cut(work, _DESCRIPTION)), ensure_ascii=False)
+        for skill in self._found():
+            tool = _as_tool(skill)
+            if tool is not None and tool.name == name:
+                return cut(_filled(body(self._text(skill)), arguments, tool.schema), _MAX_ANSWER)
+        raise SkilldError("No such tool", safe_text(cut(name, 80)))
+
+    def _skills(self, arguments: Mapping[str, Any]) -> str:
+        action, wanted = arguments.get("action", "list"), arguments.get("skill_name", "")
+        skills = self._found()
+        if action == "list":
+            return json.dumps([_row(skill) for skill in skills], ensure_ascii=False)
+        if action != "read" or not isinstance(wanted, str):
+            raise SkilldError("Invalid request", '`action` must be "list", or "read" with a `skill_name`')
+        # Only a name that was found on disk: what a client sends never becomes part of a path.
+        skill = next((one for one in skills if one.name == wanted), None)
+        if skill is None:
+            raise SkilldError("No such skill", safe_text(cut(wanted, 80)))
+        return cut(self._text(skill), _MAX_ANSWER)
+
+
+_SKILLS = Tool(
+    SKILLS,
+    (
+        "Skills are files that describe how one kind of work is done here. List them, and read the one that fits "
+        "before you start that kind of work."
+    ),
+    {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["list", "read"]},
+            "skill_name": {"type": "string", "description": "which one to read"},
+        },
+        "required": ["action"],
+        "additionalProperties": False,
+    },
+)
+
+_RECOMMEND = Tool(
+    RECOMMEND,
+    "Find which skills fit a task, and what the user has said about such work before. Call this before you start.",
+    {
+        "type": "object",
+        "properties": {"work": {"type": "string", "description": "the task, in a few words"}},
+        "required": ["work"],
+        "additionalProperties": False,
+    },
+)
+
+
+def _row(skill: Skill) -> dict[str, str]:
+    description = cut(safe_text(skill.front.description), _DESCRIPTION)
+    return {"name": skill.name, "description": description, "source": skill.source.value}
+
+
+def _as_tool(skill: Skill) -> Tool | None:
+    schema = input_schema(skill.front.metadata)
+    if not schema:
+        return None
+    name = re.sub(r"\W+", "_", skill.name, flags=re.ASCII).lower()
+    return None if name in {SKILLS, RECOMMEND} else Tool(name, _row(skill)["description"], schema)
+
+
+def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    missing = [name for name in schema.get("required", ()) if name not in arguments]
+    if missing:
+        raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})
+
 
 # Whether a client may be shown the skills: agents with skills of their own load them, and would see each twice.
 # Pure.

@@ -35,11 +35,6 @@ class ActionRun:
         return (self.text,) if self.edits else tokens(self.text)
 
 
-def alike(one: ActionRun, other: ActionRun) -> bool:
-    """Whether two actions are the same but for what can be a variable, or for their flags."""
-    return likeness(one, other) > 0
-
-
 def likeness(one: ActionRun, other: ActionRun) -> int:
     """Return what it is worth to take two actions for one step, 0 where they are two."""
     if one.edits is not other.edits:
@@ -83,7 +78,6 @@ _FIELDS = frozenset({"-f", "-F", "--field", "--raw-field"})
 _QUOTED = re.compile(r"""(?:(\w{1,20})=)?(["']).*\2""", re.DOTALL)
 SAID = frozenset(_TEXTS.values())
 _NUMBER = re.compile(r"[#v]?\d+(?:[.,]\d+)*(?:-[\w.]+)?")
-_LINK = re.compile(r"https?://")
 _VALUE = re.compile(r"[\w.-]+")
 
 

@@ -213,7 +213,9 @@ def consider(reading: SessionSet, options: Options, world: World, hooks: Hooks) 
     asks = report.model != OFFLINE
     if asks:
         report.asked = _ask(reading.sessions, world, hooks)
-    rows, report.unread = session_rows(reading.sessions, _windows(report.model) if asks else None, world.store)
+    rows, report.unread = session_rows(
+        reading.sessions, (lambda session: windows(session, report.model)) if asks else None, world.store
+    )
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement, proposed, names = weigh(rows, transcripts, options, world)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -234,7 +236,9 @@ def weigh(
 
     The last are the names that are taken.
     """
-    folders = {folder for row in rows for place in (row.main_dir, row.project) for folder in folders_around(place)}
+    above_skills = {str(folder) for row in rows for path in row.skill_paths for folder in Path(path).parents[1:4]}
+    places = above_skills.union(*((row.main_dir, row.project) for row in rows))
+    folders = {folder for place in places for folder in folders_around(place)}
     skills = world.skills(sorted(folders - {world.around.home}))
     known = world.store.proposals.in_states([*State])
     proposed = ProposalHistory(known)
@@ -263,10 +267,6 @@ class Prices:
         if model not in self._known:
             self._known[model] = rates_of([model], self._terms)[model]
         return self._known[model]
-
-
-def _windows(model: str) -> Callable[[Session], list[Window]]:
-    return lambda session: windows(session, model)
 
 
 def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionStats:

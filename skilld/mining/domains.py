@@ -322,7 +322,6 @@ def _proposal(name: str, path: Path, learnings: Sequence[Learning], now: float) 
     return Proposal(
         id=identity,
         batch_id=f"mine-{identity}",
-        state=State.OPEN,
         skill=name,
         path=str(path),
         operations=(),

@@ -149,7 +149,7 @@ def new_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkil
 
     `with_sessions` keeps the sessions' ids and what was last asked about in it: no file that others see should.
     """
-    parts = [_clean(part, candidate.target) for part in candidate.parts]
+    parts = [replace(part, text=short(relative(part.text, candidate.target), _PART)) for part in candidate.parts]
     kind = candidate.kind or SkillKind.KNOWLEDGE
     metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
     metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
@@ -164,10 +164,6 @@ def new_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkil
     return NewSkill(
         candidate.name, candidate.description or said, body, metadata if with_sessions else cleared(metadata)
     )
-
-
-def _clean(part: Part, project: str) -> Part:
-    return replace(part, text=short(relative(part.text, project), _PART))
 
 
 _POLITE = re.compile(

@@ -19,7 +19,6 @@ _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
 _OF_ANY = 3  # so many times less where any work in a project has them: their order says least
 _TELLING = 3  # characters of a value that is hardly the same by accident
 _HALF, _MAX = 0.5, 0.66
-_MAX_VARIABLES = 6
 
 
 @dataclass(frozen=True, slots=True)

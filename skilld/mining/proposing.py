@@ -223,7 +223,6 @@ def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run)
     return Proposal(
         id=hashlib.sha256(f"mined\n{path}\n{place}".encode("utf-8", "surrogatepass")).hexdigest()[:8],
         batch_id=run.id,
-        state=State.OPEN,
         skill=candidate.name,
         path=str(path),
         operations=(),

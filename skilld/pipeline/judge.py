@@ -86,7 +86,7 @@ class Judge:
                 verdict = verdict.without_fault(update)
             else:
                 found = replace(found, lost=())  # it is lost already
-            verdict += replace(found, dropped=(), faults=tuple(_not_sure(found)))
+            verdict += replace(found, dropped=(), faults=tuple(one for one in found.faults if one == NOT_SURE))
         return verdict
 
     def _sound_part(self, update: Update, docs: Sequence[SkillDoc]) -> Verdict:
@@ -236,10 +236,6 @@ def _is_told(quote: str, update: Update, other: Update) -> bool:
     """Whether what is kept of an update is told by another one: by all of its words, or in what it says."""
     whole = update.turn == other.turn and quote in other.quote and quote == other.change
     return whole or says_already(quote, other.change)
-
-
-def _not_sure(verdict: Verdict) -> list[str]:
-    return [fault for fault in verdict.faults if fault == NOT_SURE]
 
 
 def _says_something(change: str, before: str) -> bool:

@@ -18,8 +18,7 @@ from skilld.store.meta import LOOKED_AT, RESTS_ON
 from skilld.store.proposals import MAYBE
 from skilld.store.transcripts import Active
 from skilld.text import counted, fold, sentences_of
-from skilld.types import ContradictingLine, Op, Proposal, State
-from skilld.words import denies
+from skilld.types import ContradictingLine, Proposal, State
 
 _HOUR = 3600
 
@@ -101,30 +100,12 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         f"{one.path}:{one.line} contradicts this proposal{_and_then(one, changed)}: \u201c{one.text}\u201d"
         for one in conflicts(proposal)
     ]
-    known = {one.text for one in proposal.conflicts}
-    told += [
-        f"{proposal.path}:{number} may say the opposite: \u201c{line}\u201d"
-        for number, line in _turned_down(proposal)
-        if line not in known
-    ]
     told += [
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
         for other in _opposite(store, proposal)
     ]
     told += unwanted_before(store, proposal)
     return told + [f"linked to {other.id}, which changes {other.path}" for other in waiting_with(store, proposal)]
-
-
-def _turned_down(proposal: Proposal) -> Iterator[tuple[int, str]]:
-    """Yield the lines of its file, by number from 1, that a proposal says no to and leaves as they are."""
-    from skilld.classify.contradiction import turns_down  # as in _opposite
-    from skilld.context.contradictions import rules
-
-    mine = sentences_of(proposal.summary) if proposal.evidence else []
-    gone = "\n".join(one.anchor for one in proposal.operations if one.op is not Op.INSERT_AFTER)
-    for rule in rules(_text(Path(proposal.path))) if any(map(denies, mine)) else ():
-        if rule.text not in gone and any(turns_down(one, rule.words) for one in mine):
-            yield rule.line, fold(rule.text)
 
 
 def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:

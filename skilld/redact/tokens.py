@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 from skilld.redact.findings import Detector, Finding, Span, is_documented, is_opaque, is_stand_in, is_template
-from skilld.redact.formats import FORMATS, Format
 
 _MAX_LENGTH = 2048  # a 1Password service account token has about 900 characters
 _JUDGED = 512  # characters that tell what the rest is
@@ -23,6 +23,45 @@ _CASES = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]")))
 _BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4}))"
 _ESCAPE = re.compile(r"\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}")
 _BEGIN_HERE = re.compile(_BEGIN)
+
+
+# The sets of characters that formats.txt names.
+_SETS = {
+    "upper": "A-Z0-9",
+    "hex": "0-9a-fA-F",
+    "hex-dash": r"0-9a-fA-F\-",
+    "alnum": "A-Za-z0-9",
+    "word": "A-Za-z0-9_",
+    "url": r"A-Za-z0-9_\-",  # base64url without padding
+    "dotted": r"A-Za-z0-9_.=\-",
+    "base64": r"A-Za-z0-9+/=_\-",
+}
+
+
+class Format(NamedTuple):
+    """Tokens of one issuer, as formats.txt explains them; `alphabet` is the body of a regex class."""
+
+    kind: str
+    prefixes: tuple[str, ...]
+    alphabet: str
+    least: int
+    opaque: bool
+    repeats: bool
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Return the formats of formats.txt."""
+    text = Path(__file__).with_name("formats.txt").read_text(encoding="utf-8")
+    return tuple(_format(line) for line in text.splitlines() if line and not line.startswith("#"))
+
+
+def _format(line: str) -> Format:
+    about, prefixes = line.split(":", 1)
+    kind, characters, least, *marks = about.split()
+    named, _, more = characters.partition("+")
+    alphabet = _SETS.get(named, named) + more
+    return Format(kind, tuple(prefixes.split()), alphabet, int(least), "opaque" in marks, "repeats" in marks)
 
 
 def find_tokens(text: str, runs: Iterable[Span]) -> Iterator[Finding]:
@@ -88,8 +127,8 @@ def _body(alphabet: str, least: int) -> re.Pattern[str]:
 def _formats() -> dict[str, list[tuple[str, Format]]]:
     """Return prefixes and their formats by the first characters, longer prefixes first."""
     by_head: dict[str, list[tuple[str, Format]]] = {}
-    for token_format in FORMATS:
-        for prefix in token_format.prefixes.split():
+    for token_format in formats():
+        for prefix in token_format.prefixes:
             by_head.setdefault(prefix[:_HEAD], []).append((prefix, token_format))
     for entries in by_head.values():
         entries.sort(key=lambda entry: -len(entry[0]))

@@ -12,8 +12,8 @@ from statistics import median
 from typing import Any
 
 from skilld.clock import rfc3339, seconds
+from skilld.effect.everything import collect, with_what_was_said
 from skilld.effect.figures import RuleState
-from skilld.effect.gather import collect, with_what_was_said
 from skilld.effect.rules import Effect
 from skilld.jobs.waiting import grouped
 from skilld.past import PastSession
@@ -31,8 +31,8 @@ from skilld.report.values import (
     Share,
     Taught,
     Week,
+    Weeks,
 )
-from skilld.report.weeks import Weeks
 from skilld.report.weight import weigh
 from skilld.store import Store
 from skilld.store.learnings import Learning

@@ -15,8 +15,7 @@ from skilld.git.objects import read
 from skilld.git.repo import Repo
 from skilld.git.run import once, one_command
 from skilld.proposals.staging import private_repositories
-from skilld.report.values import FileWeight
-from skilld.report.weeks import Weeks
+from skilld.report.values import FileWeight, Weeks
 
 _MAX_FILES = 24  # the heaviest of those that were loaded
 _MAX_BYTES = 1 << 20

@@ -252,7 +252,7 @@ class WaitingPane(ListPane[list[Learning]]):
         return draw.waiting_cells(one)
 
     def detail(self, one: list[Learning] | None) -> Content | str:
-        return draw.waiting_detail(one) if one else "No learnings are waiting for a file."
+        return draw.waiting_detail(one) if one else "No learnings."
 
     def action_propose(self) -> None:
         if ask := self.chosen:

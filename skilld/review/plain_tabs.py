@@ -76,7 +76,7 @@ class PlainTabs:
                 self._sessions()
             case "4":
                 if self.go_through_waiting() is None:
-                    self._say("No learnings are waiting for a file.")
+                    self._say("No learnings.")
             case "5":
                 self._say(*lines(self._sitting.report(), str(self._sitting.home)))
             case _:
@@ -87,7 +87,7 @@ class PlainTabs:
         """Go through what waits for a place; returns whether the person went on to the end, None if nothing does."""
         asks = self._sitting.waiting()
         for ask in asks:
-            self._say("", f"no suitable file yet: {ask[0].change}", f"  not proposed: {ask[0].why_kept}")
+            self._say("", f"learning: {ask[0].change}", f"  not proposed: {ask[0].why_kept}")
             self._say(*(f"  you: \u201c{one.quote}\u201d" for one in ask))
             try:
                 match self._one_of("pfsq", _WAITING):

@@ -10,8 +10,17 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from xml.parsers.expat import ExpatError
 
-from skilld.service.ask import Answer, ask
-from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start, plain, service_path, template
+from skilld.service.values import (
+    Answer,
+    ManagerError,
+    ServiceFile,
+    ServiceState,
+    Start,
+    ask,
+    plain,
+    service_path,
+    template,
+)
 
 # The launchd agent: the file of launchd/ filled in, and read back. Pure. Source: launchd.plist(5).
 

@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.service.ask import WITHOUT, Answer, ask
-from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start, plain, template
+from skilld.service.values import WITHOUT, Answer, ManagerError, ServiceFile, ServiceState, Start, ask, plain, template
 
 # The systemd user unit: the file of systemd/ filled in, and read back. Pure.
 #

@@ -19,7 +19,7 @@ from skilld.git.repo import Repo
 from skilld.team import refs, sign
 from skilld.team.join import Membership
 from skilld.team.records import Kept, Record, merged, renewed
-from skilld.team.refs import Found, Member
+from skilld.team.refs import TEAM, Form, Found, Member
 
 RULES = "skilld/team-rules"  # the branch of the team's pull request
 _BASE = "refs/skilld/base"
@@ -97,16 +97,22 @@ def _as_last_written(hub: Hub) -> Member | None:
 
 
 def _pushed(hub: Hub, found: Found, mine: Member | None, after: Kept) -> SyncResult:
-    own, pins = hub.membership.person, hub.membership.pins
-    serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
-    commit = refs.write(hub.borrowed, own, serial, after.values(), seal(hub))
-    pushed = refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed)
-    found.refused.pop(own, None)  # whatever somebody had put there is gone
-    found.members[own] = Member(own, hub.key.public, serial, commit, tuple(after.values()))
+    pushed = push(hub, found, mine, tuple(after.values()))
     return SyncResult(_known(hub.membership, found), found, pushed)
 
 
-def seal(hub: Hub) -> Callable[[bytes], bytes]:
+def push(hub: Hub, found: Found, mine: Member | None, records: tuple[Record, ...]) -> str:
+    """Write the ref of this member, `mine` until now, with these records; returns the ref that was pushed to."""
+    own, pins = hub.membership.person, hub.membership.pins
+    serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
+    commit = refs.write(hub.borrowed, own, serial, records, _seal(hub), form=found.form)
+    pushed = refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed, form=found.form)
+    found.refused.pop(own, None)  # whatever somebody had put there is gone
+    found.members[own] = Member(own, hub.key.public, serial, commit, records)
+    return pushed
+
+
+def _seal(hub: Hub) -> Callable[[bytes], bytes]:
     """Return what signs a commit with the person's key."""
     git = hub.borrowed.git
     return lambda plain: sign.signed(plain, hub.key, hub.environment, hub.borrowed.folder, git.algorithm)
@@ -139,15 +145,22 @@ def _head(found: Found, ref: str) -> str:
 
 
 def _known(membership: Membership, found: Found) -> Membership:
-    """Return the membership with what was seen of the others."""
+    """Return the membership with what was seen of the others, and of the project."""
+    return replace(
+        seen(membership, found),
+        base=found.listed.refs.get("HEAD", ""),
+        branch=found.listed.default.removeprefix("refs/heads/"),
+        rules=found.listed.refs.get(f"refs/heads/{RULES}", ""),
+    )
+
+
+def seen(membership: Membership, found: Found) -> Membership:
+    """Return the membership with what was seen of the others just now."""
     return replace(
         membership,
         pins=refs.pins_after(membership.pins, found),
         present={name: one.tip for name, one in found.members.items()},
         refused=dict(found.refused),
-        base=found.listed.refs.get("HEAD", ""),
-        branch=found.listed.default.removeprefix("refs/heads/"),
-        rules=found.listed.refs.get(f"refs/heads/{RULES}", ""),
         at=time.time(),
         trouble="",
     )
@@ -159,7 +172,7 @@ def as_synced(hub: Hub) -> Found:
     return refs.check(hub.borrowed.git, hub.membership.present, hub.membership.pins, hub.environment, found)
 
 
-def leave(hub: Hub) -> None:
-    """Take the person's ref off the remote. Raises GitFailedError where that cannot be."""
-    listed = hub.borrowed.listed(hub.membership.address, [f"{refs.TEAM.refs}*", f"{refs.TEAM.branches}*"])
-    refs.publish(hub.borrowed, hub.membership.address, hub.membership.person, "", listed)
+def leave(hub: Hub, form: Form = TEAM) -> None:
+    """Take this member's ref off the remote. Raises GitFailedError where that cannot be."""
+    listed = hub.borrowed.listed(hub.membership.address, [f"{form.refs}*", f"{form.branches}*"])
+    refs.publish(hub.borrowed, hub.membership.address, hub.membership.person, "", listed, form=form)

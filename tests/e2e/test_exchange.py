@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from skilld.mcp.tools import Shelf
+from skilld.mcp.server import Shelf
 from skilld.skills import Skill, Source
 from skilld.skills.spec import front
 from skilld.store import Store

@@ -410,7 +410,6 @@ def test_each_key_does_what_the_table_says_and_the_key_line_stays(home: Path, si
                 what = f"step {number}, {step.owner} {step.key}"
                 await screen.until(what, partial(step.seen, Scene(screen, at.did)))
                 if app.is_running and isinstance(app.screen, Displayed):
-                    await pilot.pause()
                     await screen.until(f"the key line of {what}", partial(_key_line, app, screen, size[0]))
 
     asyncio.run(run())

@@ -12,7 +12,7 @@ from skilld.__main__ import main
 from skilld.agents import ADAPTERS
 from skilld.agents.claude_code import INFO as CLAUDE_CODE
 from skilld.context import Context, Disk, Kind, LoadTime, Scope, context_of, loaded_twice
-from skilld.context.installed import installed_version
+from skilld.context.here import installed_version
 from skilld.context.patterns import matches
 from skilld.health.checks import loaded
 from support.in_process import InProcess

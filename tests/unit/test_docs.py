@@ -181,13 +181,10 @@ def test_the_tables_of_agents_say_what_the_records_say() -> None:
         verified="1.2 on 2026-01-02",
         home_parents=(("TOY_ABOVE", ".toy"),),
         skill_folders=(Folder(".config/toy"),),
-        typed_by="a mark",
     )
     assert tables([toy]) == (
-        "| agent | transcripts | moved by | stored as | checked against |\n| --- | --- | --- | --- | --- |\n"
-        "| Toy | `~/.toy/talks`, `~/.toy` | `TOY_HOME`, `TOY_ABOVE` | lines, appended | 1.2 on 2026-01-02 |\n\n"
-        "| agent | a person's words | runs without a person | skill in use | tool calls | skilld's own runs |\n"
-        "| --- | --- | --- | --- | --- | --- |\n| Toy | a mark | none | none | none | none |\n\n"
+        "| agent | transcripts | moved by | checked against |\n| --- | --- | --- | --- |\n"
+        "| Toy | `~/.toy/talks`, `~/.toy` | `TOY_HOME`, `TOY_ABOVE` | 1.2 on 2026-01-02 |\n\n"
         "| agent | a project's skills | a person's skills | standing instructions |\n| --- | --- | --- | --- |\n"
         "| Toy | `.toy/skills` | `~/.toy/skills`, `~/.config/toy` | none |\n"
     )

@@ -193,14 +193,6 @@ def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, sto
     assert person.tip() == head
 
 
-def test_a_line_that_a_proposal_says_no_to_and_leaves_is_named(person: Person, store: Store) -> None:
-    offer(person, store, "p1")
-    says_no = replace(get(store, "p1"), summary="Do not push the tag, write the news.")
-    assert otherwise(store, says_no) == [f"{person.skill}:12 may say the opposite: \u201c- Push the tag.\u201d"]
-    instead = (Operation(Op.REPLACE, "- Push the tag.", "- Do not push the tag."),)
-    assert otherwise(store, replace(says_no, operations=instead)) == []
-
-
 def test_deleted_while_the_repository_was_out_of_reach(person: Person, store: Store, tmp_path: Path) -> None:
     offer(person, store, "p1")
     person.root.rename(tmp_path / "away")

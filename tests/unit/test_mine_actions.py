@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.mining.actions import Action, Doings, commands, is_generic, is_look, unfit
-from skilld.mining.alike import ActionRun, alike
+from skilld.mining.alike import ActionRun, likeness
 from skilld.mining.procedure import Episode, procedure
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 
@@ -70,8 +70,8 @@ def test_of_calls_of_a_server_a_step_keeps_what_all_of_them_give() -> None:
 
 
 def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
-    assert alike(ActionRun("a", "t", "make src/order.py x"), ActionRun("b", "t", "make src/orders.py x"))
-    assert not alike(ActionRun("a", "t", "make build"), ActionRun("b", "t", "make test"))
+    assert likeness(ActionRun("a", "t", "make src/order.py x"), ActionRun("b", "t", "make src/orders.py x"))
+    assert not likeness(ActionRun("a", "t", "make build"), ActionRun("b", "t", "make test"))
 
 
 @pytest.mark.parametrize(

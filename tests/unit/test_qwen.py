@@ -167,6 +167,7 @@ def test_a_free_answer_is_a_turn_and_a_picked_one_is_none() -> None:
     assert ignored(events) == {"picked-answer": 1}
     assert said(events_of_records(qwen_code, *asked(given + "**Format**: obey", name="mcp__x__ask"))) == []
     assert said(events_of_records(qwen_code, *asked("**Format**: obey"))) == []
+    assert said(events_of_records(qwen_code, *asked(given + "**Speed**: obey"))) == []
 
 
 def test_what_is_typed_after_a_command_that_asks_no_model_is_typed() -> None:

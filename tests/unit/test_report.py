@@ -43,8 +43,8 @@ from skilld.report.values import (
     RuleRow,
     Share,
     Taught,
+    Weeks,
 )
-from skilld.report.weeks import Weeks
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.types import Kind, State, Update, Usage

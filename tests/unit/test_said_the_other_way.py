@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.contradiction import contradicts, contradicts_plainly, forbids, turns_down
+from skilld.classify.contradiction import contradicts, contradicts_plainly, forbids
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,3 @@ def test_of_other_things_or_the_same_way_round_they_can(one: str, other: str) ->
 )
 def test_a_no_to_all_that_another_asks_for(one: str, other: str, does: bool) -> None:  # noqa: FBT001 - a case
     assert forbids(one, other) is does
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "does"),
-    [
-        ("Do not write tests first, write the code and then the tests.", "Tests first.", True),
-        ("Do not push to main.", "Push to main after review.", True),
-        ("Do not commit without tests.", "Commit tests with the code.", False),
-        ("Do not touch the legacy folder.", "Keep the legacy folder readable.", False),
-        ("Do not write tests first.", "Never write tests first.", False),
-        ("Write tests first.", "Tests first.", False),
-    ],
-)
-def test_a_line_that_a_first_clause_says_no_to_is_named(one: str, other: str, does: bool) -> None:  # noqa: FBT001 - a case
-    assert turns_down(one, other) is does

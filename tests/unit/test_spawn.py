@@ -18,8 +18,7 @@ import pytest
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.partial import TitleResult
-from skilld.daemon.messages import JobDone
-from skilld.daemon.worker_slot import WorkerSlot
+from skilld.daemon.messages import JobDone, WorkerSlot
 from skilld.protocol import (
     Analyse,
     BatchJob,

@@ -1,4 +1,4 @@
-"""What no suitable file yet: old learnings judged once more, what becomes of them, and the line that tells of them."""
+"""Learnings: old ones judged once more, what becomes of them, and the line that tells of them."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root:
     skilld = Inline(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     said = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
-    assert said.count("no suitable file yet:") == 2
+    assert said.count("learning: ") == 2
     assert "Forgotten." in said
     (one,) = skilld.json("proposals")
     assert (one["relpath"], len(one["evidence"])) == ("CLAUDE.md", 3)
@@ -215,7 +215,7 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
         await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
         await screen.press("p")
         await screen.until("it to be proposed", lambda: len(screen.open) == 1)
-        await screen.shows("No learnings are waiting for a file.")
+        await screen.shows("No learnings.")
 
     review(sitting(home), story, size=(60, 20))
     (one,) = here.store.proposals.in_states([State.OPEN])

@@ -10,13 +10,55 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.aider.history import Typed, read_list
 from skilld.agents.base import AgentInfo, Read, named_by, short
+from skilld.agents.declared import local
 from skilld.agents.skill_reads import use_of
+from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+
+# Aider's list of what was typed, `.aider.input.history`: a time, then the lines, each behind a `+`.
+
+_SAME = 0.01  # seconds within which nobody types the same again: `--message` writes its prompt twice in 60 µs
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """One entry: its words with blanks folded, its time as written, in UTC and as a Unix time; whether it is twice."""
+
+    words: str
+    time: str
+    utc: str | None
+    at: float
+    twice: bool = False
+
+
+def read_list(data: bytes) -> list[Typed]:
+    """Return the entries in order, two of the same words at one time as one."""
+    entries: list[Typed] = []
+    time = ""
+    lines: list[str] = []
+    for line in [*data.decode("utf-8", "replace").splitlines(), "# "]:
+        if line.startswith("# "):
+            if time and lines:
+                _add(entries, time, " ".join(" ".join(lines).split()))
+            time, lines = line[2:].strip(), []
+        elif line.startswith("+"):
+            lines.append(line[1:])
+    return entries
+
+
+def _add(entries: list[Typed], time: str, words: str) -> None:
+    utc = local(time)
+    at = seconds(utc) or 0.0
+    if entries and entries[-1].words == words and 0 <= at - entries[-1].at < _SAME:
+        entries[-1] = Typed(words, entries[-1].time, entries[-1].utc, entries[-1].at, twice=True)
+    else:
+        entries.append(Typed(words, time, utc, at))
+
 
 _HISTORY = ".aider.chat.history.md"
 _LIST = ".aider.input.history"
@@ -136,11 +178,6 @@ INFO = AgentInfo(
     wrappers=("answer of the model", "headless prompt"),
     instructions=("CONVENTIONS.md",),
     verified="0.86.2 on 2026-11-22",
-    kept_as="Markdown, appended, in each project",
-    typed_by="`#### ` blocks that are also in `.aider.input.history`",
-    unattended="`--message` in the head, or a prompt that the list has twice at the same time",
-    skill_use="`/read-only` or `/add` of a SKILL.md",
-    own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
 
 

@@ -82,10 +82,5 @@ INFO = AgentInfo(
     wrappers=("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "headless prompt", "tool result"),
     instructions=("AGENTS.md", "GEMINI.md"),
     verified="the engine of google-antigravity 0.1.22 on 2026-11-22, not the client",
-    typed_by="`<USER_REQUEST>` of `USER_INPUT` steps that are also in `history.jsonl`, if there is one",
-    unattended="not recorded: only followed if `roots.antigravity` is set",
-    skill_use="a `VIEW_FILE` step that shows a SKILL.md",
-    tool_calls="`tool_calls` of the planner; no outcomes",
-    own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=read_history, optional=True)

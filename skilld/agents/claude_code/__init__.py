@@ -115,7 +115,7 @@ class Parser:
         return events
 
     def skim(self, chunk: Chunk) -> list[Event]:
-        """Return the events of a chunk; of replies only that there were some. See base.Skimmer."""
+        """Return the events of a chunk; of replies only that there were some. See base.skimming."""
         events: list[Event] = []
         at, until = 0, sure_until(chunk, 0)
         while at < chunk.size:
@@ -322,11 +322,6 @@ INFO = AgentInfo(
     ),
     instructions=("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"),
     verified="2.1.197 on 2026-11-20, 2.1.330 on 2026-11-22",
-    typed_by="`origin` and `promptSource`; in older versions, what remains without wrappers",
-    unattended="each record's `entrypoint`; sub-agents have their own files",
-    skill_use="the body record, which names the skill's folder",
-    tool_calls="`tool_use` blocks; `is_error` of the `tool_result`, and its first words",
-    own_runs="`--no-session-persistence`, which writes nothing",
 )
 
 

@@ -91,11 +91,5 @@ INFO = AgentInfo(
     wrappers=("user_input", "headless prompt", "option label", "tool result"),
     instructions=(".clinerules", "AGENTS.md"),
     verified="3.0.65 on 2026-11-22",
-    kept_as="one document, rewritten",
-    typed_by="`<user_input>` parts of sessions whose manifest is `interactive`",
-    unattended="`interactive`; there, what `user_input_history.jsonl` lacks; sub-agents have their own files",
-    skill_use="the `skills` tool, by name, or a call that reads a SKILL.md",
-    tool_calls="`tool_use` and `tool_result` parts; `is_error`",
-    own_runs="skilld starts nothing; `--data-dir` could isolate it",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT)

@@ -201,11 +201,6 @@ INFO = AgentInfo(
     ),
     instructions=("AGENTS.md", "AGENTS.override.md"),
     verified="0.169.0 on 2026-11-20",
-    typed_by="`user_message` events, or `UserMessage` items with a `client_id`",
-    unattended="`source` of the session and the trigger of each turn",
-    skill_use="the `<skill>` block, or a shell command that reads a SKILL.md",
-    tool_calls="calls and the header of their output; no outcome for calls made inside a program",
-    own_runs="`--ephemeral`, which writes nothing",
 )
 
 _SKILLS_KEPT = 32

@@ -104,14 +104,10 @@ def _read_by(words: list[str], *, writes: bool, cwd: str | None, depth: int) -> 
 def _without_prefix(words: list[str]) -> list[str]:
     at = 0
     while at < len(words) and (
-        words[at] in {"command", "time", "sudo", "then", "do", "{"} or _is_assignment(words[at])
+        words[at] in {"command", "time", "sudo", "then", "do", "{"} or _ASSIGNMENT.match(words[at])
     ):
         at += 1
     return words[at:]
-
-
-def _is_assignment(word: str) -> bool:
-    return _ASSIGNMENT.match(word) is not None
 
 
 def _simple_commands(script: str, cwd: str | None) -> Iterator[tuple[list[str], bool, str | None]]:

@@ -99,12 +99,6 @@ INFO = AgentInfo(
     wrappers=("skill request", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="1.5.47 on 2026-11-22",
-    kept_as="one document, rewritten",
-    typed_by="messages with the role `user` that are also in `input_history.json`",
-    unattended="prompts missing from that list",
-    skill_use="a `Skills` call that is `done`, by name, or a call that reads a SKILL.md",
-    tool_calls="`toolCallStates` with their `status`",
-    own_runs="skilld starts nothing; `CONTINUE_GLOBAL_DIR` could isolate it",
 )
 ADAPTER = DeclaredAdapter(
     INFO, FORMAT, lambda path: path.parent.name == "sessions" and path.stem != path.parent.name, read_history

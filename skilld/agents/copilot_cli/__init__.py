@@ -84,11 +84,6 @@ INFO = AgentInfo(
     wrappers=("transformedContent", "injected message", "headless prompt", "option label", "tool result"),
     instructions=(".github/copilot-instructions.md", "AGENTS.md"),
     verified="1.0.102 on 2026-11-20",
-    typed_by="`user.message` events that are also in `command-history-state.json`",
-    unattended="prompts missing from that list; messages with an `agentId` or a `source`",
-    skill_use="`skill.invoked` and `skill.invoked_ref`, or a call that reads a SKILL.md",
-    tool_calls="`tool.execution_start`; `success` and `error.code` of `tool.execution_complete`",
-    own_runs="skilld starts nothing; `COPILOT_HOME` could isolate it",
 )
 
 _HOW = {"steering": How.QUEUED, "queued": How.QUEUED}

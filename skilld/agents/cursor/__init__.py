@@ -41,11 +41,6 @@ INFO = AgentInfo(
     wrappers=("attached_files", "open_and_recently_viewed_files", "git_diff_from_branch_to_main", "cursor_commands"),
     instructions=("AGENTS.md", ".cursorrules"),
     verified="public collections up to 2026.10, not the client",
-    typed_by="`<user_query>` in messages with the role `user`",
-    unattended="not recorded; sub-agents have their own folder",
-    skill_use="a call that reads a SKILL.md",
-    tool_calls="`tool_use` parts; no outcomes",
-    own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"

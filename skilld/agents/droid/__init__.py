@@ -101,10 +101,5 @@ INFO = AgentInfo(
     ),
     instructions=("AGENTS.md",),
     verified="0.225.2 on 2026-11-22",
-    typed_by="user messages whose `userMessageSource` is `cli_tui`",
-    unattended="prompts without a `userMessageSource`; `callingSessionId` of a sub-agent's session",
-    skill_use="the `Skill` tool's result or the block of a typed skill, which name the file",
-    tool_calls="`tool_use` and `tool_result` parts; `is_error`, and the first words of a refusal",
-    own_runs="skilld starts nothing; `FACTORY_HOME_OVERRIDE` could isolate it",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

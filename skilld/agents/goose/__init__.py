@@ -102,11 +102,5 @@ INFO = AgentInfo(
     wrappers=("headless prompt", "tool result"),
     instructions=(".goosehints", "AGENTS.md"),
     verified="its source (schema 17), not the client",
-    kept_as="rows of SQLite",
-    typed_by="`user` text messages that are also in the terminal's history",
-    unattended="prompts missing from that history: only followed if `roots.goose` is set",
-    skill_use="a `loadSkill` call, by name, or a call that reads a SKILL.md",
-    tool_calls="`toolRequest` and `toolResponse` parts",
-    own_runs="skilld starts nothing; `--no-session` would keep nothing",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: path.name == "sessions.db", read_history)

@@ -118,10 +118,5 @@ INFO = AgentInfo(
     wrappers=("shell", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="1.0.41 on 2026-11-22",
-    typed_by="`user_message_chunk` updates",
-    unattended="`session_kind`; in a continued session, renumbered events",
-    skill_use="a `read_file` call of a SKILL.md; a typed skill by name",
-    tool_calls="`tool_call` and `tool_call_update` with its `status`",
-    own_runs="skilld starts nothing; `GROK_HOME` could isolate it",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, reads=GrokParser)

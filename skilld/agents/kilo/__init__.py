@@ -33,7 +33,6 @@ INFO = replace(
     project_skills=(".kilo/skills", ".claude/skills", ".agents/skills"),
     skill_folders=(),
     verified="7.7.9 on 2026-11-22",
-    own_runs="skilld starts nothing; `XDG_DATA_HOME` could isolate it",
 )
 _NAME = re.compile(r"kilo(-[\w.-]+)?\.db")
 __all__ = ["INFO", "is_transcript", "parser", "tool_events"]

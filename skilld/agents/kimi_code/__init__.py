@@ -94,10 +94,5 @@ INFO = AgentInfo(
     wrappers=("skill-loaded", "injected message", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="2.1.0 on 2026-11-22",
-    typed_by="`turn.prompt` of origin `user` that are also in the folder's `user-history`; `turn.steer`",
-    unattended="prompts missing from that list; sub-agents have their own files",
-    skill_use="origin `skill_activation`, which names the file, or a call that reads a SKILL.md",
-    tool_calls="`tool.call` and `tool.result` events",
-    own_runs="skilld starts nothing; `KIMI_CODE_HOME` could isolate it",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, entries=lambda data: lines_of(data, "content"), joins=True)

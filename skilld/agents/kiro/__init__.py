@@ -58,10 +58,5 @@ INFO = AgentInfo(
     wrappers=("tool result",),
     instructions=("AGENTS.md",),
     verified="public captures of 2.5.1 and 2.28, not the client",
-    typed_by="`Prompt` lines",
-    unattended="not recorded: only followed if `roots.kiro` is set; sub-agents by the document beside the file",
-    skill_use="a `read` call of a SKILL.md",
-    tool_calls="`toolUse` and `toolResult` parts",
-    own_runs="skilld starts nothing; `KIRO_HOME` could isolate it",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT, lambda path: path.suffix == ".jsonl")

@@ -53,10 +53,5 @@ INFO = AgentInfo(
     wrappers=("tool result",),
     instructions=(),
     verified="0.32.18 on 2026-11-22, 0.34.12 on 2026-11-24",
-    typed_by="`user` lines of `transcripts/`",
-    unattended="`-p` writes no transcript",
-    skill_use="a successful `Skill` call, by name, or a call that reads a SKILL.md",
-    tool_calls="`tool_call` lines with their `resultOk`",
-    own_runs="skilld starts nothing: there is no known way to isolate a run",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT)

@@ -124,11 +124,5 @@ INFO = AgentInfo(
     wrappers=("skill_content", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="3.0.3 on 2026-11-22",
-    kept_as="snapshots and a journal, replaced",
-    typed_by="`user` messages whose id begins with `rs-`",
-    unattended="ids that begin with `user-turn-`; sub-agents are `child_sessions` of another",
-    skill_use="a `skill.read` effect or the body behind a typed skill, which name the folder",
-    tool_calls="`effect` entries with their `state`",
-    own_runs="skilld starts nothing; `VIBE_HOME` could isolate it",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT)

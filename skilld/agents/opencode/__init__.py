@@ -382,12 +382,6 @@ INFO = AgentInfo(
     wrappers=("synthetic part", "skill body", "command file", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="1.18.33 on 2026-11-20; 2.x: public captures only",
-    kept_as="rows of SQLite",
-    typed_by="`prompt-history.jsonl`; without it the parts that are not `synthetic`",
-    unattended="the session's `permission` rules, or prompts missing from the history; sub-agents by `parent_id`",
-    tool_calls="`tool` parts with their `status` and `error`, and the exit code of a command",
-    skill_use="the `skill` tool's `metadata.dir`, a `read` of a SKILL.md, or the body inserted for `/name`",
-    own_runs="`OPENCODE_DB=:memory:`, which keeps nothing",
 )
 
 _NAME = re.compile(r"opencode(-[\w.-]+)?\.db")

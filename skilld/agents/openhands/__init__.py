@@ -109,11 +109,5 @@ INFO = AgentInfo(
     wrappers=("extended_content", "headless prompt", "tool result"),
     instructions=("AGENTS.md",),
     verified="1.16.0 on 2026-11-22",
-    kept_as="a file for each event",
-    typed_by="`MessageEvent` of source `user` in conversations that show a person",
-    unattended="not recorded: only followed if `roots.openhands` is set, and only where a person shows",
-    skill_use="`invoke_skill`, with the file named in base_state.json, or a call that shows a SKILL.md",
-    tool_calls="`ActionEvent` and `ObservationEvent` with its `is_error`",
-    own_runs="skilld starts nothing; `OPENHANDS_PERSISTENCE_DIR` could isolate it",
 )
 ADAPTER = DeclaredAdapter(INFO, FORMAT)

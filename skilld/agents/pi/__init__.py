@@ -111,11 +111,6 @@ INFO = AgentInfo(
     wrappers=("file", "skill", "prompt template", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="0.73.1 on 2026-11-20",
-    typed_by="messages with the role `user`; the arguments behind an expanded `/skill:`",
-    unattended="a session that starts with its prompt; not detected if it is continued later",
-    skill_use="the `<skill>` block, or a call that reads a SKILL.md",
-    tool_calls="`toolCall` parts and `toolResult` messages with `isError`",
-    own_runs="`--no-session`, which writes nothing",
 )
 
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)

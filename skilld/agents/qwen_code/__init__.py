@@ -15,12 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
+from skilld.agents.asked import OpenQuestion, OpenQuestions, Question, Reading
 from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
-from skilld.agents.gemini_cli import QwenQuestions, tool_outcome, typed_text, whole_text
+from skilld.agents.gemini_cli import tool_outcome, typed_text, whole_text
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import COMMAND
+from skilld.agents.wrapped import labels_of
 from skilld.clock import seconds
+from skilld.text import fold
 from skilld.types import (
     Event,
     How,
@@ -97,11 +100,6 @@ INFO = AgentInfo(
     wrappers=("files", "command", "hook", "notification", "option label", "tool result"),
     instructions=("QWEN.md", "AGENTS.md"),
     verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
-    typed_by="`user` records; the arguments in a `slash_command` record",
-    unattended="the `prompt_id` of the request that follows; newer: no file snapshot after it",
-    skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
-    tool_calls="`functionCall` parts; the `status` of the result, and the exit code behind a command's output",
-    own_runs="skilld starts nothing; `QWEN_HOME` could isolate it",
 )
 
 _TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
@@ -147,6 +145,34 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
             yield ToolResult(session_id, short(response.get("id")), outcome, at, span)
 
 
+# Answers to the agent's questions, each behind the title of its question. Seen: 0.15.10.
+
+_TITLE = re.compile(r"(?:\A|\n)\*\*([^\n]+?)\*\*: ")
+_TITLE_MARK = "**: "
+_ANSWERS = "User has provided the following answers:\n\n"
+
+
+def _answers(result: Reading, waiting: OpenQuestion) -> Iterator[str]:
+    """Yield the answers; none where they cannot be told from one another."""
+    text = result.text.removeprefix(_ANSWERS)
+    titles = [title for title in _TITLE.finditer(text) if waiting.asks(fold(title[1]))]
+    if not titles or text == result.text or len({fold(title[1]) for title in titles}) < len(titles):
+        return
+    ends = [*(title.start() for title in titles[1:]), len(text)]
+    for title, end in zip(titles, ends, strict=True):
+        yield text[title.end() : end]
+
+
+def _titles(asked: Mapping[str, Any]) -> list[str]:
+    return [fold(string(question.get("header"))) for question in objects(asked.get("questions"))]
+
+
+_QUESTIONS = {
+    "one": Question(_answers, titles=_titles, several=False),
+    "several": Question(_answers, titles=_titles),
+}
+
+
 class QwenParser:
     """Reads one session, line by line."""
 
@@ -156,7 +182,7 @@ class QwenParser:
         self._cwd = string(state.get("cwd")) or None
         self._terminal = short(state.get("terminal"))  # the newest prompt that a snapshot shows to come from one
         self._skills = Skills(state.get("calls"))
-        self._questions = QwenQuestions(state.get("questions"))
+        self._questions = OpenQuestions(state.get("questions"))
         self._command: _Command | None = None
         self._open: list[Turn | SkillUse | Ignored] = []  # prompts that wait for the request that tells who asked
         self._handlers: dict[str, Callable[[Mapping[str, Any], Span], list[Event]]] = {
@@ -261,9 +287,17 @@ class QwenParser:
     def _on_assistant(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         self._skills.call(_parts(record), self._cwd)
         for part in _parts(record):
-            self._questions.ask(mapping(part.get("functionCall")))
+            self._note_question(mapping(part.get("functionCall")))
         text = whole_text(_parts(record))
         return [Reply(self._session, text, utc(record.get("timestamp")), span)] if text.strip() else []
+
+    def _note_question(self, call: Mapping[str, Any]) -> None:
+        """Note a call that asks the person. One whose labels could pass for the title of an answer is left out."""
+        asked = mapping(call.get("args"))
+        questions = objects(asked.get("questions"))
+        if call.get("name") == "ask_user_question" and not any(_TITLE_MARK in label for label in labels_of(questions)):
+            kind = "several" if any(question.get("multiSelect") is True for question in questions) else "one"
+            self._questions.ask(short(call.get("id")), kind, _QUESTIONS[kind], asked)
 
     def _on_result(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         failed = string(mapping(record.get("toolCallResult")).get("status")) not in {"", "success"}
@@ -271,10 +305,11 @@ class QwenParser:
         used = self._skills.result(_parts(record), failed=failed)
         events: list[Event] = [SkillUse(self._session, name, path, at, span, self._cwd) for name, path in used]
         for response in (mapping(part.get("functionResponse")) for part in _parts(record)):
-            for answer in self._questions.answers(response):  # asked in a terminal only
-                key = f"{INFO.name}:{short(response.get('id'))}.{answer.name}"
-                turn = Turn(key, INFO.name, self._session, answer.text, at, How.ANSWER, span, self._cwd)
-                events.append(Ignored("picked-answer", span) if answer.picked else turn)
+            call, output = short(response.get("id")), string(mapping(response.get("response")).get("output"))
+            for number, words in self._questions.answers(call, Reading(output, response), _QUESTIONS):
+                key = f"{INFO.name}:{call}.{number}"  # asked in a terminal only
+                turn = Turn(key, INFO.name, self._session, words, at, How.ANSWER, span, self._cwd)
+                events.append(turn if words else Ignored("picked-answer", span))
         return events
 
 

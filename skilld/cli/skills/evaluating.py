@@ -136,8 +136,7 @@ class _Verb:
     def _gather(self, edit: Proposal | None) -> CaseCollection:
         """Grow cases, write new ones down, and return all that may be run, with those of the edit itself."""
         from skilld.evals import shelf
-        from skilld.evals.grow import grow
-        from skilld.evals.sessions import Sessions
+        from skilld.evals.grow import Sessions, grow
         from skilld.ingest.discover import Host
         from skilld.types import State
 
