@@ -56,7 +56,7 @@ class ProposalsPane(Pane):
         Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file"),
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
         Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
-        Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then look at it again"),
+        Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then accept it"),
         Binding("slash", "search", "Search", tooltip="Search, decided proposals too"),
     ]
     app: ReviewApp
@@ -71,6 +71,7 @@ class ProposalsPane(Pane):
         self._being_read: Proposal | None = None
         self._known: list[Proposal] = []
         self._decided: list[Proposal] | None = None  # None: to be read once they are searched
+        self._on_screen = ""  # the ID of what is shown below the list
         self._version: tuple[object, ...] = ()
         self._typed: dict[str, tuple[str, str]] = {}  # of which text, and what it was made: not accepted yet
 
@@ -151,13 +152,16 @@ class ProposalsPane(Pane):
         """Show the proposal under the cursor: what is known at once, the rest when it is read."""
         proposal = self.chosen
         change = self.query_one("#change", Static)
+        before, self._on_screen = self._on_screen, proposal.id if proposal else ""
         if proposal is None:
             found = self.query_one("#find", Input).value
             change.update("No proposal contains these words." if found else self._sitting.none_open)
             return
         look = self._looks.get(proposal.id)
-        change.update(draw.detail(proposal, look, self._sitting.home))
-        self.query_one("#detail").scroll_home(animate=False)
+        if look is not None or proposal.id != before:  # what is read again stays until it is read
+            change.update(draw.detail(proposal, look, self._sitting.home))
+        if proposal.id != before:
+            self.query_one("#detail").scroll_home(animate=False)
         if self._soon is not None:
             self._soon.stop()
         if look is None and proposal != self._being_read:
@@ -226,7 +230,7 @@ class ProposalsPane(Pane):
         self.query_one("#find").display = False
 
     def action_reject(self) -> None:
-        if proposal := self.chosen:
+        if self._look() and (proposal := self.chosen):
             decided = partial(self._given, lambda why: self._sitting.reject(proposal.id, why, proposal))
             self.app.push_screen(ReasonDialog(proposal.summary), decided)
 

@@ -58,6 +58,8 @@ def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
 
     async def story(screen: Screen) -> None:
         await screen.press("down")
+        await screen.read()
+        await screen.press("space")
         other.reject(world.one, "")
         await screen.until("one to be gone", lambda: screen.open == [world.two])
         other.undo()
@@ -65,10 +67,11 @@ def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
         assert screen.pane.chosen
         assert screen.pane.chosen.id == world.two
         await screen.read()
+        assert screen.app.query_one("#detail").scroll_y > 0
         await screen.press("a")
         await screen.until("that to be accepted", lambda: screen.open == [world.one])
 
-    review(sitting(world.home), story)
+    review(sitting(world.home), story, size=(80, 14))
     assert world.states() == {world.one: "open", world.two: "accepted"}
 
 
@@ -214,6 +217,7 @@ def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone
 
 def test_reject_with_a_reason_and_undo_it(world: Taught) -> None:
     async def story(screen: Screen) -> None:
+        await screen.read()
         await screen.press("r", *"not here", "enter")
         await screen.until("it to be rejected", lambda: screen.open == [world.two])
         assert ONE not in world.project.git("show", "skilld/staging:" + _relpath(world))
@@ -286,7 +290,9 @@ def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taugh
             await screen.press(tab)
             await screen.until("the key line", lambda: "? Keys" in screen.text.splitlines()[-1])
             assert max(map(len, screen.text.splitlines())) <= size[0]
-        await screen.press("1", "r")
+        await screen.press("1")
+        await screen.read()
+        await screen.press("r")
         await screen.until(
             "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Reject esc Cancel")
         )
