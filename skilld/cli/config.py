@@ -53,9 +53,10 @@ def show(arguments: argparse.Namespace) -> int:
     if left:
         rows.append((f"{_ROOTS}AGENT", "[]", f"{known[_ROOTS + left[0]]}; AGENT is one of {', '.join(left)}"))
     width = max(len(key) for key, _, _ in rows)
-    for key, value, meaning in rows:
-        named = f"{key:{width}}  {console.plain(value):{_VALUE}}"
-        console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE + 4)
+    with console.paged():
+        for key, value, meaning in rows:
+            named = f"{key:{width}}  {console.plain(value):{_VALUE}}"
+            console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE + 4)
     return 0
 
 

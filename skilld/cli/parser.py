@@ -72,6 +72,7 @@ GROUPS = {
         "uninstall": "uninstall",
     },
 }
+_FIRST = 2  # groups of commands that are shown where none is given
 VERBS = {verb: module for group in GROUPS.values() for verb, module in group.items()}
 ABOUT = (
     "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
@@ -98,13 +99,17 @@ class _Parser(argparse.ArgumentParser):
         """Return the help, with examples at the end."""
         return super().format_help() + shown(self.prog)
 
+    def without_command(self) -> str:
+        """Return what is shown where no command is given."""
+        return self.format_help()
+
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong, harmless for the terminal, and exit; without a command, what there is."""
         if _NO_COMMAND.fullmatch(message):
             known = self._options()
             unknown = [one for one in self._given if one.partition("=")[0] not in known]
             if not unknown:
-                self.print_help(sys.stderr)
+                sys.stderr.write(self.without_command())
                 self.exit(Exit.USAGE)
             message = f"unrecognized arguments: {unknown[0]}"
         if found := _NO_SUCH_COMMAND.fullmatch(message):
@@ -135,14 +140,21 @@ class _Overview(_Parser):
 
     def format_help(self) -> str:
         """Return the overview."""
+        more = "  skilld COMMAND --help  what a command does, and its options\n  skilld --version\n"
+        return "\n".join([*self._groups(len(GROUPS)), "", f"more:\n{more}\n{CODES}"]) + shown(self.prog)
+
+    def without_command(self) -> str:
+        """Return the commands that matter first, which fit on one screen."""
+        return "\n".join([*self._groups(_FIRST), "", "All commands: skilld --help", ""])
+
+    def _groups(self, number: int) -> list[str]:
         (verbs,) = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001 - argparse has no public way to list verbs
         purposes = {choice.dest: choice.help for choice in verbs._choices_actions}  # noqa: SLF001 - as above
         width = max(map(len, purposes))
         lines = ["usage: skilld COMMAND [OPTIONS]", "", ABOUT]
-        for title, group in GROUPS.items():
+        for title, group in list(GROUPS.items())[:number]:
             lines += ["", f"{title}:", *(f"  {verb:{width}}  {purposes[verb]}" for verb in group if verb in purposes)]
-        more = "  skilld COMMAND --help  what a command does, and its options\n  skilld --version\n"
-        return "\n".join([*lines, "", f"more:\n{more}\n{CODES}"]) + shown(self.prog)
+        return lines
 
 
 # What other programs call it.

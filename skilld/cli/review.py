@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     where = common.places()
     store = common.store()
     ids = [_to_review(store, given) for given in arguments.ids]
+    first_step = common.first_step(store)
     store.close()
     around = ReviewContext(
         database=where.database,
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         trash=trash_of(common.home(), where.data.parent, sys.platform),
         redaction_key=where.redaction_key,
         targets=common.settings().targets,
+        first_step=first_step,
     )
     sitting = ReviewSession(around)
     if arguments.plain or not terminal.has_screen():

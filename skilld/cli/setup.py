@@ -238,17 +238,19 @@ def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "")
                 console.say(_as_it_is(settings, kept))
             return True
         if model := by_answer.get(answer) if answer else first:
-            if model == tried:
-                return True
-            _remember(file, model)
-            if try_model(asks_again=True):
+            if model != tried:
+                _remember(file, model, quiet=True)
+            if model == tried or try_model(asks_again=True):
+                _tell_remembered(file, model)
                 return True
             question = f"Press Enter to keep {console.plain(model)} anyway, or type another letter: "
             tried = first = model
             continue
         console.say(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
-    if not tried:
+    if tried:
+        _tell_remembered(file, tried)
+    else:
         console.say("No choice made. To choose later: skilld setup")
     return bool(tried)
 
@@ -274,7 +276,11 @@ def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
 
         common.store().meta.delete(JUDGES_AWAY)
     if not quiet:
-        console.say(f"Set model to {console.plain(model)} in {console.plain(str(file))}. To change it: skilld setup")
+        _tell_remembered(file, model)
+
+
+def _tell_remembered(file: Path, model: str) -> None:
+    console.say(f"Set model to {console.plain(model)} in {console.plain(str(file))}. To change it: skilld setup")
 
 
 def _mind_variable(settings: Settings, model: str) -> None:

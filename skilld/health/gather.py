@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -185,9 +185,17 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store | Non
             spent = spent_limit(store.usage.on(day(now)), settings.budget) if store else None
             why = f"not tested because the budget is spent: {spent}"
             answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
+            if choice.agent and isinstance(answer, Trouble):
+                answer = replace(answer, what=_of_client(spec.model, answer.what))
     absent = lines(store, settings.model, environment, now) if store else ()
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
     return Model(choice.name, choice.why, choice.found, lacks, answer, agents)
+
+
+def _of_client(model: str, what: str) -> str:
+    """Return what is wrong with the agent that judges, and which one that is."""
+    title = chosen(model)[0].title if model.startswith(PREFIX) else ""
+    return f"{title}: {what}" if title and title not in what else what
 
 
 def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:

@@ -68,12 +68,17 @@ _SUMMARY = 300
 
 
 @one_command()
-def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[str, str]) -> DecisionReport:
+def accept_edited(
+    store: Store, proposal: Proposal, text: str, removed: Mapping[str, str], opened: str = ""
+) -> DecisionReport:
     """Accept a proposal with the person's own text of the whole skill in place of what was proposed.
 
-    Raises SkilldError, with the proposal as it was, where the text is none an edit may come to or accepting is refused.
+    They made it of the text that they `opened`: what is around the proposal may be another by now. Raises SkilldError,
+    with the proposal as it was, where the text is none an edit may come to or accepting is refused.
     """
     before, after = _versions(proposal)
+    if opened and opened != after.decode("utf-8", "replace"):
+        text = apply(after, operations_between(opened.encode("utf-8", "replace"), text)).decode("utf-8", "replace")
     if text == after.decode("utf-8", "replace"):
         return decide(store, proposal, accepting(removed))
     narrowed = remainder.with_text(proposal, before, after, text.encode("utf-8", "replace"))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
-from skilld.clock import seconds
+from skilld.clock import ago, seconds
 from skilld.files import read_plain
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.lessons import UNWANTED
@@ -239,7 +239,17 @@ def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal,
 
 
 _RECENT_SECONDS = 7 * 86400  # seconds
+DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 BACK = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
+
+
+def when_decided(proposal: Proposal, now: float) -> str:
+    """Return when a proposal was decided on, and the command that takes that back; empty if it was not."""
+    at = seconds(proposal.decided_at)
+    if at is None or proposal.state not in DECIDED:
+        return ""
+    back = f"skilld {BACK[proposal.state]} {proposal.id}"
+    return f"{proposal.state.value} {ago(at, now)}; to undo it: {back}"
 
 
 def doubt(store: Store, proposal: Proposal) -> str:

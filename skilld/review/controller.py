@@ -28,7 +28,17 @@ from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, parts, versions
 from skilld.proposals.poll import look, record
-from skilld.proposals.remarks import BACK, all_said_again, borrowed, doubts, lenders, otherwise, said_again, standing
+from skilld.proposals.remarks import (
+    DECIDED,
+    all_said_again,
+    borrowed,
+    doubts,
+    lenders,
+    otherwise,
+    said_again,
+    standing,
+    when_decided,
+)
 from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
@@ -185,6 +195,7 @@ class ReviewContext:
     trash: Path
     redaction_key: Path
     targets: Collection[TargetKind] = tuple(TargetKind)
+    first_step: str = ""  # how to begin, where skilld never ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +211,6 @@ class ProposalView:
     lenders: tuple[str, ...] = ()  # the IDs of the open proposals of which there are lines in the text
 
 
-_DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
-
-
 def _stamp(path: Path) -> tuple[int, ...]:
     try:
         known = path.stat()
@@ -215,15 +223,6 @@ def _says(proposal: Proposal) -> tuple[object, ...]:
     """Return what a person decides on: where it goes may change with the lines around it."""
     edit = [(one.text, one.anchor if one.op in _TAKES_AWAY else "") for one in proposal.operations]
     return proposal.path, proposal.summary, edit
-
-
-def when_decided(proposal: Proposal) -> str:
-    """Return when a proposal was decided on, and the command that takes that back; empty if it was not."""
-    at = seconds(proposal.decided_at)
-    if at is None or proposal.state not in _DECIDED:
-        return ""
-    back = f"skilld {BACK[proposal.state]} {proposal.id}"
-    return f"{proposal.state.value} {ago(at, time.time())}; to undo it: {back}"
 
 
 def no_skill(*, has_any: bool) -> str:
@@ -248,6 +247,7 @@ class ReviewSession:
 
     def __init__(self, around: ReviewContext) -> None:
         self._around = around
+        self.none_open = f"No open proposals. {around.first_step}".rstrip()
         self._one_at_a_time = threading.Lock()
         self._undoing = threading.Lock()
         self._done: set[str] = set()  # what was decided on in this sitting
@@ -272,7 +272,7 @@ class ReviewSession:
     def decided(self) -> list[Proposal]:
         """Return what was decided on, newest first."""
         with self._store() as store:
-            return sorted(store.proposals.in_states(_DECIDED), key=lambda one: one.decided_at, reverse=True)
+            return sorted(store.proposals.in_states(DECIDED), key=lambda one: one.decided_at, reverse=True)
 
     def version(self) -> tuple[object, ...]:
         """Return what is another value once somebody has written to the database."""
@@ -306,7 +306,7 @@ class ReviewSession:
         with self._store() as store:
             others = tuple(lenders(store, proposal, text.splitlines()))
             notes = (
-                when_decided(proposal),
+                when_decided(proposal, time.time()),
                 standing(store, proposal, time.time()),
                 proposal.note,
                 *borrowed(store, proposal, [one.text for one in shown if one.kind == " "]),
@@ -372,10 +372,10 @@ class ReviewSession:
         """Reject, with a reason or none; what is kept of it holds no secret."""
         return self._decide(proposal_id, rejecting(self._redact(why)), seen)
 
-    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
-        """Accept the person's own text of the whole skill in place of what was proposed."""
+    def accept_edited(self, proposal_id: str, text: str, opened: str = "") -> DecisionReport:
+        """Accept the person's own text of the whole skill, made of the one `opened`, in place of what was proposed."""
         with self._deciding(proposal_id) as (store, proposal):
-            told = amend.accept_edited(store, proposal, text, self._around.removed)
+            told = amend.accept_edited(store, proposal, text, self._around.removed, opened)
         return self._made(proposal_id, told)
 
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
@@ -408,7 +408,9 @@ class ReviewSession:
                 last = store.proposals.last_decided()
             if last is None:
                 return DecisionReport(("There is nothing to undo.",))
-            if last.id not in self._done and not agree(f"Undo this? {when_decided(last)}\n{last.id}: {last.summary}"):
+            when = ago(seconds(last.decided_at) or 0.0, time.time())
+            question = f"Undo your last decision? {last.id} was {last.state.value} {when}.\n{last.summary}"
+            if last.id not in self._done and not agree(question):
                 return DecisionReport(("Nothing was undone.",))
             with self._deciding(last.id) as (store, proposal):
                 if proposal.state is State.REJECTED:

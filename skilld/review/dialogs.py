@@ -31,7 +31,7 @@ _CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
 _MORE = "… "  # where keys are left out
 T = TypeVar("T")
 R = TypeVar("R")
-_BAR, _NARROWEST = 2, 10  # columns: of a scroll bar, and of the last column of a list
+_BAR, _NARROWEST = 2, 2  # columns: of a scroll bar, and of the last column of a list
 _EVERYWHERE = ("ctrl+", "super+", "tab", "shift+tab")  # keys of every screen of Textual's
 
 CSS = """
@@ -338,7 +338,7 @@ class Rows(DataTable[Content | Text]):
     def take_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
         """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
         for label, width in wanted:
-            self.add_column(label, width=width, key=label)
+            self.add_column(_marked(Content(label)), width=width, key=label)
 
     def add(self, cells: Sequence[Content], key: str | None = None) -> None:
         """Add a row; what a cell has no room for is cut, and the cut is marked."""
@@ -348,12 +348,13 @@ class Rows(DataTable[Content | Text]):
         """Give the last column what the others leave of the width, beside the scroll bar."""
         *others, last = self.ordered_columns
         last.width = max(_NARROWEST, self.size.width - sum(one.width for one in others) - _BAR)
-        self.clear_cached_dimensions()
+        self.notify_style_update()
 
 
 def _marked(cell: Content) -> Text:
-    text: Text = cell.__rich__()  # type: ignore[no-untyped-call]  # Textual's
-    text.no_wrap, text.overflow = True, "ellipsis"
+    text = Text(cell.plain, no_wrap=True, overflow="ellipsis", end="")
+    for span in cell.spans:
+        text.stylize(str(span.style), span.start, span.end)
     return text
 
 
@@ -381,6 +382,11 @@ class Pane(Vertical):
     def rows(self) -> Rows:
         """Its list."""
         return self.query_one(Rows)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the review is being left: what a thread has read comes too late."""
+        return not self.query(Rows)
 
     def enter(self) -> None:
         self.rows.focus()

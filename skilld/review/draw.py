@@ -22,9 +22,9 @@ from skilld.text import safe_text as safe
 from skilld.types import Proposal, State
 
 PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), ("age", 4), ("", 2), ("what", 160))
-SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
+SKILL_COLUMNS = (("skill", 20), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
-SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("unjudged", 9), ("last", 6), ("skills", 80))
+SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("state", 7), ("last", 6), ("skills", 80))
 
 _STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
@@ -43,8 +43,16 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
         Content(fit(proposal.skill, 13)),
         Content(age(seconds(proposal.created_at), now)),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
-        Content(safe(f"[{proposal.state.value}] " * (proposal.state is not State.OPEN) + proposal.summary)),
+        Content(safe("".join(_before(proposal)) + proposal.summary)),
     ]
+
+
+def _before(proposal: Proposal) -> Iterator[str]:
+    """Yield what a row says before a proposal's summary, which may be cut before its second part."""
+    if proposal.state is not State.OPEN:
+        yield f"[{proposal.state.value}] "
+    if proposal.operations[1:]:
+        yield f"{len(proposal.operations)} parts: "
 
 
 def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
@@ -52,7 +60,7 @@ def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
     marks = (*skill.marks, *([f"from {counted(skill.origins, 'session')}"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
-        Content(fit(skill.name, 25)),
+        Content(fit(skill.name, 19)),
         Content.styled(skill.group, "cyan"),
         Content(str(skill.uses.number or "")),
         Content(rate),

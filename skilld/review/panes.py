@@ -87,8 +87,9 @@ class ListPane(Pane, Generic[T]):
         self.app.call_from_thread(self._take, self.found())
 
     def _take(self, found: Sequence[T]) -> None:
-        self._all = found
-        self.fill()
+        if not self.is_closed:
+            self._all = found
+            self.fill()
 
     def fill(self) -> None:
         """Show the rows; the cursor stays where it is."""

@@ -13,7 +13,8 @@ from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
-from skilld.review.controller import ProposalView, ReviewSession, has_words, when_decided
+from skilld.proposals.remarks import when_decided
+from skilld.review.controller import ProposalView, ReviewSession, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
 from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
@@ -42,7 +43,7 @@ class Plain:
         self._say = talk.say
         self._tabs = tabs
         self._words = ""
-        self._typed: dict[str, str] = {}  # what was typed in place of a proposal's text, and is not accepted
+        self._typed: dict[str, tuple[str, str]] = {}  # of which text, and what it was made: not accepted yet
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through what is open (or the proposals with these ids) until it is decided or the person ends it."""
@@ -51,7 +52,7 @@ class Plain:
         while True:
             if not self._go_through(ids, seen) or (not ids and self._tabs.go_through_waiting() is False):
                 return
-            self._say("No more open proposals." if seen else "No open proposals.")
+            self._say("No more open proposals." if seen else self._sitting.none_open)
             if not self._ended(seen):
                 return
 
@@ -147,7 +148,7 @@ class Plain:
         """
         for one in self._sitting.decided() if words else ():
             if has_words(one, words):
-                self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one)}")
+                self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one, time.time())}")
         found = [one for one in self._sitting.proposals() if has_words(one, words)]
         if not found:
             self._say("No open proposal contains these words.")
@@ -170,13 +171,14 @@ class Plain:
             return _GO_ON
         if look.lenders:
             self._say(f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}.")
-        text = self._talk.edit(self._typed.get(proposal.id, look.text), name=Path(proposal.path).name)
-        if text == look.text:
+        base, typed = self._typed.get(proposal.id, (look.text, look.text))
+        text = self._talk.edit(typed, name=Path(proposal.path).name)
+        if text == base:
             self._say("You made no changes.")
             return _GO_ON
-        self._typed[proposal.id] = text
+        self._typed[proposal.id] = base, text
         try:
-            self._tell(self._sitting.accept_edited(proposal.id, text))
+            self._tell(self._sitting.accept_edited(proposal.id, text, base))
         except SkilldError as error:
             self._talk.refused(error)
             self._say("Your text is kept: e opens it again.")

@@ -114,7 +114,7 @@ class PlainTabs:
         now = time.time()
         for one in found:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
-            collected = f"{one.waiting} of {self._turns} turns collected for the next batch"
+            collected = f"{one.waiting} unjudged, judged at {self._turns} or at the end of the session"
             until = "ended" if one.ended else "all judged" if one.judged else collected
             facts = one.agent, counted(one.turns, "turn"), until, ago(one.last_activity, now), skills
             self._say(", ".join(facts), f"  {one.cwd or 'unknown folder'}")

@@ -53,13 +53,11 @@ class ProposalsPane(Pane):
         Binding("r", "reject", "Reject", tooltip="Reject, with a reason if you like"),
         Binding("e", "edit", "Edit", tooltip="Edit the text here, then accept it"),
         Binding("p", "parts", "Parts", tooltip="Accept parts; the rest stays open"),
-        Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file, such as your own"),
+        Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file"),
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
-        Binding("u", "undo", "Undo", tooltip="Undo your last decision, after a question if it was made earlier"),
-        Binding(
-            "o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR; you see the text once more before it is accepted"
-        ),
-        Binding("slash", "search", "Search", tooltip="Search the proposals, those you decided on too"),
+        Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
+        Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then accept it"),
+        Binding("slash", "search", "Search", tooltip="Search, decided proposals too"),
     ]
     app: ReviewApp
 
@@ -73,6 +71,7 @@ class ProposalsPane(Pane):
         self._being_read: Proposal | None = None
         self._known: list[Proposal] = []
         self._decided: list[Proposal] | None = None  # None: to be read once they are searched
+        self._on_screen = ""  # the ID of what is shown below the list
         self._version: tuple[object, ...] = ()
         self._typed: dict[str, tuple[str, str]] = {}  # of which text, and what it was made: not accepted yet
 
@@ -113,6 +112,8 @@ class ProposalsPane(Pane):
 
     def fill(self, known: list[Proposal] | None = None) -> None:
         """Bring the list up to date with what the store has; `known` where that has been read already."""
+        if self.is_closed:
+            return
         known = self._sitting.proposals() if known is None else known
         self._known = [item for item in known if not self._ids or item.id in self._ids]
         self._decided = None
@@ -151,13 +152,16 @@ class ProposalsPane(Pane):
         """Show the proposal under the cursor: what is known at once, the rest when it is read."""
         proposal = self.chosen
         change = self.query_one("#change", Static)
+        before, self._on_screen = self._on_screen, proposal.id if proposal else ""
         if proposal is None:
             found = self.query_one("#find", Input).value
-            change.update("No proposal contains these words." if found else "No open proposals.")
+            change.update("No proposal contains these words." if found else self._sitting.none_open)
             return
         look = self._looks.get(proposal.id)
-        change.update(draw.detail(proposal, look, self._sitting.home))
-        self.query_one("#detail").scroll_home(animate=False)
+        if look is not None or proposal.id != before:  # what is read again stays until it is read
+            change.update(draw.detail(proposal, look, self._sitting.home))
+        if proposal.id != before:
+            self.query_one("#detail").scroll_home(animate=False)
         if self._soon is not None:
             self._soon.stop()
         if look is None and proposal != self._being_read:
@@ -226,7 +230,7 @@ class ProposalsPane(Pane):
         self.query_one("#find").display = False
 
     def action_reject(self) -> None:
-        if proposal := self.chosen:
+        if self._look() and (proposal := self.chosen):
             decided = partial(self._given, lambda why: self._sitting.reject(proposal.id, why, proposal))
             self.app.push_screen(ReasonDialog(proposal.summary), decided)
 
@@ -281,11 +285,9 @@ class ProposalsPane(Pane):
             self.app.tell("There is no text to edit.", "warning")
             return
         base, text = self._typed.get(proposal.id, (look.text, look.text))
-        notes = [f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}."] * bool(
-            look.lenders
-        )
-        if base != look.text:
-            notes.insert(0, "The file or the proposal has changed since you typed this.")
+        notes = []
+        if look.lenders and base == look.text:
+            notes = [f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}."]
         if editor is not None:
             before, text = text, editor(text)
             if text == before:
@@ -298,7 +300,7 @@ class ProposalsPane(Pane):
             kept = f"{told}; your text is kept: o opens it again." if editor else f"{told}: edit the file by hand."
             self.app.tell(kept, "warning")
             return
-        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accepted, proposal.id))
+        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accepted, proposal.id, base))
 
         def closed(accepted: str | None) -> None:
             self._typed.pop(proposal.id, None)
@@ -308,10 +310,10 @@ class ProposalsPane(Pane):
 
         self.app.push_screen(dialog, closed)
 
-    def _accepted(self, proposal_id: str, text: str) -> str:
-        """Accept a text, on a thread; return why that is refused."""
+    def _accepted(self, proposal_id: str, opened: str, text: str) -> str:
+        """Accept what the text that was opened has become, on a thread; return why that is refused."""
         try:
-            self._tell(self._sitting.accept_edited(proposal_id, text))
+            self._tell(self._sitting.accept_edited(proposal_id, text, opened))
         except SkilldError as error:
             return _reason(error)
         finally:

@@ -6,11 +6,14 @@ import shutil
 import sqlite3
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 from textual.widgets import TextArea
 
+from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
+from skilld.review import proposals_pane
 from support.reviewing import Screen, review, sitting
 from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
@@ -31,7 +34,9 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
     async def story(screen: Screen) -> None:
         await screen.read()
         assert screen.open == [world.one, world.two]
-        await screen.shows("release-notes", f"+ {ONE}", "you:   Remember to link every entry to its pull request.")
+        await screen.shows(
+            "release-notes", "note: \u201c", f"+ {ONE}", "you:   Remember to link every entry to its pull request."
+        )
         assert "agent: Done (33)." in screen.text
         assert str(world.project.skill_path)[:40] in screen.text
         assert all(len(line) <= 80 for line in screen.text.splitlines())
@@ -42,6 +47,58 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
         await screen.shows(f"+ {ONE}")
 
     review(sitting(world.home), story)
+
+
+def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
+    world: Taught, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposals_pane, "_REFRESH_SECONDS", 0.05)
+    scrub_environment()
+    other = sitting(world.home)
+
+    async def story(screen: Screen) -> None:
+        await screen.press("down")
+        await screen.read()
+        await screen.press("space")
+        other.reject(world.one, "")
+        await screen.until("one to be gone", lambda: screen.open == [world.two])
+        other.undo()
+        await screen.until("it to be back, on top", lambda: screen.open == [world.one, world.two])
+        assert screen.pane.chosen
+        assert screen.pane.chosen.id == world.two
+        await screen.read()
+        assert screen.app.query_one("#detail").scroll_y > 0
+        await screen.press("a")
+        await screen.until("that to be accepted", lambda: screen.open == [world.one])
+
+    review(sitting(world.home), story, size=(80, 14))
+    assert world.states() == {world.one: "open", world.two: "accepted"}
+
+
+def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: Taught) -> None:
+    at = sitting(world.home)
+    seen = next(one for one in at.proposals() if one.id == world.two)
+    with pytest.raises(SkilldError, match="has changed meanwhile"):
+        at.accept(world.two, replace(seen, summary="Something else."))
+    assert world.states()[world.two] == "open"
+
+
+def test_a_decision_of_another_sitting_is_found_and_undone_after_a_question(world: Taught) -> None:
+    scrub_environment()
+    sitting(world.home).reject(world.one, "not here")
+    assert sitting(world.home).undo().lines == ("Nothing was undone.",)
+
+    async def story(screen: Screen) -> None:
+        await screen.press("slash", *world.one, "enter")
+        await screen.read()
+        await screen.shows("[rejected]", f"to undo it: skilld restore {world.one}")
+        await screen.press("u")
+        await screen.shows(f"{world.one} was rejected just now")
+        await screen.press("y", "escape")
+        await screen.until("it to be open again", lambda: screen.open == [world.one, world.two])
+
+    review(sitting(world.home), story, size=(100, 40))
+    assert world.states() == {world.one: "open", world.two: "open"}
 
 
 def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(world: Taught) -> None:
@@ -70,6 +127,7 @@ def test_accept_and_undo_it(world: Taught) -> None:
         await screen.read()
         await screen.press("a")
         await screen.until("it to be accepted", lambda: screen.open == [world.two])
+        assert not screen.app.query("Toast"), "nothing covers the next proposal"
         assert ONE in world.skill
         assert world.project.git("log", "-1", "--format=%an, %cn") == "skilld, Ada Tester"
         await screen.press("u")
@@ -145,8 +203,21 @@ def test_an_edit_below_an_open_proposals_line_is_accepted_as_it_was_typed(world:
     assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
 
 
+def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone(world: Taught) -> None:
+    """They were of another proposal, which was rejected while the editor was open."""
+    scrub_environment()
+    at = sitting(world.home)
+    opened = at.look(next(one for one in at.proposals() if one.id == world.one)).text
+    assert FIRST in opened
+    at.reject(world.two, "")
+    at.accept_edited(world.one, opened.replace(ONE, "- My own words."), opened)
+    assert "- My own words.\n" in world.skill
+    assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
+
+
 def test_reject_with_a_reason_and_undo_it(world: Taught) -> None:
     async def story(screen: Screen) -> None:
+        await screen.read()
         await screen.press("r", *"not here", "enter")
         await screen.until("it to be rejected", lambda: screen.open == [world.two])
         assert ONE not in world.project.git("show", "skilld/staging:" + _relpath(world))
@@ -219,7 +290,9 @@ def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taugh
             await screen.press(tab)
             await screen.until("the key line", lambda: "? Keys" in screen.text.splitlines()[-1])
             assert max(map(len, screen.text.splitlines())) <= size[0]
-        await screen.press("1", "r")
+        await screen.press("1")
+        await screen.read()
+        await screen.press("r")
         await screen.until(
             "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Reject esc Cancel")
         )
@@ -235,7 +308,7 @@ def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taugh
 def test_what_a_row_has_no_room_for_stands_below_the_list(world: Taught) -> None:
     async def story(screen: Screen) -> None:
         await screen.press("2")
-        await screen.shows(world.project.skill_path.name)
+        await screen.shows(world.project.skill_path.name, "\u2026")
         await screen.press("3")
         await screen.until(
             "the folder of the session", lambda: str(world.project.root)[-20:] in screen.text.replace("\n", "")
@@ -282,10 +355,11 @@ def test_edit_then_accept_brings_in_the_persons_words_and_no_others(world: Taugh
     assert mine not in world.skill
 
 
-def test_an_edit_that_is_refused_leaves_the_proposal_as_it_was(world: Taught) -> None:
-    world.project.skill_path.write_text(world.skill + "\nMine.\n")
+def test_an_edit_that_is_refused_stays_in_the_editor_and_leaves_the_proposal_as_it_was(world: Taught) -> None:
+    before = world.skill
+    world.project.skill_path.write_text(before + "\nMine.\n")
     staging = "skilld/staging:" + _relpath(world)
-    before = world.project.git("show", staging)
+    staged = world.project.git("show", staging)
 
     async def story(screen: Screen) -> None:
         await screen.read()
@@ -294,13 +368,21 @@ def test_an_edit_that_is_refused_leaves_the_proposal_as_it_was(world: Taught) ->
         area = screen.app.screen.query_one(TextArea)
         area.text = area.text.replace(ONE, "- Something else.")
         await screen.press("ctrl+s")
-        await screen.shows("The proposal was not accepted", "uncommitted")
-        assert screen.open == [world.one, world.two]
+        await screen.shows("The proposal was not accepted", "uncommitted", "- Something else.")
+        assert sorted(world.project.git("show", staging).splitlines()) == sorted(staged.splitlines())
+        assert ONE in world.shown(world.one)["diff"]
+        assert world.states() == {world.one: "open", world.two: "open"}
+        await screen.press("escape")
+        await screen.shows("Your text is kept: e opens it again.")
+        world.project.skill_path.write_text(before)
+        await screen.read()
+        await screen.press("e")
+        await screen.shows("- Something else.")
+        await screen.press("ctrl+s")
+        await screen.until("it to be accepted", lambda: screen.open == [world.two])
 
     review(sitting(world.home), story)
-    assert sorted(world.project.git("show", staging).splitlines()) == sorted(before.splitlines())
-    assert ONE in world.shown(world.one)["diff"]
-    assert world.states() == {world.one: "open", world.two: "open"}
+    assert "- Something else.\n" in world.skill
 
 
 def test_one_part_of_two_is_accepted_and_the_other_stays_open(world: Taught) -> None:
@@ -334,13 +416,16 @@ def test_one_part_of_two_is_accepted_and_the_other_stays_open(world: Taught) -> 
 def test_ones_own_editor_and_the_text_is_shown_before_it_is_accepted(
     world: Taught, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("VISUAL", "sed -i s/link/LINK/I")
+    monkeypatch.setenv("VISUAL", "false")
     if sys.platform == "darwin":
         pytest.skip("this sed takes no -i without a suffix")
 
     async def story(screen: Screen) -> None:
         await screen.read()
         monkeypatch.setattr(screen.app, "suspend", nullcontext)
+        await screen.press("o")
+        await screen.shows("You made no changes.")
+        monkeypatch.setenv("VISUAL", "sed -i s/link/LINK/I")
         await screen.press("o")
         await screen.until("the text", lambda: screen.app.screen.query(TextArea))
         assert "- LINK every entry" in screen.app.screen.query_one(TextArea).text
@@ -425,7 +510,7 @@ def test_in_a_real_terminal(world: Taught, size: tuple[int, int]) -> None:
         assert max(map(len, lines)) <= size[0]
         assert "1 Proposals  2 Skills  3 Sessions  4 Learnings  5 Report" in lines[0]
         assert lines[-1].startswith("? Keys a Accept")
-        assert ("q Quit" in lines[-1]) is (size[0] >= 80)
+        assert lines[-1].endswith("q Quit")
         terminal.press("?")
         terminal.wait("every key", lambda text: OF_FILE in text)
         terminal.press("Escape")

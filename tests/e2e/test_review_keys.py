@@ -91,7 +91,8 @@ class Sitting(ReviewSession):
         del seen
         return self._do(f"reject {proposal_id}{why}")
 
-    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
+    def accept_edited(self, proposal_id: str, text: str, opened: str = "") -> DecisionReport:
+        del opened
         return self._do(f"accept edited {proposal_id} {len(text)}")
 
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
@@ -292,6 +293,7 @@ PROPOSALS = [
     Step("ProposalsPane", "p", on("PartsDialog")),
     Step("PartsDialog", "escape", listed),
     Step("ProposalsPane", "p", on("PartsDialog")),
+    Step("PartsDialog", "enter", shows("Nothing is selected yet")),
     Step("PartsDialog", "space", shows("[x] + one")),
     Step("PartsDialog", "enter", done(f"accept {FIRST} (0,)")),
     Step("ProposalsPane", "t", on("FileDialog")),

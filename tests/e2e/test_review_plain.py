@@ -38,6 +38,10 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None
     assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in said
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
+    said = _answer(world, "u", "n", "u", "y", "q")
+    assert said.count(f"Undo your last decision? {world.two} was accepted just now.") == 2
+    assert "Nothing was undone." in said
+    assert world.states() == {world.one: "rejected", world.two: "open"}
 
 
 def test_undo_brings_it_back_and_asks_again(world: Taught) -> None:

@@ -47,6 +47,20 @@ def test_on_a_terminal_the_text_behind_a_name_stays_in_its_column(
     assert capsys.readouterr().out == "Back-end     offline: no model\n             is set\n"
 
 
+@pytest.mark.parametrize(("rows", "before"), [("3", "paged:"), ("4", "")])
+def test_what_is_longer_than_the_terminal_goes_through_the_pager(
+    rows: str, before: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", rows)
+    monkeypatch.setenv("PAGER", "sed s/^/paged:/")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    with console.paged():
+        for number in range(3):
+            console.say(f"line {number}")
+    assert capfd.readouterr().out == "".join(f"{before}line {number}\n" for number in range(3))
+
+
 VS_CODE = {"TERM_PROGRAM": "vscode", "VSCODE_GIT_ASKPASS_NODE": "/usr/share/code/code"}
 CURSOR = {"TERM_PROGRAM": "vscode", "VSCODE_GIT_ASKPASS_NODE": "/usr/share/cursor/cursor"}
 

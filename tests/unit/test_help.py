@@ -47,6 +47,15 @@ def test_the_overview_shows_the_six_first_every_verb_once_and_three_examples_las
     assert max(map(len, lines)) <= COLUMNS
 
 
+def test_without_a_command_the_first_ones_are_shown_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([])
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split()[0] for line in lines[6:12]] == SIX
+    assert lines[-1] == "All commands: skilld --help"
+    assert len(lines) < 24
+
+
 @pytest.mark.parametrize("prog", COMMANDS)
 def test_every_command_fits_its_help_into_80_columns_and_ends_it_with_an_example(prog: str) -> None:
     has_only_actions = prog == "skilld skills"
