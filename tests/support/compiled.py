@@ -40,7 +40,8 @@ def share_in(folder: Path) -> None:
             return compile_it(pattern, flags)
         path = folder / hashlib.sha256(f"{int(flags)} {pattern}".encode("utf-8", "surrogatepass")).hexdigest()
         with suppress(FileNotFoundError):
-            return cast("Any", _sre).compile(pattern, *marshal.loads(path.read_bytes()))
+            parts = marshal.loads(path.read_bytes())  # noqa: S302 - of another process of this run
+            return cast("Any", _sre).compile(pattern, *parts)
         found = compile_it(pattern, flags)
         _, all_flags, code, *names = _made.parts
         part = path.with_name(f"{path.name}.{threading.get_native_id()}")
