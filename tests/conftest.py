@@ -185,7 +185,7 @@ def pytest_configure(config: pytest.Config) -> None:
         keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
-    git_folder = config.stash[GIT_FOLDER] = Path(tempfile.gettempdir()) / f"skilld-git-{os.getpid()}"
+    git_folder = config.stash[GIT_FOLDER] = Path(tempfile.gettempdir()) / f"{git_clock.PREFIX}{os.getpid()}"
     config.add_cleanup(lambda: shutil.rmtree(git_folder, ignore_errors=True))
     furnish(home)
     if any("tests/packages" in each for each in config.args):
@@ -204,9 +204,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage from here on, and never in what was collected: that stays."""
+    """Look for garbage from here on, and never in what was collected: that stays. What reads in git needs no clock."""
     gc.freeze()
     gc.enable()
+    if "skilld.git.run" in sys.modules:
+        git_clock.spare_readers()
 
 
 @pytest.fixture(autouse=True)
