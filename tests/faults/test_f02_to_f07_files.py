@@ -127,7 +127,7 @@ def test_f05_renamed_into_another_folder_and_written_on(machine: Machine, *, sto
 @pytest.fixture
 def on_a_disk() -> Iterator[Machine]:
     """Give one whose inodes are used again, as those of files in memory are not."""
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:  # noqa: S108 - in a folder of its own
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         made = Machine(Path(folder))
         yield made
         made.store.close()

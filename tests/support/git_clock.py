@@ -2,8 +2,9 @@
 
 A test is over within a second, and all its commits would carry the same date: whatever orders or limits commits by date
 would be right by chance. So the git on the tests' PATH is a script that gives each command that makes commits a date of
-its own and then runs the real git. A program that sets the date itself, as skilld does for a proposal, keeps it. Starting a
-shell costs nearly as much as git does, so what makes no commits is spared it where a test or skilld starts git here.
+its own and then runs the real git. A program that sets the date itself, as skilld does for a proposal, keeps it.
+Starting a shell costs nearly as much as git does: what makes no commits is spared it where a test or skilld starts git
+here.
 """
 
 from __future__ import annotations
