@@ -109,11 +109,12 @@ def spare_readers() -> None:
     """Have skilld, in this process, start the real git for what makes no commits."""
     from skilld.git.run import Git
 
-    argv: Any = Git._argv
+    door: Any = Git
+    argv = door._argv
 
     def spared_argv(self: Git, arguments: Sequence[str]) -> list[str]:
         git, *rest = argv(self, arguments)
         return [spared(git, arguments), *rest]
 
     if argv.__name__ != spared_argv.__name__:
-        Git._argv = spared_argv  # type: ignore[method-assign]
+        door._argv = spared_argv
