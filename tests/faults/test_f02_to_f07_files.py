@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,7 +124,17 @@ def test_f05_renamed_into_another_folder_and_written_on(machine: Machine, *, sto
     assert machine.turns() == ["t1", "t2", "t3", "u1", "u2", "u3"]
 
 
-def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(machine: Machine) -> None:
+@pytest.fixture
+def on_a_disk() -> Iterator[Machine]:
+    """Give one whose inodes are used again, as those of files in memory are not."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        made = Machine(Path(folder))
+        yield made
+        made.store.close()
+
+
+def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(on_a_disk: Machine) -> None:
+    machine = on_a_disk
     write(machine.path, typed("t1"), typed("t2"))
     assert machine.turns() == ["t1", "t2"]
     inode = machine.path.stat().st_ino

@@ -2,7 +2,7 @@
 
 What to feed a pattern is read from its own syntax tree (support/pumps.py): each thing that it repeats, over and over,
 behind what it wants before, and then broken off. All of them at 1 kB and 4 kB, and those that tell most of a pattern at
-16 kB and 64 kB. Cost is processor time. Why no library judges the patterns instead: docs/decisions/0030.
+8 kB and 32 kB. Cost is processor time. Why no library judges the patterns instead: docs/decisions/0030.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from support.patterns import COMPILED_ON_USE, HELD, LITERAL, AnyPattern, compile
 from support.pumps import Pump, pumps
 
 SHORT, LONG = 1000, 4000  # characters: each pump has both
-LONGEST = 64_000  # the dearest pump of a pattern has it, and a quarter of it, and so has each that looked steep
+LONGEST = 32_000  # the dearest pump of a pattern has it, and a quarter of it, and so has each that looked steep
 STEEP = 8  # times the cost for four times the text: four would be linear, sixteen quadratic
 WORTH_A_LOOK, FLOOR = 0.0001, 0.01  # seconds below which nothing is said of short and of long texts
 # What sees only so many characters at a time: one clause, its white space folded (skilld/classify/offline/detector.py),
@@ -199,7 +199,7 @@ def test_s2_no_pattern_is_made_where_the_walk_does_not_come() -> None:
         r"(a+)+$",
         r"\W*(?:please\W+)*b",
         r"\s*([a-z-]+\s*[:=#]|#)",
-        r"\[Image\b[^\]]*\]",  # 0.8 ms for 4 kB: seen at 64 kB
+        r"\[Image\b[^\]]*\]",  # 0.8 ms for 4 kB: seen at 32 kB
     ],
 )
 def test_s2_a_pattern_that_grows_is_found(source: str) -> None:

@@ -6,8 +6,8 @@ as long as the run, so all of it was made by the same Python.
 
 from __future__ import annotations
 
-import _sre
 import hashlib
+import importlib
 import marshal
 import re
 import threading
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 _LONG = 400  # characters; shorter ones compile in less time than a file is read
+_sre: Any = importlib.import_module("_sre")
 _compiler: Any = cast("Any", re)._compiler
 _made = threading.local()
 
@@ -28,7 +29,7 @@ class _Machine:
 
     def compile(self, *parts: Any) -> Any:
         _made.parts = parts
-        return cast("Any", _sre).compile(*parts)
+        return _sre.compile(*parts)
 
 
 def share_in(folder: Path) -> None:
@@ -40,7 +41,8 @@ def share_in(folder: Path) -> None:
             return compile_it(pattern, flags)
         path = folder / hashlib.sha256(f"{int(flags)} {pattern}".encode("utf-8", "surrogatepass")).hexdigest()
         with suppress(FileNotFoundError):
-            return cast("Any", _sre).compile(pattern, *marshal.loads(path.read_bytes()))
+            parts = marshal.loads(path.read_bytes())  # noqa: S302 - of another process of this run
+            return _sre.compile(pattern, *parts)
         found = compile_it(pattern, flags)
         _, all_flags, code, *names = _made.parts
         part = path.with_name(f"{path.name}.{threading.get_native_id()}")

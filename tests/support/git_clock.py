@@ -3,13 +3,18 @@
 A test is over within a second, and all its commits would carry the same date: whatever orders or limits commits by date
 would be right by chance. So the git on the tests' PATH is a script that gives each command that makes commits a date of
 its own and then runs the real git. A program that sets the date itself, as skilld does for a proposal, keeps it.
+Starting a shell costs nearly as much as git does: what makes no commits is spared it where a test or skilld starts git
+here.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 # Seconds from the start to each commit in turn; after the last one every commit is a minute later.
 CLOCKS = {
@@ -19,7 +24,11 @@ CLOCKS = {
     "mixed": (1, 2, 10_800, 10_801, 3_600, 14_400, 14_401),
 }
 CHOSEN = "SKILLD_TEST_GIT_CLOCK"  # names another clock than `mixed`; `real` for none
+PREFIX = "skilld-git-"  # of the folder's name
 _COUNT, _START = "commits", "start"
+_MAKING = frozenset(
+    ("commit", "commit-tree", "merge", "cherry-pick", "revert", "rebase", "am", "tag", "pull", "stash", "notes")
+)
 _SCRIPT = """\
 #!/bin/sh
 # Written by tests/support/git_clock.py.
@@ -82,3 +91,30 @@ def restart(folder: Path, start: int, slack: int = 0) -> None:
         count.unlink(missing_ok=True)
         (folder / _START).write_text(f"{start}\n")
         _started[folder] = start
+
+
+def spared(git: str, arguments: Sequence[str]) -> str:
+    """Return the real git in place of the one with a clock for a command that makes no commits."""
+    folder = Path(git).parent
+    return git if not folder.name.startswith(PREFIX) or not _MAKING.isdisjoint(arguments) else _real(folder)
+
+
+@cache
+def _real(folder: Path) -> str:
+    found = shutil.which("git", path=os.environ["PATH"].replace(f"{folder}{os.pathsep}", "", 1))
+    return found or str(folder / "git")
+
+
+def spare_readers() -> None:
+    """Have skilld, in this process, start the real git for what makes no commits."""
+    from skilld.git.run import Git
+
+    door: Any = Git
+    argv = door._argv
+
+    def spared_argv(self: Git, arguments: Sequence[str]) -> list[str]:
+        git, *rest = argv(self, arguments)
+        return [spared(git, arguments), *rest]
+
+    if argv.__name__ != spared_argv.__name__:
+        door._argv = spared_argv

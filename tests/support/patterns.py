@@ -11,7 +11,6 @@ import itertools
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -19,8 +18,8 @@ import skilld
 from skilld.classify.backends.agent_cli import backend
 from skilld.classify.offline import grammar
 from skilld.redact import credentials
+from support.source_tree import ROOT, nodes, paths, trees
 
-ROOT = Path(skilld.__file__).parent
 _CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
 _DEEPEST = 12
 
@@ -94,7 +93,7 @@ def patterns() -> dict[AnyPattern, str]:
     for place, sources in COMPILED_ON_USE.items():
         for source in sources():
             found.setdefault(re.compile(source), place)
-    written = itertools.chain.from_iterable(_written_out(path) for path in sorted(ROOT.rglob("*.py")))
+    written = itertools.chain.from_iterable(map(_written_out, trees()))
     for pattern, where in itertools.chain(_of_languages(), written):
         found.setdefault(pattern, where)
     return found
@@ -172,18 +171,18 @@ def _slots(kind: type) -> Iterator[str]:
 def compiled_in_functions() -> set[str]:
     """Return the functions that compile or use a pattern whose text is not written out in the call."""
     found: set[str] = set()
-    for path in sorted(ROOT.rglob("*.py")):
-        module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef):
-                found |= {f"{module}.{function.name}" for node in ast.walk(function) if _is_call(node, ast.expr)}
+    for name, tree in trees().items():
+        module = f"{name}.__init__" if paths()[name].stem == "__init__" else name
+        lines = {node.lineno for node in nodes(tree, ast.Call) if _is_call(node, ast.expr)}
+        for function in nodes(tree, ast.FunctionDef) if lines else ():
+            if not lines.isdisjoint(range(function.lineno, (function.end_lineno or function.lineno) + 1)):
+                found.add(f"{module}.{function.name}")
     return found
 
 
-def _is_call(node: ast.AST, of: type[ast.expr]) -> bool:
+def _is_call(node: ast.Call, of: type[ast.expr]) -> bool:
     return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
+        isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "re"
         and node.func.attr in _CALLS
@@ -193,9 +192,9 @@ def _is_call(node: ast.AST, of: type[ast.expr]) -> bool:
     )
 
 
-def _written_out(path: Path) -> Iterator[tuple[AnyPattern, str]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if _is_call(node, ast.Constant) and isinstance(node, ast.Call) and isinstance(node.args[0], ast.Constant):
+def _written_out(module: str) -> Iterator[tuple[AnyPattern, str]]:
+    for node in nodes(trees()[module], ast.Call):
+        if _is_call(node, ast.Constant) and isinstance(node.args[0], ast.Constant):
             names = {found.attr for found in ast.walk(node) if isinstance(found, ast.Attribute)}
             flags = re.RegexFlag(0)
             for name in names & {"IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"}:
@@ -203,5 +202,5 @@ def _written_out(path: Path) -> Iterator[tuple[AnyPattern, str]]:
             source: Any = node.args[0].value
             yield (
                 re.compile(source, flags),
-                f"{path.relative_to(ROOT.parent)}:{node.lineno}.{getattr(node.func, 'attr', '')}",
+                f"{paths()[module].relative_to(ROOT)}:{node.lineno}.{getattr(node.func, 'attr', '')}",
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ from skilld.proposals.model import (
 from skilld.proposals.observe import observe
 from skilld.proposals.propose import propose, rebuild
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from support import git_clock
 from support.proposals import a_proposal
 from support.waiting import LIMIT
 
@@ -88,8 +90,9 @@ class Person:
         """Run git as a person types it and return what it prints."""
         env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         env |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true"} | self.env | variables
+        git = git_clock.spared(shutil.which("git", path=env["PATH"]) or "git", args)
         done = subprocess.run(
-            ["git", *args],
+            [git, *args],
             cwd=self.root,
             env=env,
             stdin=subprocess.DEVNULL,

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from textual import _wait, screen
 from textual._compositor import Compositor
@@ -39,7 +39,7 @@ def _draw_nothing(compositor: Compositor, **_: object) -> None:
     compositor._dirty_regions.clear()
 
 
-Compositor.render_update = _draw_nothing  # type: ignore[method-assign]
+cast("Any", Compositor).render_update = _draw_nothing
 
 
 class Screen:

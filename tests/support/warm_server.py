@@ -352,6 +352,7 @@ def load() -> None:
     grammar.languages()["en"].patterns()
     Redactor(bytes(32)).redact("It runs on 2 servers.")
     tokenizer()
+    importlib.import_module("git_clock").spare_readers()  # it lies beside this script
     sys.meta_path.insert(0, _Imported("litellm"))
     os.environ.clear()
     os.environ.update(before)

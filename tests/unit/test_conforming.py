@@ -82,16 +82,25 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def failed(adapter: Any, carrier: Carrier) -> dict[str, str]:
+    """Return the checks that an adapter does not stand, with what they say."""
+    told = {}
+    for check in CHECKS:
+        try:
+            check(adapter, carrier)
+        except Exception as error:  # noqa: BLE001 - whatever it raises
+            told[check.__name__] = repr(error)
+    return told
+
+
 @pytest.mark.parametrize(("adapter", "carrier"), EVERY)
-def test_every_adapter_stands_it(adapter: Any, carrier: Carrier, check: Check) -> None:
-    check(adapter, carrier)
+def test_every_adapter_stands_it(adapter: Any, carrier: Carrier) -> None:
+    assert failed(adapter, carrier) == {}
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("carrier", SESSIONS, ids=lambda carrier: carrier.wrapper)
-def test_an_agent_that_is_a_table_stands_it(carrier: Carrier, check: Check) -> None:
-    check(AGENT, carrier)
+def test_an_agent_that_is_a_table_stands_it(carrier: Carrier) -> None:
+    assert failed(AGENT, carrier) == {}
 
 
 def test_a_table_of_an_agent_has_at_most_sixty_lines() -> None:
@@ -161,9 +170,4 @@ def test_an_adapter_with_a_bug_does_not(bug: str) -> None:
 
 
 def _fails(check: Check, adapter: DeclaredAdapter) -> bool:
-    for carrier in SESSIONS:
-        try:
-            check(adapter, carrier)
-        except (AssertionError, ValueError):
-            return True
-    return False
+    return any(check.__name__ in failed(adapter, carrier) for carrier in SESSIONS)

@@ -143,11 +143,11 @@ def test_many_short_secrets_stay_within_twice_the_length() -> None:
     assert "a1!b" not in redacted
 
 
-@pytest.mark.parametrize("piece", [piece for piece in PIECES if piece.strip()])
-def test_a_piece_over_and_over_takes_no_time_to_speak_of(piece: str) -> None:
+def test_a_piece_over_and_over_takes_no_time_to_speak_of() -> None:
     """A pattern that backtracks would not come to an end here: each text is 10,000 characters of one piece."""
-    for text in (piece * (10_000 // len(piece)), f"{piece}a1" * (10_000 // (len(piece) + 2))):
-        assert len(REDACTOR.redact(text)) <= 2 * len(text) + SLACK
+    for piece in filter(str.strip, PIECES):
+        for text in (piece * (10_000 // len(piece)), f"{piece}a1" * (10_000 // (len(piece) + 2))):
+            assert len(REDACTOR.redact(text)) <= 2 * len(text) + SLACK, piece
 
 
 def test_one_unbroken_megabyte_comes_to_an_end() -> None:
