@@ -96,6 +96,7 @@ class PastDecision:
     changes: tuple[str, ...]
     quotes: tuple[str, ...]
     session: str
+    id: str = ""  # empty for one of another machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,7 @@ class NewLearning:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """An open proposal was said again."""
+    """A proposal was said again: an open one, or one that the person did not want."""
 
     proposal: str
     evidence: Evidence

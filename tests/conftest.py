@@ -7,6 +7,7 @@ they inherit the environment, which names nothing of the real home.
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import itertools
 import os
@@ -24,15 +25,18 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
-from support import git_clock, no_sync, warm
+from support import compiled, git_clock, no_sync, warm
 from support.person import a_persons_tree
 
 if TYPE_CHECKING:
     from support.one_process import OneProcess
 
 ROOT = Path(__file__).resolve().parents[1]
-GIT_FOLDER = Path(tempfile.gettempdir()) / f"skilld-git-{os.getpid()}"
+MEMORY = Path("/dev/shm")  # noqa: S108 - each test has a folder of its own in it
+MEMORY_ROOM = 4 << 30  # bytes; all tests together have at most a third of it at a time
 MONTH = 30 * 24 * 3600
+GIT_FOLDER = pytest.StashKey[Path]()
+WARM = pytest.StashKey[Path]()
 _HOMES = itertools.count()
 KEPT = {
     "PATH",
@@ -82,7 +86,8 @@ class Fence:
         homes = {Path.home(), Path(pwd.getpwuid(os.getuid()).pw_dir)}
         self.homes = tuple(f"{home}/" for home in homes if home != Path("/"))
         # Python itself, this repository and the data beside it may lie below the home.
-        open_to_tests = [ROOT, ROOT.parent / "shared", sys.base_prefix, tempfile.gettempdir(), sys.pycache_prefix]
+        temporary = [str(MEMORY), tempfile.gettempdir()]
+        open_to_tests = [ROOT, ROOT.parent / "shared", sys.base_prefix, *temporary, sys.pycache_prefix]
         self.open_to_tests = tuple(f"{path}/" for path in [*open_to_tests, *sys.path] if path)
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -147,25 +152,61 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return (os.cpu_count() or 1) + (0 if config.option.markexpr == "quick" else 2)
 
 
+def keep_files_in_memory() -> None:
+    """Have temporary files, and so every home, be kept in memory if a folder of Linux's is there with enough room.
+
+    A folder made and removed again costs forty times the processor time on a disk, and a third of all tests was that.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    memory = os.statvfs(MEMORY)
+    if not memory.f_flag & os.ST_NOEXEC and memory.f_bavail * memory.f_frsize >= MEMORY_ROOM:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of xdist where the servers are that all share, and what else they share."""
+    folder = node.config.stash.get(WARM, None)
+    if folder is None:
+        folder, close = warm.share()
+        node.config.stash[WARM] = folder
+        node.config.add_cleanup(close)
+    node.workerinput["skilld_shared"] = str(folder)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Fence collection too: modules of tests import libraries that look around when they are imported."""
+    gc.disable()  # until all are collected
+    if told := getattr(config, "workerinput", {}).get("skilld_shared"):
+        warm.shared_in = Path(told)
+        compiled.share_in(warm.shared_in)
+    if not any("tests/live" in each or "tests/packages" in each for each in config.args):
+        keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
-    config.add_cleanup(lambda: shutil.rmtree(GIT_FOLDER, ignore_errors=True))
+    git_folder = config.stash[GIT_FOLDER] = Path(tempfile.gettempdir()) / f"skilld-git-{os.getpid()}"
+    config.add_cleanup(lambda: shutil.rmtree(git_folder, ignore_errors=True))
     furnish(home)
     if any("tests/packages" in each for each in config.args):
         KEPT_PREFIXES.extend(OF_INSTALLERS)
     environment = plain_environment(home)
     os.environ.clear()
     os.environ.update(environment)
-    git_clock.install(GIT_FOLDER)
-    git_clock.restart(GIT_FOLDER, int(time.time()))  # for fixtures of a module, which come before the first test
+    git_clock.install(git_folder)
+    git_clock.restart(git_folder, int(time.time()))  # for fixtures of a module, which come before the first test
     sys.addaudithook(FENCE)
     if "not live" in config.option.markexpr:  # what `make test` runs: real clients sandbox themselves, or become others
         no_sync.install()
     # A script starts what it puts in the background with SIGINT ignored, and every child inherits that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, and never in what was collected: that stays."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -182,7 +223,7 @@ def home(
     FENCE.reached.clear()
     # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
     ago, slack = (MONTH, 60) if "unit" in request.path.parts else (0, 0)
-    git_clock.restart(GIT_FOLDER, int(time.time()) - ago, slack)
+    git_clock.restart(request.config.stash[GIT_FOLDER], int(time.time()) - ago, slack)
     FENCE.quick = request.config.option.markexpr == "quick"
     yield place
     FENCE.quick = False

@@ -105,6 +105,7 @@ DOCUMENTS = (
         "batches: {pending: integer, done: integer, parked: integer}, outcomes: {[outcome]: integer}, "
         "parked: {id: string, agent: string, session_id: string, outcome: string | null, detail: string | null, "
         "created_at: string}[], proposals: {[state]: integer}, dropped: {id: string, hours: integer}[], "
+        "said_again: {id: string, told: string}[], "
         f"rests_on: {{[repository]: string}}, learnings: integer, unrated: {of_fields(UnratedUse)}[], "
         f"spend_today: {{{_SPENT}}}, budget: {{{_SPENT}, spent: string}}, dead: string, daemon: any, "
         "notices: string | null, snoozed_until: string | null, "

@@ -10,7 +10,12 @@ from pathlib import Path
 from tools.soak_report import Part, must
 
 # Those of `make test` that take HYPOTHESIS_EXAMPLES; what is guided by coverage there is a part of its own.
-FILES = ("tests/unit/test_edit_properties.py", "tests/security/test_fuzz.py", "tests/security/test_forged_wrappers.py")
+FILES = (
+    "tests/unit/test_edit_properties.py",
+    "tests/security/test_fuzz.py",
+    "tests/security/test_forged_wrappers.py",
+    "tests/e2e/test_machines.py",
+)
 _FEW, _MANY = 500, 20_000
 _SHORT = 300.0  # seconds; a soak that has less of them for this part takes few examples
 _LINES = 12

@@ -110,21 +110,22 @@ def truths(chance: random.Random, number: int) -> list[Truth]:
 
 def sessions(chance: random.Random, known: list[Truth], ears: Ears = WORDS) -> list[PastSession]:
     """Return what the sessions of the year show."""
-    return [_session(chance, known, number, ears) for number in range(SESSIONS)]
+    keyed = [(rule, rule_key(rule.text)) for rule in known]
+    return [_session(chance, keyed, number, ears) for number in range(SESSIONS)]
 
 
-def _session(chance: random.Random, known: list[Truth], number: int, ears: Ears) -> PastSession:
+def _session(chance: random.Random, keyed: list[tuple[Truth, str]], number: int, ears: Ears) -> PastSession:
     at = START + number * 365 * DAY / SESSIONS
     work, said = {"refactor", "module"}, []
     mattered: list[str] = []
     idle: list[str] = []
-    for rule in known:
+    for rule, key in keyed:
         word = rule.text.split()[2]
         matters = chance.random() < rule.share
         if seen := chance.random() < (ears.seen if matters else ears.mistaken):
             work.add(word)
         if ears.is_model:
-            (mattered if seen else idle).append(rule_key(rule.text))
+            (mattered if seen else idle).append(key)
         rate = rule.before if at < rule.since or rule.state is RuleState.UNUSED else rule.after
         rate = rule.later if at >= max(rule.turns_at, rule.since) else rate
         repeated = matters and chance.random() < rate

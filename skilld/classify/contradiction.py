@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skilld.classify.offline.choices import TELLING, changed_choice, choices, chosen_part, turned_down
+from skilld.classify.offline.choices import TELLING, WORD, changed_choice, choices, chosen_part, turned_down
 from skilld.classify.offline.sections import Block, Lines, sections
-from skilld.words import SPELLED, denies, measures
+from skilld.words import SPELLED, denies, measures, stem
 from skilld.words import stems as stems_of
 
 _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing
@@ -24,7 +24,14 @@ _HANDLING = stems(
 _REASON = re.compile(r",\s|\s(?:because|so that|since|as)\s|;")
 _NUMBERS = stems(" ".join(SPELLED.values()))
 _CODE = re.compile(r"`[^`]*`")
-_NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more)\b", re.IGNORECASE)
+_NO = re.compile(r"\b(?:do not|don['\u2019]t|never|not|no longer|any ?more|no|avoid)\b", re.IGNORECASE)
+_ANY_RULE = frozenset(("always", "alway", "a", "an", "the", "any", "do", "be"))
+# How far a rule reaches, and the asking for it: "no any in this codebase pls, ever" is "no `any`".
+REACH = re.compile(
+    r"\b(?:pls|plz|please|ever|at all|(?:any|every)where(?: near)?|here|"
+    r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team))\b",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(r"\b(?:without|unless|until|except|but|if|when|while|where|before|after)\b")
 _WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}|[^\W\d_]{4,}")  # of a rule: a line of mere code is a command
 _MOSTLY = 0.75  # share of a rule's own words from which one that is another's is no other subject
@@ -59,6 +66,8 @@ def contradicts(change: str, other: str) -> bool:
         return True
     if _likeness(change, other) < _SAME_TOPIC:
         return False
+    if _is_opposite(change, other):
+        return True
     if contradicts_outright(change, other):
         return True
     shared = len(topic(change) & topic(other))
@@ -73,6 +82,8 @@ def contradicts_plainly(change: str, other: str) -> bool:
     """
     if not contradicts(change, other):
         return False
+    if _is_opposite(change, other):
+        return True
     outright = contradicts_outright(change, other) or _each_turns_down_the_other(change, other)
     if outright and stems(turned_down(change)) & stems(other):  # "use X, never Y": whatever says Y is meant
         return True
@@ -116,6 +127,23 @@ def _each_turns_down_the_other(change: str, other: str) -> bool:
         return False
     about, other_about = chosen - theirs - PLAIN_VERBS, others_choice - mine - PLAIN_VERBS
     return not (about - other_about and other_about - about)
+
+
+def _is_opposite(change: str, other: str) -> bool:
+    """Whether two rules are the same words with a no in one of them: "never use tabs" and "use tabs"."""
+    if denies(change) == denies(other) or chosen_part(change) != change or chosen_part(other) != other:
+        return False
+    mine, theirs = (_but_for_no(_REASON.split(text, maxsplit=1)[0]) for text in (change, other))
+    if mine == theirs:
+        return bool(stems(" ".join(mine)))
+    told = stems(" ".join(mine))  # "we don't write tests first any more" and "tests first"
+    return len(told) > 1 and told == stems(" ".join(theirs))
+
+
+def _but_for_no(text: str) -> frozenset[str]:
+    """Return the words of a rule, stemmed, without its no, how far it reaches and what any rule may have."""
+    words = WORD.findall(_NO.sub(" ", REACH.sub(" ", text)).casefold())
+    return frozenset(map(stem, words)) - PLAIN_VERBS - _ANY_RULE
 
 
 def _differ_in_scope(change: str, other: str) -> bool:

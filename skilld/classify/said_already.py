@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, contradicts, stems
+from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice, turned_round
 from skilld.classify.offline.sections import body_of, sections
 from skilld.types import Kind, Update
@@ -86,12 +86,6 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
     return None
 
 
-# How far a prohibition reaches, and the asking for it: "no any in this codebase pls, ever" is "no `any`".
-_REACH = re.compile(
-    r"\b(?:pls|plz|please|ever|at all|(?:any|every)where(?: near)?|here|"
-    r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team))\b",
-    re.IGNORECASE,
-)
 _NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)
 _OBJECTLESS = re.compile(
     r"\b(?:an?|the|us(?:e|ed|ing)|writ(?:e|ing)|put|mak(?:e|ing)|keep|do|add(?:ing)?|give|take|have|be)\b",
@@ -105,11 +99,11 @@ def forbidden_in(change: str, text: str) -> str | None:
     """Return the line of `text` that forbids what `change` forbids, in the same words or those that languages share."""
     if len(change) > MAX_CHANGE or not denies(change):
         return None
-    wanted, asked = _forbidden(change), _stems(_REACH.sub("", change)) - PLAIN_VERBS
+    wanted, asked = _forbidden(change), _stems(REACH.sub("", change)) - PLAIN_VERBS
     foreign = other_tongue(change, text)
     for _, line in _rules(text) if len(wanted.split()) > 1 else ():
         for one in filter(denies, _SENTENCE.split(line)):
-            own = _stems(_REACH.sub("", one)) - PLAIN_VERBS
+            own = _stems(REACH.sub("", one)) - PLAIN_VERBS
             if (wanted.startswith("no ") and f" {wanted} " in f" {_forbidden(one)} ") or (
                 foreign and _share_terms(asked, own) and numbers(change) <= numbers(one)
             ):
@@ -119,7 +113,7 @@ def forbidden_in(change: str, text: str) -> str | None:
 
 def _forbidden(text: str) -> str:
     """Return `text` with one word for no, without what any rule has: "no redux" of "do not use Redux here"."""
-    words = WORD.findall(_OBJECTLESS.sub("", _NO.sub("no", _REACH.sub("", text))))
+    words = WORD.findall(_OBJECTLESS.sub("", _NO.sub("no", REACH.sub("", text))))
     return " ".join(stem(word.casefold()) for word in words)
 
 

@@ -48,6 +48,10 @@ _HOW = re.compile(
       \bbe\ (?:\w+\ ){{0,2}}?{_SHORT}\ (?:with|to|towards)\ me\b
     | ^\W*(?:please\ )?be\ (?:a\ bit\ |more\ |less\ |very\ ){{0,2}}{_SHORT}(?:\ please)?\W*$
     | \b(?:keep|make)\ (?:all\ )?your\ {_ANSWERS}(?:\ to\ me)?\ (?:\w+\ ){{0,2}}?{_SHORT}\b
+    | \b(?:i\ (?:\w+\ ){{0,2}}?(?:like|prefer|want|need)|give\ me)\ (?:\w+\ ){{0,3}}?{_SHORT}\ {_ANSWERS}\b
+    | \bkeep\ (?:all\ |the\ )?(?:answers|replies|explanations)\ (?:\w+\ ){{0,2}}?{_SHORT}\b
+    | \b(?:in|of|from)\ (?:all\ )?your\ (?:answers|replies|responses|explanations)\b
+    | \b(?:when|whenever)\ you\ (?:talk|speak|write|reply|answer|respond|explain\ \w+)\ (?:to\ |back\ to\ )?me\b
     | ^\W*(?:please\ )?(?:no|fewer|less|skip\ the|drop\ the|stop\ (?:using|with)|don'?t\ (?:use|put))\ [\w\ ]{{1,20}}?
         \ in\ your\ {_ANSWERS}\b
     | \b(?:stop|quit|no\ more|don'?t|do\ not|never)

@@ -349,7 +349,9 @@ def verify(
             found += Verdict(faults=(NO_SUCH_TURN,), lost=((update, NO_SUCH_TURN),))
             continue
         skill = next((doc for doc in skills if doc.number == update.skill), None)
-        one = _verdict(update, said, skill, instructions, meant)
+        # Where words could go to several files, each of them may say it.
+        beside = (doc.text for doc in skills if doc is not skill and doc.number in general)
+        one = _verdict(update, said, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
         least = sure + SURER * (update.skill in general)
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"

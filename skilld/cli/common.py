@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -76,12 +79,43 @@ def stored() -> Store:
     return store()
 
 
+def number(text: str, most: float = math.inf, *, zero: bool = True) -> float:
+    """Return a number that an option is given as text. Raises ArgumentTypeError where it is none, or out of bounds."""
+    with suppress(ValueError):
+        if 0 <= (found := float(text)) <= most and found != math.inf and (found or zero):
+            return found
+    least = "at least 0" if zero else "greater than 0"
+    raise argparse.ArgumentTypeError(f"must be a number, {least}" + (f" and at most {most:g}" * (most != math.inf)))
+
+
+def days(text: str) -> float:
+    """Return how many days to look back; at most a hundred years."""
+    return number(text, 36_500, zero=False)
+
+
+def count(text: str) -> int:
+    """Return a whole number of things, at least one."""
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not int(text):
+        raise argparse.ArgumentTypeError("must be a whole number greater than 0")
+    return int(text)
+
+
 def folder(given: Path) -> Path:
     """Return a folder that the person named, without links. Raises SkilldError where there is none."""
     found = given.expanduser().resolve()
     if not found.is_dir():
         raise SkilldError("No such folder", str(given))
     return found
+
+
+def first_step(store: Store) -> str:
+    """Return how to begin where skilld never ran: there is nothing to show; empty where it did."""
+    from skilld.store.meta import INSTALLED_AT
+
+    if store.meta.get(INSTALLED_AT) is not None:
+        return ""
+    verb = "run" if "model" in settings().model_fields_set else "setup"
+    return f"skilld has not run here yet. To begin: skilld {verb}"
 
 
 def redactor() -> Callable[[str], str]:

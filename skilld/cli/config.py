@@ -170,7 +170,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
 
     known = keys()
     if key not in known:
-        raise UsageError("No such setting", key + nearest(key, known))
+        raise UsageError("No such setting", key + nearest(key, known), "List them: skilld config show")
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values

@@ -130,7 +130,8 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
     from skilld.context.references import dead_in
 
     known = _KNOWN.get(
-        context.source, f"{_at_start(context, tokenizer)} tokens in its first request ({tokenizer.name})"
+        context.source,
+        f"its first request carries {_at_start(context, tokenizer)} tokens of these, counted as {tokenizer.name}",
     )
     told = f"{context.agent} {context.version}".strip()
     if context.is_assumed:
@@ -145,7 +146,8 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
         rows.append(
             (file.loaded.value, file.scope.value, str(tokenizer.count(file.text)), short(file.path, project), why)
         )
-    console.table([tuple(map(console.plain, row)) for row in rows], indent="  ")
+    head = [("loaded", "from", "tokens", "file", "")] if rows else []
+    console.table([tuple(map(console.plain, row)) for row in (*head, *rows)], indent="  ")
     skills = [file for file in context.files if file.scope is Scope.SKILL]
     if skills:
         tokens = sum(tokenizer.count(file.text) for file in skills)

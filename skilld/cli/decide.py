@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
@@ -35,6 +37,8 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
     _add_part(parser, "accept")
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
+    about = "put it into this file instead, such as your own ~/.claude/CLAUDE.md"
+    parser.add_argument("--to", metavar="PATH", type=Path, help=about)
     parser = common.verb(
         verbs, "reject", reject, "discard proposals; they come back only in other words, later", listing=True
     )
@@ -71,32 +75,62 @@ def accept(arguments: argparse.Namespace) -> int:
     """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
     from skilld.proposals.decide import accepting
 
-    if arguments.part and (arguments.all or arguments.worktree):
-        raise UsageError("Which proposal?", "--part cannot be combined with --all or --worktree", _LIST)
+    for flag, given in (("--part", arguments.part), ("--to", arguments.to)):
+        if given and (arguments.all or arguments.worktree):
+            raise UsageError("Which proposal?", f"{flag} cannot be combined with --all or --worktree", _LIST)
+    if arguments.to:
+        return _accept_elsewhere(arguments)
     return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
+
+
+def _accept_elsewhere(arguments: argparse.Namespace) -> int:
+    """Accept an open proposal, or some parts of it, in a file that the person names."""
+    from skilld.git.environment import scrub_environment
+    from skilld.ingest.discover import Host
+    from skilld.jobs.waiting import accept_elsewhere
+    from skilld.proposals.decide import accepting
+
+    def carry_out(one: Proposal) -> DecisionReport:
+        return accept_elsewhere(store, one, arguments.to, host, redact=redact, decision=decision, parts=chosen)[1]
+
+    decision = accepting(scrub_environment())
+    store = _store()
+    proposal, chosen = _parts_of_one(store, arguments, "--to")
+    host, redact = Host(common.home(), os.environ), common.redactor()
+    return _each(store, [proposal], carry_out, as_json=arguments.json)
 
 
 def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
     """Decide on some parts of one open proposal; the others stay open as a proposal of their own."""
     from skilld.git.environment import scrub_environment
     from skilld.proposals.amend import decide_parts
+
+    removed = scrub_environment()
+    store = _store()
+    proposal, chosen = _parts_of_one(store, arguments, "--part")
+    return _each(store, [proposal], lambda one: decide_parts(store, one, chosen, make(removed)), as_json=arguments.json)
+
+
+def _parts_of_one(store: Store, arguments: argparse.Namespace, flag: str) -> tuple[Proposal, set[int]]:
+    """Return the one open proposal that is named, and the numbers (from 0) of those of its parts that are."""
     from skilld.proposals.explain import parts_of
+    from skilld.proposals.remarks import left_open
     from skilld.types import State
 
     if len(arguments.ids) != 1:
-        raise UsageError("Which proposal?", "--part needs exactly one ID", _LIST)
-    removed = scrub_environment()
-    store = _store()
+        raise UsageError("Which proposal?", f"{flag} needs exactly one ID", _LIST)
     (proposal,) = _named(store, arguments.ids)
     if proposal.state is not State.OPEN:
+        name = left_open(store, proposal)
         raise SkilldError(
-            f"Cannot {arguments.command} part of {proposal.id}", f"it is {proposal.state.value}, not open"
+            f"Cannot {arguments.command} {'part of ' if arguments.part else ''}{proposal.id}",
+            f"it is {proposal.state.value}, not open{f'; the rest of it is open as {name}' if name else ''}",
+            f"skilld show {name}" if name else "",
         )
     number = max(len(parts_of(proposal)), 1)
-    if max(arguments.part) > number:
+    if max(arguments.part, default=0) > number:
         raise UsageError("No such part", f"{proposal.id} has {counted(number, 'part')}", f"skilld show {proposal.id}")
-    chosen = {part - 1 for part in arguments.part}
-    return _each(store, [proposal], lambda one: decide_parts(store, one, chosen, make(removed)), as_json=arguments.json)
+    return proposal, {part - 1 for part in arguments.part}
 
 
 def reject(arguments: argparse.Namespace) -> int:

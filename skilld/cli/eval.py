@@ -58,7 +58,9 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches to judge in parallel (default: {_JOBS})"
     )
-    parser.add_argument("--usd", type=float, metavar="DOLLARS", help="start no new batches after spending this much")
+    parser.add_argument(
+        "--usd", type=common.number, metavar="DOLLARS", help="start no new batches after spending this much"
+    )
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the outcome of each case to FILE, one JSON object per line"
     )

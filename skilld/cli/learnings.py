@@ -39,6 +39,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.jobs.kept import ABSENT
     from skilld.jobs.waiting import grouped
 
     store = common.stored()
@@ -62,9 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
         remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
         console.say(console.paint(f"    {console.plain(remarks)}", "dim"))
     if asks:
-        console.say("Propose one: skilld learnings propose ID [--to PATH]")
+        if any(ABSENT in ask[0].why_kept for ask in asks):
+            console.say("What is for a file that does not exist is proposed once you say it in another session.")
+        console.say("To propose one now: skilld learnings propose ID [--to PATH]")
     else:
-        none = "No learnings are waiting for a file."
+        none = "There are no learnings."
         console.say("No learnings match." if arguments.search or arguments.project else none)
     return 0
 

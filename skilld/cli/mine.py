@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skilld.review.generating import Generation
 
 _DAY = 86400.0
-_SINCE, _MAX_DAYS = 14.0, 36_500.0
+_SINCE = 14.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
 _never = threading.Event()
 
@@ -47,17 +47,24 @@ def add(verbs: common.Verbs) -> None:
     )
     _add_elsewhere(parser)
     parser.add_argument(
-        "--since", metavar="DAYS", type=float, help="how many days to look back (default: 14; with --reviews: 90)"
+        "--since", metavar="DAYS", type=common.days, help="how many days to look back (default: 14; with --reviews: 90)"
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
         "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads IDs from standard input"
     )
-    parser.add_argument("--limit", metavar="N", type=int, default=100, help="read at most N sessions (default: 100)")
     parser.add_argument(
-        "--min-turns", metavar="N", type=int, default=1, help="only sessions with at least N messages from you"
+        "--limit", metavar="N", type=common.count, default=100, help="read at most N sessions (default: 100)"
     )
-    parser.add_argument("--min-cost", metavar="USD", type=float, help="only sessions known to have cost at least USD")
+    parser.add_argument(
+        "--min-turns", metavar="N", type=common.count, default=1, help="only sessions with at least N messages from you"
+    )
+    parser.add_argument(
+        "--min-cost",
+        metavar="USD",
+        type=common.number,
+        help="only sessions known to have cost at least USD",
+    )
     parser.add_argument(
         "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"
     )
@@ -86,11 +93,6 @@ def _add_elsewhere(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    too_far_back = arguments.since is not None and not 0 < arguments.since <= _MAX_DAYS
-    if arguments.limit < 1 or arguments.min_turns < 1 or too_far_back:
-        raise UsageError("Number out of range", "--limit, --min-turns and --since must be greater than 0")
-    if (arguments.min_cost or 0) < 0:
-        raise UsageError("Number out of range", "--min-cost must be 0 or greater")
     over.check(arguments)
     if arguments.over:
         from skilld.cli import mine_over

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,6 +50,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.poll import refresh
+    from skilld.proposals.remarks import all_said_again
 
     states = _states(arguments.state)
     store = common.stored()
@@ -56,13 +58,15 @@ def run(arguments: argparse.Namespace) -> int:
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
-    if arguments.state == "open":  # what was dropped can still be brought back
-        found += store.proposals.in_states(_states("dropped"))
+    if arguments.state == "open":  # what can still be brought back, and what the person may want after all
+        found += [*store.proposals.in_states(_states("dropped")), *all_said_again(store, time.time())]
     heres = _heres(found)
     for proposal in found:
         _print(store, proposal, heres.get(proposal.id))
     if not found:
         console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
+        if begin := common.first_step(store):
+            console.say(begin)
     elif arguments.state == "open":
         console.line()
         merge = (
@@ -86,7 +90,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     from skilld.clock import ago, seconds
     from skilld.evals.results import told as evaluated
-    from skilld.proposals.remarks import doubt, otherwise, rejected_for, standing
+    from skilld.proposals.remarks import of_decision, otherwise, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -98,13 +102,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     when = ago(seconds(proposal.created_at), now)
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
     unfit = here.unfit if here is not None else ""
-    remarks = [
-        rejected_for(store, proposal),
-        doubt(store, proposal),
-        proposal.note,
-        standing(store, proposal, now),
-        unfit,
-    ]
+    remarks = [*of_decision(store, proposal), proposal.note, standing(store, proposal, now), unfit]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
     console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
@@ -161,9 +159,11 @@ def _states(text: str) -> Sequence[Any]:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
+    from skilld.ingest.discover import Host
+    from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.poll import refresh
-    from skilld.proposals.remarks import borrowed, doubt, on_staging, otherwise, rejected_for, standing
+    from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
 
     store = common.stored()
     refresh(store)
@@ -177,13 +177,14 @@ def run_show(arguments: argparse.Namespace) -> int:
         return common.write_json(as_json(store, proposal) | shown)
     remark = standing(store, proposal, time.time())
     here = ProposalReader().look(proposal) if proposal.state.value == "open" else Here()
-    here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
+    own = own_file(store, proposal, Host(common.home(), os.environ)) if proposal.state.value == "open" else ""
+    here = replace(here, merges=here.merges and on_staging(proposal) and not remark, own=own)
     around = borrowed(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (*around, *otherwise(store, proposal), *told(store, proposal))
     present(
         proposal,
         lines,
-        (rejected_for(store, proposal), doubt(store, proposal), remark, here.unfit, *remarks),
+        (*of_decision(store, proposal), remark, here.unfit, *remarks),
         here,
         () if arguments.without_commands else parts,
         ways=not arguments.without_commands,
@@ -284,6 +285,26 @@ def origin(proposal: Proposal) -> str:
 
 def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     """Yield the commands that decide, and what each does; none that would conflict or bring in more."""
+    if proposal.state.value != "open":
+        yield from _ways_back(proposal)
+        return
+    git, where = "git", "commit it to the branch you have checked out"
+    if Path(proposal.repo).parent == common.places().repositories:
+        root = proposal.path.removesuffix(f"/{proposal.relpath}")
+        git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
+    if not here.unfit:
+        yield f"skilld accept {proposal.id}", where
+        if here.own:
+            yield f"skilld accept {proposal.id} --to {here.own}", "write it to your own file, for all your projects"
+    yield f"skilld reject {proposal.id}", f"discard it; it is {common.AGAIN}"
+    if here.picks:
+        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
+    if here.merges:
+        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
+
+
+def _ways_back(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """Yield the commands that change a decision, and what each does."""
     state = proposal.state.value
     if state == "accepted":
         yield f"skilld revert {proposal.id}", "undo it with a new commit"
@@ -296,19 +317,6 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
         yield f"skilld accept {proposal.id}", "accept it after all"
     elif state in {"reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "accept it after all"
-    if state != "open":
-        return
-    git, where = "git", "commit it to the branch you have checked out"
-    if Path(proposal.repo).parent == common.places().repositories:
-        root = proposal.path.removesuffix(f"/{proposal.relpath}")
-        git, where = f"skilld git --root {shlex.quote(root)}", "write it to the file"
-    if not here.unfit:
-        yield f"skilld accept {proposal.id}", where
-    yield f"skilld reject {proposal.id}", f"discard it; it is {common.AGAIN}"
-    if here.picks:
-        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
-    if here.merges:
-        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
 
 
 # `skilld why FILE:LINE`: which proposal brought a line of a skill, and from which words.
@@ -322,9 +330,11 @@ def run_why(arguments: argparse.Namespace) -> int:
     from skilld.proposals.poll import refresh
     from skilld.proposals.staging import private_repositories
 
-    path, line = _place_of(arguments.place)
     scrub_environment()
     store = common.stored()
+    if arguments.place and store.proposals.find(arguments.place):
+        raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
+    path, line = _place_of(arguments.place)
     refresh(store)
     try:
         origin = why(path, line, private_repositories())

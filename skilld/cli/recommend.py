@@ -78,9 +78,8 @@ def fitting(text: str, project: Path, *, ask: bool = False) -> list[Recommendati
 
     store = common.store() if ask else common.stored()
     skills = inventory.all_skills([project])
-    merged = merged_away(skills)
-    off = {str(path) for path in (*disabled(store), *merged)}
-    offered = [skill for skill in served(store, skills) if skill.path not in merged]
+    off = {str(path) for path in (*disabled(store), *merged_away(skills))}
+    offered = served(store, skills)
     found = recommend(
         text,
         [said for said in about(store, text) if said.path not in off],

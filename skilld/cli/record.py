@@ -37,7 +37,13 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
     )
-    parser.add_argument("--seconds", metavar="N", type=float, default=0.0, help="how long the task took, in seconds")
+    parser.add_argument(
+        "--seconds",
+        metavar="N",
+        type=common.number,
+        default=0.0,
+        help="how long the task took, in seconds",
+    )
     parser.add_argument("--result", metavar="TEXT", default="", help="the result; kept as a learning with --qa-passed")
     checked = parser.add_mutually_exclusive_group()
     checked.add_argument(
@@ -133,7 +139,7 @@ def _task(arguments: argparse.Namespace) -> Task:
         status=arguments.status,
         tools=tuple(redact(common.as_text(tool)) for tool in arguments.tool),
         skills=tuple(redact(common.as_text(skill)) for skill in arguments.skill),
-        seconds=max(0.0, arguments.seconds),
+        seconds=arguments.seconds,
         result=redact(common.as_text(arguments.result)),
         qa=arguments.qa,
         at=at,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
-from skilld.errors import Exit
+from skilld.errors import Exit, SkilldError
 
 if TYPE_CHECKING:
     from skilld.review.controller import ReviewSession
@@ -37,10 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     removed = scrub_environment()
     where = common.places()
     store = common.store()
-    ids = [common.the_proposal(store, given).id for given in arguments.ids]
+    ids = [_to_review(store, given) for given in arguments.ids]
     store.close()
     around = ReviewContext(
-        open_store=_open_store(where.database),
+        database=where.database,
         find_skills=inventory.all_skills,
         removed=removed,
         home=common.home(),
@@ -60,16 +58,23 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.BUG if app.return_code else Exit.OK
 
 
+def _to_review(store: Store, given: str) -> str:
+    """Return the ID of what is undecided of the proposal that a person means."""
+    from skilld.proposals.remarks import left_open
+    from skilld.types import State
+
+    proposal = common.the_proposal(store, given)
+    if proposal.state in {State.OPEN, State.DROPPED}:
+        return proposal.id
+    if rest := left_open(store, proposal):
+        return rest
+    raise SkilldError("Nothing to review", f"{proposal.id} is {proposal.state.value}", f"skilld show {proposal.id}")
+
+
 def _generating() -> Generation:
     from skilld.cli.mine import generating, whole
 
     return generating(*whole())
-
-
-def _open_store(path: Path) -> Callable[[], Store]:
-    from skilld.store import Store
-
-    return lambda: Store.open(path)
 
 
 def _plain(sitting: ReviewSession, ids: list[str]) -> None:

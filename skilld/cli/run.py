@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,16 +39,9 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits")
     parser.add_argument("--once", action="store_true", help="process what is new, then exit")
     parser.add_argument(
-        "--backfill", metavar="DAYS", type=_days, help="also process what you said in the last DAYS days"
+        "--backfill", metavar="DAYS", type=common.days, help="also process what you said in the last DAYS days"
     )
     parser.set_defaults(brief=False)
-
-
-def _days(text: str) -> float:
-    with suppress(ValueError):
-        if 0 < (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
-            return days
-    raise argparse.ArgumentTypeError("must be greater than 0 and at most 36500")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -174,7 +166,6 @@ def _once(engine: Engine, worker: Worker, *, brief: bool = False) -> int:
 
 
 def _tell_sums(engine: Engine, done: int) -> None:
-    from skilld.notify.notice import about_waiting
     from skilld.types import State
 
     count = engine.store.proposals.count(State.OPEN)
@@ -187,8 +178,8 @@ def _tell_sums(engine: Engine, done: int) -> None:
         console.say("skilld is paused, so nothing was judged. To continue: skilld resume")
     if count:
         console.say("Review them: skilld review")
-    if homeless := engine.store.learnings.homeless():
-        console.say(about_waiting(homeless))
+    if learnings:
+        console.say("To see why learnings were not proposed: skilld learnings")
 
 
 def _finish_due(engine: Engine, worker: Worker) -> int:
@@ -198,9 +189,11 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
         waiting = engine.store.batches.counts()["pending"]
         progress.show(done, done + waiting)
         job, seconds = engine.start(batch), engine.settings.worker.seconds
-        if new := engine.finish(batch, worker.do(job, seconds, partial(_keep_plan, engine, batch)), time.time()):
+        result = worker.do(job, seconds, partial(_keep_plan, engine, batch))
+        new = engine.finish(batch, result, time.time())
+        if found := [*new, *engine.said_again(result)]:
             progress.clear()
-            _tell(new)
+            _tell(found)
         done += 1
     progress.clear()
     return done
@@ -234,18 +227,29 @@ def _ring() -> None:
 
 
 def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
-    """Say on the terminal what was proposed, or applied by auto mode, and how much waits for a place now."""
+    """Say on the terminal what was proposed, applied by auto mode or said again, and how much waits for a place now."""
     for proposal in proposals:
-        done, then = (
-            ("Applied to", "Undo: skilld revert") if proposal.landed else ("Proposed for", "See it: skilld show")
-        )
-        console.say(f"{done} {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
+        done, then = _news(proposal)
+        console.say(f"{done}: {console.plain(proposal.summary)}")
         console.say(f"  {then} {proposal.id}")
     if waiting:
         from skilld.notify.notice import about_waiting
 
         console.say(about_waiting(waiting))
     sys.stdout.flush()
+
+
+def _news(proposal: Proposal) -> tuple[str, str]:
+    """Return what happened to a proposal, and what to do about it."""
+    from skilld.proposals.lessons import UNWANTED
+    from skilld.proposals.remarks import BACK
+
+    state, name = proposal.state, console.plain(proposal.skill)
+    if state in UNWANTED:
+        return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {BACK[state]}"
+    if proposal.landed:
+        return f"Applied to {name}", "Undo: skilld revert"
+    return f"Proposed for {name}", "See it: skilld show"
 
 
 # What `skilld run` says when it starts: what was found here, who judges, what that costs.
@@ -297,7 +301,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     _tell_agents(engine)
     _row("Skills", f"{_where_they_are(_own_skills(engine))}, plus any in your projects")
     _row("Files", "instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in, and your own")
-    _row("Back-end", f"{choice.name}: {choice.why}")
+    _row("Judge", f"{choice.name}: {choice.why}")
     _row("Cost", _cost(choice.name, settings))
     for found in choice.found:
         _row("", found)

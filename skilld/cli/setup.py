@@ -7,7 +7,6 @@ import os
 import string
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -48,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--look-back",
         metavar="DAYS",
-        type=_days,
+        type=lambda text: common.number(text, 36_500),
         help="process what you said in the last DAYS days (0: nothing); skips the question",
     )
     parser.add_argument(
@@ -62,13 +61,6 @@ def add(verbs: common.Verbs) -> None:
         help="only add the number of waiting proposals to the named program's status line (none: remove it)",
     )
     parser.add_argument("--json", action="store_true", help="print the choices as one JSON document, without prompting")
-
-
-def _days(text: str) -> float:
-    with suppress(ValueError):
-        if 0 <= (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
-            return days
-    raise argparse.ArgumentTypeError("must be a number of days from 0 to 36500")
 
 
 def asks_nothing(arguments: argparse.Namespace) -> bool:

@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     shown = collect()
     if arguments.json:
         return common.write_json(shown)
+    if begin := common.first_step(common.stored()):
+        console.say(begin)
     _print(shown)
     return 0
 
@@ -82,7 +84,7 @@ def _needs(shown: dict[str, Any]) -> list[dict[str, str]]:
     if number := shown["proposals"]["open"]:
         needs.append({"what": "proposals", "detail": f"{number} open", "remedy": "skilld review"})
     needs += [
-        {"what": f"back-end {one['agent']}", "detail": one["why"], "remedy": one["remedy"]}
+        {"what": f"judge {one['agent']}", "detail": one["why"], "remedy": one["remedy"]}
         for one in shown["backend"]["agents"]
     ]
     failed = [check for check in examine(ask=False)[0] if check.verdict == "fail"]
@@ -97,6 +99,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
+    from skilld.proposals.remarks import all_said_again, said_again
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.types import State
 
@@ -122,6 +125,7 @@ def collect() -> dict[str, Any]:
         "parked": store.batches.parked(),
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "dropped": _dropped(store, now),
+        "said_again": [{"id": one.id, "told": said_again(store, one)} for one in all_said_again(store, now)],
         "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
@@ -186,7 +190,7 @@ def _print(shown: dict[str, Any]) -> None:
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
     paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
     console.say(f"skilld is {running}" + (f"{paused}{shown['paused_until']}" if shown["paused"] else ""))
-    console.say(f"back-end  {shown['backend']['name']}: {shown['backend']['why']}")
+    console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
         console.say(console.paint(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", "yellow"))
@@ -230,7 +234,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
         told = f"{turns['judged']} judged: {turns['taught']} with something lasting, {missed} without"
         console.say(f"turns     {told}")
     if missed and judge == OFFLINE:
-        hint = 'if one of these should count, say it again with "from now on", or choose a model: skilld setup'
+        hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
         console.say(console.paint(f"          {hint}", "dim"), 10)
     if waiting := turns["waiting"]:
         console.say(f"turns     {waiting} waiting for the session to continue or end")
@@ -241,15 +245,18 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     states = shown["proposals"]
     said = f", {states['said']} said again (skilld proposals --state said)" if states["said"] else ""
     review = " (skilld review)" if states["open"] else ""
+    kept = " kept, not proposed (skilld learnings)" if shown["learnings"] else ""
     console.say(
         f"proposals {states['open']} open{review}, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}",
+        f"{states['reverted']} reverted{said}; {counted(shown['learnings'], 'learning')}{kept}",
         10,
     )
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
         ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} discards it now"
         console.say(console.paint(f"          {item['id']} dropped; becomes permanent in {left}: {ways}", "yellow"))
+    for item in shown["said_again"]:
+        console.say(console.paint(f"          {item['id']} {item['told']}", "yellow"), 10)
     for repo, warning in shown["rests_on"].items():
         console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
         console.say("          Do not merge that branch: use skilld accept, which works on any branch.")

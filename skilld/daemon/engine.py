@@ -23,6 +23,7 @@ from skilld.ingest.drift import look
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.proposals import results
+from skilld.proposals.remarks import said_again
 from skilld.protocol import BatchJob, BatchResult, Job, Plan, Recall, Result
 from skilld.settings import Settings
 from skilld.store import Store
@@ -183,6 +184,11 @@ class Engine:
         """Return how many lasting things wait for a place where they have become more since this was last asked."""
         before, self._homeless = self._homeless, self.store.learnings.homeless()
         return self._homeless if self._homeless > before else 0
+
+    def said_again(self, ended: Result) -> list[Proposal]:
+        """Return the proposals that the person did not want and, as a batch shows, said again."""
+        known = (self.store.proposals.get(one.proposal) for one in BatchResult.of(ended).supported)
+        return [one for one in known if one is not None and said_again(self.store, one)]
 
     def recall(self, now: float) -> Recall | None:
         """Return the job of finding again what was proposed before the database was damaged, if it was."""

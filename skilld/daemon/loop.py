@@ -64,8 +64,8 @@ _DRAIN = 10.0  # seconds for what runs at the end, together
 class Loop:
     """The daemon in the foreground.
 
-    `tell` is given new proposals, and how many things said wait for a place where they became more. `check` raises
-    where it must not go on.
+    `tell` is given proposals that are new or were said again, and how many things said wait for a place where they
+    became more. `check` raises where it must not go on.
     """
 
     def __init__(
@@ -219,8 +219,9 @@ class Loop:
     def _judged(self, batch: StoredBatch, result: Result, now: float) -> None:
         """Write down what came of a batch, and tell of it."""
         new, waiting = self._engine.finish(batch, result, now), self._engine.waiting_news()
-        if new or waiting:
-            self._tell(new, waiting)
+        again = self._engine.said_again(result)
+        if new or waiting or again:
+            self._tell([*new, *again], waiting)
         if waiting:
             self._notices.trouble(WAITING, about_waiting(waiting), now)
         self._notices.judged(new, result.outcome, now)

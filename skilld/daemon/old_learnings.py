@@ -1,15 +1,18 @@
-"""Learnings from before skilld knew targets: each is judged once more by rules alone, a few a day.
+"""Learnings that may have a place by now: each is judged once more by rules alone.
 
-What comes of it waits for the person as any proposal does; what still has no place stays a learning.
+Those from before skilld knew targets come a few a day, and those that waited for a file once that is there. What comes
+of it waits for the person as any proposal does; what still has no place stays a learning.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 from skilld.agents import VARIABLES
 from skilld.clock import day, rfc3339
 from skilld.ingest.discover import Host
+from skilld.jobs.kept import ABSENT
 from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -25,7 +28,21 @@ _FOR_WANT_OF_A_PLACE = ("no skill was in use", "cannot be edited")
 
 
 def judge_again(store: Store, around: Host, now: float) -> int:
-    """Have the newest old learnings judged, at most three a project, once a day; returns how many."""
+    """Have learnings judged whose file is there now, and once a day at most three old ones a project: how many."""
+    return _judge_placed(store, around, now) + _judge_old(store, around, now)
+
+
+def _judge_placed(store: Store, around: Host, now: float) -> int:
+    count = 0
+    for one in store.learnings.for_files():
+        name = f"{WAITING}-{one.id}-placed"
+        if ABSENT in one.why_kept and Path(one.place).is_file() and store.batches.get(name) is None:
+            store.batches.add(_batch(around, name, [one], now), ())
+            count += 1
+    return count
+
+
+def _judge_old(store: Store, around: Host, now: float) -> int:
     if store.meta.get(PLACED_ON) == day(now):
         return 0
     taken: Counter[str] = Counter()

@@ -193,7 +193,7 @@ class _Told:
 
 
 def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
-    folder, words = rule.folder, near(rule.text)
+    folder, words, key, is_in_skill = rule.folder, near(rule.text), rule_key(rule.text), rule.is_in_skill
     readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
     before, repeated, evidence, missed, occasions, in_reach = Count(), [], [], [], [], 0
     for one in told:
@@ -203,7 +203,7 @@ def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
         around = within(session.cwd, folder)
         in_reach += not came_later and (loaded or around)
         # Of a file that was not there yet, who would have read it; a skill is loaded only where it is used.
-        would_be = came_later and around and session.agent in readers and not rule.is_in_skill
+        would_be = came_later and around and session.agent in readers and not is_in_skill
         if not (loaded or would_be or around):
             continue
         heard = [] if words.isdisjoint(one.words) and not session.repeats else list(_heard(rule, session))
@@ -211,7 +211,7 @@ def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
             missed += [] if came_later else heard
             continue
         was_said = bool(heard) or (came_later and session.session_id in rule.taught_in)
-        if not was_said and not _could_matter(rule, one):
+        if not was_said and not _could_matter(rule, key, one):
             continue
         occasions.append(Occasion(session, was_said))
         if came_later:
@@ -224,9 +224,8 @@ def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
     return Effect(rule, before, after, state, _newest(evidence), _newest(missed), tuple(occasions))
 
 
-def _could_matter(rule: Rule, told: _Told) -> bool:
+def _could_matter(rule: Rule, key: str, told: _Told) -> bool:
     """Whether a rule could matter: as a model said of that session, else by the words of both."""
-    key = rule_key(rule.text)
     if key in told.session.mattered or key in told.session.idle:
         return key in told.session.mattered
     return could_matter(rule.text, told.work)

@@ -187,6 +187,7 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     """
     if not isinstance(value, dict):
         raise SkilldError(_PARSED_TITLE, "the file is not a mapping of keys to values")
+    value = {**value, "context": _context(value.get("context"))}
     texts = {key: _as_text(value.get(key), key) for key in _TEXTS}
     learned = _map(value, "generated_from")
     kind = texts["type"].lower()
@@ -209,6 +210,17 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
         date=_as_text(learned.get("extracted_at"), "extracted_at"),
     )
     return clean(draft), tuple(str(key) for key in value if key not in {*_TEXTS, *_OTHERS, *_OF_KINDS})
+
+
+def _context(value: object) -> object:
+    """Return the context of domain knowledge as text: where it names its parts, each is a section with a list."""
+    if not isinstance(value, dict):
+        return value
+    parts = []
+    for name, said in value.items():
+        lines = [f"- {_as_text(one, name)}" for one in said] if isinstance(said, list) else [_as_text(said, name)]
+        parts.append("\n".join([f"## {str(name).replace('_', ' ').capitalize()}", "", *lines]))
+    return "\n\n".join(parts)
 
 
 def _parts(value: Mapping[str, Any], prompt: str) -> Body:

@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import tempfile
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -240,13 +241,10 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     """
     wrong = list(faults(draft))
     remedy = ""
-    if draft.name and not NAME.fullmatch(draft.name):
+    if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME:
         # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
-        wrong = wrong or [
-            f"{safe_text(draft.name)} is not a valid name: it can contain only lowercase letters, digits and hyphens"
-        ]
-        valid = valid_name(draft.name)
-        remedy = f"Import it under a valid name: --name {valid}" if valid else ""
+        wrong = wrong or [_name_fault(draft.name)]
+        remedy = f"Import it under a valid name: --name {valid_name(draft.name) or 'NAME'}"
     if wrong:
         raise RefusedError(_REFUSED, "; ".join(wrong), remedy)
     text = write(draft)
@@ -256,13 +254,23 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
     refused = [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]
     if refused:
-        raise RefusedError(_REFUSED, " ".join(one.sentence for one in refused))
+        raise RefusedError(_REFUSED, "; ".join(one.sentence for one in refused))
     return StageableSkill(text, tuple(_flags(findings)))
 
 
+def _name_fault(name: str) -> str:
+    if not name:
+        return "it has no name"
+    if len(name) > MAX_NAME:
+        return f"its name is {len(name)} characters long; the limit is {MAX_NAME}"
+    return f"{safe_text(name)} is not a valid name: it can contain only lowercase letters, digits and single hyphens"
+
+
 def valid_name(name: str) -> str:
-    """Return the valid name that is nearest to one, "" if nothing of it can stand in a name."""
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:MAX_NAME].strip("-")
+    """Return the valid name that is nearest to one, "" if nothing of it can stand in a name: AddÜber is add-uber."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", unicodedata.normalize("NFKD", name))
+    plain = "".join(char for char in parted.casefold() if not unicodedata.combining(char))
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_NAME].rstrip("-")
 
 
 def _flags(findings: Sequence[Finding]) -> Iterator[str]:

@@ -285,15 +285,20 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
     """Return `current` with the lines that `after` adds to `before`, where `common` is an earlier version of both.
 
     For an edit that is anchored on lines `current` never had: each block goes below the line of `common` that stands
-    over its place, which must be in `current` exactly once. Raises NotThereError otherwise, and where the change takes
-    lines away.
+    over its place, which must be in `current` exactly once. A place among lines that `common` does not have is where
+    these would be in it. Raises NotThereError otherwise, and where the change takes lines away.
     """
     text = current.splitlines(keepends=True)
     plain = _plain(text)
     old, shared = split(before), split(common)
     codes = opcodes(old, shared)
     for hunk in reversed(hunks(before, after)):
-        at = _across(hunk.start, codes)
+        inside = (k for _, i, j, k, m in codes if i < hunk.start < j and k == m)
+        at = next(inside, None)
+        at = _across(hunk.start, codes) if at is None else at
+        known = max((min(j, hunk.start) for tag, i, j, _, _ in codes if tag == "equal" and i < hunk.start), default=0)
+        if any(line.startswith("#") for line in old[known : hunk.start]):
+            raise NotThereError("Cannot find the lines to edit", "the section they are in is not there yet")
         over = shared[at - 1] if at else ""
         if hunk.removed or not over.strip() or plain.count(over) != 1:
             line = over.strip()

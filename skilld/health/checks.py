@@ -165,7 +165,7 @@ _ASK = "To test it: skilld doctor --ask"
 
 def back_end(model: Model | None) -> Check:
     """Return the check of the back-end; None if the settings are not understood."""
-    name = "back-end"
+    name = "judge"
     if model is None:
         return Check(name, Verdict.SKIP, "unknown until the settings are valid")
     if model.lacks is not None:

@@ -20,11 +20,14 @@ from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Span, Too
 # The folder in which most of a session's work was done: tool events in, one folder out.
 #
 # A session is often started above the part of a project it is about. A file that a call which failed names is no
-# work, nor is what is put down in a folder for temporary files. Pure.
+# work, nor is one in a folder for temporary files, among installed packages, or in an agent's own folder. Pure.
 
 _TEMPORARY = tuple(
     map(PurePosixPath, ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders", "/dev/shm"))  # noqa: S108 - names
 )
+_INSTALLED = ("/usr", "/etc", "/opt/homebrew")
+_PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".cargo", ".rustup", ".m2"})
+_AGENTS = frozenset(home for adapter in ADAPTERS.values() if (home := adapter.INFO.home).startswith("."))
 _SKILL_FILE = "SKILL.md"
 _MAX_MENTIONS = 100_000  # mentions that are counted
 
@@ -58,9 +61,7 @@ class Work:
     def main_dir(self, cwd: str | None) -> str | None:
         """Return the deepest folder that holds more than half of what was touched; `cwd` where none below / does."""
         touched = {folder: count for folder, count in self._folders.items() if count > 0}
-        if cwd is None or not _is_temporary(cwd):
-            touched = {folder: count for folder, count in touched.items() if not _is_temporary(folder)}
-        return deepest(touched, cwd) or cwd
+        return deepest({one: count for one, count in touched.items() if not _is_no_work(one, cwd)}, cwd) or cwd
 
 
 def _folders_of_files(call: ToolCall) -> Iterator[str]:
@@ -72,9 +73,21 @@ def _folders_of_files(call: ToolCall) -> Iterator[str]:
             yield str(path.parent)
 
 
+def _is_no_work(folder: str, cwd: str | None) -> bool:
+    """Whether a folder is no part of a project that is worked on; all in and below `cwd` may be, but for packages."""
+    path = PurePosixPath(os.path.normpath(os.path.join(cwd or "", folder)))  # noqa: PTH118 - by name, as below
+    if not _PACKAGES.isdisjoint(path.parts):
+        return True
+    if cwd and path.is_relative_to(os.path.normpath(cwd)):
+        return False
+    if _is_temporary(str(path)):
+        return not (cwd and _is_temporary(cwd))  # where the work is in such a folder, another one may be of it, too
+    return any(path.is_relative_to(place) for place in _INSTALLED) or not _AGENTS.isdisjoint(path.parts)
+
+
 def _is_temporary(folder: str) -> bool:
     path = PurePosixPath(os.path.normpath(folder))
-    return any(path.is_relative_to(place) for place in _TEMPORARY)
+    return any(path.is_relative_to(place) for place in _TEMPORARY) or "/AppData/Local/Temp" in folder
 
 
 def deepest(folders: Mapping[str, int], cwd: str | None) -> str | None:

@@ -16,7 +16,7 @@ from skilld.classify.verify import Verdict, VerifiedUpdate
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.contradictions import find_contradictions
-from skilld.jobs.kept import learning, learnings_of
+from skilld.jobs.kept import ABSENT, learning, learnings_of
 from skilld.jobs.placing import JobPlaces, find_own, find_places, is_persons, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, TargetDocument, load_skills, session_opt_out, standing_instructions
@@ -28,7 +28,7 @@ from skilld.protocol import Analyse, Away, BatchResult, Blame, NewLearning, Rema
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE
 from skilld.targets.route import RoutedBackend, ordered_file
-from skilld.text import sentences
+from skilld.text import fold, sentences, sentences_of
 from skilld.types import (
     Cause,
     Evidence,
@@ -127,10 +127,13 @@ class Analysis:
             self._messages = self._read()
         keys = {said.turn for said in proposal.evidence}
         return "\n".join(
-            own_words(message.text, [other.text for other in self._messages[:place] if not other.by_person])
-            for place, message in enumerate(self._messages)
-            if message.turn_key in keys
+            self._own_words(place) for place, message in enumerate(self._messages) if message.turn_key in keys
         )
+
+    def _own_words(self, place: int) -> str:
+        """Return what the person themselves typed in the message at a place."""
+        before = [other.text for other in self._messages[:place] if not other.by_person]
+        return own_words(self._messages[place].text, before)
 
     def _read(self) -> list[Message]:
         """Return the batch's words; of learnings only what was kept of them."""
@@ -159,6 +162,8 @@ class Analysis:
         if judge.unusable or verdict.faults:
             heard = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
             self.keep_words(UNREAD, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard])
+        if self._backend.name == OFFLINE:
+            self._hear_unwanted({item.update.turn for item in verdict.proposed})
         made = []
         for loaded in self._skills:
             mine = self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded)
@@ -171,6 +176,20 @@ class Analysis:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told, self._learnings = self._backend.usage, []
         return proposals
+
+    def _hear_unwanted(self, heard: Container[int]) -> None:
+        """Take turns in which rules heard nothing for repeats of what the person did not want, where they say that.
+
+        Rules are silent where they are not sure that words are to last; what was asked for before is.
+        """
+        paths = {loaded.ref.path for loaded in self._skills}
+        decided = [one for one in self._job.decided if one.id and one.path in paths]
+        for place, message in enumerate(self._messages if decided else ()):
+            if message.turn is None or message.turn_key is None or message.turn in heard:
+                continue
+            for said in (part for line in self._own_words(place).splitlines() for part in sentences_of(line)):
+                if (decision := lessons.unwanted_again(said, decided)) is not None:
+                    self._supported.append(Support(decision.id, Evidence(message.turn_key, fold(said))))
 
     def _learn(self, verdict: Verdict) -> None:
         unusable = [(item.name, item.why, item.path) for item in self._batch.unusable]
@@ -219,8 +238,9 @@ class Analysis:
             why = lessons.known_reason(item.update, path, session, self._standing, self._job.decided)
             least = self._job.thresholds.get(path, {}).get(item.update.kind.value, 0.0)
             standing, rest = lessons.said_of(item.update, path, self._standing)
-            if standing is not None:
-                self._supported.append(Support(standing.id, self._said(item.update)))
+            by = standing or lessons.decision_against(item.update, path, session, self._job.decided)
+            if by is not None and by.id:
+                self._supported.append(Support(by.id, self._said(item.update)))
             if why:
                 self._dropped.append(why)
             elif item.update.confidence < least:
@@ -408,7 +428,7 @@ class Analysis:
     def _unripe_reason(self, ref: SkillRef) -> str:
         unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
         unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
-        return "; ".join([*unusable[:1], f"you have said it only once, and there is no {ref.name} yet"])
+        return "; ".join([*unusable[:1], f"{ABSENT} {ref.name} yet"])
 
     def _before(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return where the same was said in other sessions, and waits for a place."""

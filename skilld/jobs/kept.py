@@ -5,6 +5,8 @@ from __future__ import annotations
 from skilld.protocol import NewLearning
 from skilld.types import Evidence, Proposal, SkillRef, TargetKind, Update
 
+ABSENT = "you have said it in only one session, and there is no"  # and the name of the file that is to be made
+
 
 def learnings_of(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLearning]:
     """Return what a proposal says as learnings: each of its updates with where it was said, else all of it."""

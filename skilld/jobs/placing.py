@@ -25,6 +25,7 @@ from skilld.words import content_stems
 
 # Many a skill has the name of a thing: "write notes in the past tense" names no skill.
 _NAMED = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
+_MOST_LINES = 100  # of an item, a paragraph or a table that says something
 _SENTENCE = re.compile(r"[.!?;\n。！？]+")
 _KINDS = {
     Scope.RULE: TargetKind.RULES,
@@ -93,19 +94,25 @@ class JobPlaces:
         ]
 
     def where(self, line: str) -> tuple[SkillRef, int] | None:
-        """Return the file in which a line, or the first one of an item, stands, and its number from 1."""
-        first = line.split("\n", maxsplit=1)[0].strip()
-        for one in self.files:
-            for number, text in enumerate(one.doc.text.splitlines(), 1):
-                if first in text:
-                    return one.ref, number
+        """Return the file in which a line, or an item of several, stands, and its number from 1."""
+        for one in (*self.files, *self.overlaid.values()):
+            if number := _line_of(line, one.doc.text):
+                return one.ref, number
         for file in self.loaded:
             for segment in file.segments:
-                for number, text in enumerate(segment.text.splitlines(), segment.line):
-                    if first in text:
-                        kind = _KINDS.get(file.scope, TargetKind.INSTRUCTIONS)
-                        return SkillRef(file.path, file.real, kind=kind), number
+                if number := _line_of(line, segment.text, segment.line):
+                    return SkillRef(file.path, file.real, kind=_KINDS.get(file.scope, TargetKind.INSTRUCTIONS)), number
         return None
+
+
+def _line_of(words: str, text: str, first: int = 1) -> int:
+    """Return the number of the line on which words begin that may go on over the next ones; 0 if none does."""
+    lines = [line.strip() for line in text.splitlines()]
+    for place, line in enumerate(lines):
+        at = " ".join(lines[place : place + _MOST_LINES]).find(words.strip())
+        if 0 <= at < len(line):
+            return first + place
+    return 0
 
 
 def seen(job: Analyse, skills: Sequence[TargetDocument]) -> JobPlaces:

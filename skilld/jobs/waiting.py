@@ -1,12 +1,13 @@
-"""Turns a waiting learning into a proposal because the person asked for it."""
+"""Puts a learning, or what a proposal says, where the person wants it: into the best file, or one that they name."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.said_already import is_same
@@ -17,20 +18,20 @@ from skilld.ingest.discover import Host
 from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces
 from skilld.pipeline.documents import load_skills
-from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import Judge, Redact
-from skilld.proposals.amend import put
+from skilld.proposals.amend import decide_parts, part_of, put
 from skilld.proposals.contradictions import divided
+from skilld.proposals.decide import Decision, DecisionReport, decide
 from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.targets.places import Session, file_refusal, places
+from skilld.targets.places import Places, Session, file_refusal, places
 from skilld.targets.route import choose
 from skilld.targets.scopes import scopes
 from skilld.text import counted
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
 
-_TITLE = "The learning was not proposed"
+_TITLE = "Not proposed"
 
 
 def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
@@ -64,47 +65,22 @@ def propose(
     be made.
     """
     newest = ask[0]
-    if not newest.project:
-        raise SkilldError(_TITLE, "skilld does not know which project you said it in")
-    others = tuple(store.transcripts.agents_in(newest.project))
-    session = Session(newest.agent, Path(newest.project), host.home, host.environment, others=others)
-    found = places(session, set(TargetKind) if to else allowed, scopes(newest.quote))
+    quotes = {newest.turn_key: newest.quote}
+    update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
+    kinds = set(TargetKind) if to else allowed
+    session, found = _around(store, newest.agent, newest.project, host, allowed=kinds, quotes=quotes)
     ref = _named(to, found.refs, session) if to else choose(newest.quote, found.refs)
     if ref is None:
         remedy = f"Name a file: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, "no suitable file was found", remedy)
-    files, left_out = load_skills([ref])
-    if not files:
-        raise SkilldError(_TITLE, left_out[0][1])
-    update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
-    messages = [Message(newest.quote, 1, newest.turn_key)]
-    composed = Judge(make(Spec(OFFLINE)), messages, files, "", redact).edit(files[0], [VerifiedUpdate(update)])
-    around, after = JobPlaces(files, found, str(host.home)), composed.after.decode("utf-8-sig")
-    against = find_contradictions(
-        composed.checked, files[0], after, around, [], allowed=allowed, typed=newest.quote, redact=redact
-    )
-    proposal = replace(_proposal(ask, ref, update, composed), conflicts=against.conflicts)
-    whole, linked = divided(proposal, against.edits)
-    made = put(store, whole)
-    for other in linked:
-        with suppress(SkilldError):  # it is only named then
-            put(store, other)
-    with store.transaction():
-        for one in ask:
-            store.learnings.forget(one.id)
-    return made
-
-
-def _proposal(ask: Sequence[Learning], ref: SkillRef, update: Update, composed: CheckedEdit) -> Proposal:
-    newest = ask[0]
     name = hashlib.sha256(f"{newest.id}\n{ref.path}".encode()).hexdigest()[:8]
-    return Proposal(
+    said = Proposal(
         id=name,
         batch_id=f"learning-{name}",
         state=State.OPEN,
         skill=ref.name,
         path=ref.path,
-        operations=composed.operations,
+        operations=(),
         summary=newest.change,
         reason=f"Said in {counted(len({one.session_id for one in ask}), 'session')}.",
         kind=update.kind,
@@ -114,11 +90,127 @@ def _proposal(ask: Sequence[Learning], ref: SkillRef, update: Update, composed: 
         session_id=newest.session_id,
         model=OFFLINE,
         created_at=newest.created_at,
-        flags=composed.flags,
         updates=(update,),
         target=ref.kind,
         agents=ref.agents,
     )
+    made = _put(store, said, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=allowed, redact=redact)
+    with store.transaction():
+        for one in ask:
+            store.learnings.forget(one.id)
+    return made
+
+
+@one_command()
+def accept_elsewhere(
+    store: Store,
+    proposal: Proposal,
+    to: Path,
+    host: Host,
+    *,
+    redact: Redact,
+    decision: Decision,
+    parts: Collection[int] = (),
+) -> tuple[str, DecisionReport]:
+    """Accept what an open proposal says, or some parts of it (numbers from 0), in a file that the person names.
+
+    That is a proposal of its own, which takes the place of those parts: its ID is returned, too. Raises SkilldError
+    where it cannot be made.
+    """
+    title = f"{proposal.id} was not accepted"
+    if proposal.state is not State.OPEN:
+        raise SkilldError(title, f"it is {proposal.state.value}, not open")
+    whole = not parts or set(range(len(proposal.operations))) <= set(parts)
+    taken = proposal if whole else part_of(proposal, parts)
+    if not taken.updates or not all(update.quote for update in taken.updates):
+        raise SkilldError(title, "skilld cannot put a change into another file that you did not ask for in words")
+    quotes = {said.turn: said.quote for said in taken.evidence}
+    project = store.transcripts.cwd(taken.agent, taken.session_id)
+    session, found = _around(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)
+    ref = _named(to, found.refs, session)
+    if ref.path == proposal.path:
+        raise SkilldError(title, f"it is for {ref.name} already", f"skilld accept {proposal.id}")
+    name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
+    moved = replace(taken, id=name, skill=ref.name, path=ref.path, target=ref.kind, agents=ref.agents, repo="")
+    moved = replace(moved, also=(), linked=(), commit="", base="", branch="", relpath="", note="")
+    made = _put(
+        store, moved, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=set(TargetKind), redact=redact
+    )
+    there = Decision(frozenset({State.OPEN}), State.SUPERSEDED, lambda _: None)
+    left = decide(store, proposal, there) if whole else decide_parts(store, proposal, parts, there)
+    old = store.proposals.get(proposal.id) or proposal
+    note = f"moved to {ref.name}, as {made.id}"
+    store.proposals.decide(old, State.SUPERSEDED, old.decided_at, who="command", note=note)
+    told = decide(store, made, decision)
+    return made.id, DecisionReport((*told.lines, *left.lines[1:]), (*told.warnings, *left.warnings))
+
+
+def own_file(store: Store, proposal: Proposal, host: Host) -> str:
+    """Return the name of the person's own file, to which what a proposal says may go instead of to the project's.
+
+    It is empty if the proposal is for none of the project's files, or could not be moved.
+    """
+    project = store.transcripts.cwd(proposal.agent, proposal.session_id)
+    movable = bool(proposal.updates) and all(update.quote for update in proposal.updates)
+    if not project or not movable or proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES}:
+        return ""
+    _, found = _around(store, proposal.agent, project, host, allowed={TargetKind.PERSONAL})
+    return next((ref.name for ref in found.refs), "")
+
+
+def _around(
+    store: Store,
+    agent: str,
+    project: str | None,
+    host: Host,
+    *,
+    allowed: Collection[TargetKind],
+    quotes: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Session, Places]:
+    """Return the session in which something was said, as far as it is known, and the places for it."""
+    if not project:
+        raise SkilldError(_TITLE, "skilld does not know which project you said it in")
+    others = tuple(store.transcripts.agents_in(project))
+    session = Session(agent, Path(project), host.home, host.environment, others=others)
+    return session, places(session, allowed, [scope for quote in quotes.values() for scope in scopes(quote)])
+
+
+def _put(
+    store: Store,
+    said: Proposal,
+    ref: SkillRef,
+    around: JobPlaces,
+    *,
+    quotes: Mapping[str, str],
+    allowed: Collection[TargetKind],
+    redact: Redact,
+) -> Proposal:
+    """Stage a proposal with the edit that says its updates in a file; `quotes` are the words, by their turns."""
+    made = next((one for one in store.proposals.in_states([State.OPEN]) if one.creates and one.path == ref.path), None)
+    if made is not None:
+        raise SkilldError(
+            _TITLE, f"the open proposal {made.id} creates {ref.name}", f"Decide on it first: skilld show {made.id}"
+        )
+    files, left_out = load_skills([ref])
+    if not files:
+        raise SkilldError(_TITLE, left_out[0][1])
+    messages = [Message(quote, number, turn) for number, (turn, quote) in enumerate(quotes.items(), 1)]
+    at = {message.text: message.turn for message in messages}
+    updates = [replace(one, skill=1, section="", turn=at.get(one.quote) or 1) for one in said.updates]
+    judge = Judge(make(Spec(OFFLINE)), messages, files, "", redact)
+    composed = judge.edit(files[0], [VerifiedUpdate(update) for update in updates])
+    after, typed = composed.after.decode("utf-8-sig"), "\n".join(quotes.values())
+    around = replace(around, files=files)
+    against = find_contradictions(
+        composed.checked, files[0], after, around, [], allowed=allowed, typed=typed, redact=redact
+    )
+    edit = replace(said, operations=composed.operations, flags=composed.flags, conflicts=against.conflicts)
+    whole, linked = divided(edit, against.edits)
+    made = put(store, whole)
+    for other in linked:
+        with suppress(SkilldError):  # it is only named then
+            put(store, other)
+    return made
 
 
 def _named(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:

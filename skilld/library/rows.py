@@ -35,9 +35,10 @@ def disabled(store: Store) -> frozenset[Path]:
 
 
 def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
-    """Return those of `skills` that are offered."""
-    off = disabled(store)
-    return [skill for skill in skills if skill.path not in off]
+    """Return those of `skills` that are offered: not those that are disabled, or merged into another one of them."""
+    found = list(skills)
+    off = disabled(store) | merged_away(found).keys()
+    return [skill for skill in found if skill.path not in off]
 
 
 def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
@@ -366,11 +367,11 @@ def collect(
 ) -> list[LibraryRow]:
     """Return every skill of the person, of plugins, and of the projects that sessions worked in or `around` names.
 
-    A project with a skill that skilld made is one of them, also where no session of it was ever followed.
+    A project that something was proposed for is one of them, also where no session of it was ever followed.
     """
     proposals = store.proposals.in_states([*State])
-    made = (Path(one.path).parent for one in proposals if one.creates and one.state in {State.OPEN, State.ACCEPTED})
-    folders = [*around, *map(Path, store.overview.projects()), *made]
+    proposed = (Path(one.path).parent for one in proposals if one.state in {State.OPEN, State.ACCEPTED})
+    folders = [*around, *map(Path, store.overview.projects()), *proposed]
     projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in _up_to_root(folder))
     skills = find_skills([project for project in projects if project != home])
     sessions = used_by_path(store, skills, home, environment)

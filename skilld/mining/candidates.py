@@ -230,7 +230,9 @@ def weigh(
 
     The last are the names that are taken.
     """
-    folders = {folder for row in rows for place in (row.main_dir, row.project) for folder in folders_around(place)}
+    above_skills = {str(folder) for row in rows for path in row.skill_paths for folder in Path(path).parents[1:4]}
+    places = above_skills.union(*((row.main_dir, row.project) for row in rows))
+    folders = {folder for place in places for folder in folders_around(place)}
     skills = world.skills(sorted(folders - {world.around.home}))
     known = world.store.proposals.in_states([*State])
     proposed = ProposalHistory(known)

@@ -9,6 +9,7 @@ from pathlib import Path
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
+from skilld.classify.talk import is_of_project
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
 from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
@@ -16,6 +17,7 @@ from skilld.mining.session_summary import Row, as_task, typed
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, Proof, RejectedCandidate, Sort
 from skilld.skills import Skill, Source
+from skilld.targets.route import is_personal
 from skilld.types import Kind, Message, Update
 from skilld.words import content_stems, likeness
 
@@ -105,15 +107,20 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
     Of several copies of one in use it is the one whose file the log names.
     """
     used = {name for row in rows for name in row.skills_used}
+    read = {path for row in rows for path in row.skill_paths}
     folders = [Path(row.main_dir) for row in rows if row.main_dir]
-    wanted = content_stems(" ".join([ask.text, *(row.tasks[0].text for row in rows if row.tasks)]))
+    task = [row.tasks[0].text for row in rows if row.tasks]
+    if is_of_project(ask.text) or is_personal(ask.text):  # whatever was done meanwhile
+        task = []
+    wanted = content_stems(" ".join([ask.text, *task]))
     likes = [
         (likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}")), skill)
         for skill in skills
-        if skill.project is None or any(folder.is_relative_to(skill.project) for folder in folders)
+        if skill.project is None
+        or str(skill.path) in read
+        or any(folder.is_relative_to(skill.project) for folder in folders)
     ]
     in_use = [(like, skill) for like, skill in likes if skill.name in used and like > 0]
-    read = {path for row in rows for path in row.skill_paths}
     best = max(in_use or likes, key=lambda one: (str(one[1].path) in read, one[0]), default=None)
     return best[1] if best and (best[0] >= _FITS or in_use) else None
 

@@ -6,6 +6,7 @@ A session enters, a row of short texts copied from the person's own words leaves
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -110,7 +111,7 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         asked="\n".join(text for _, text in said),
         actions=session.actions,
         tokens=session.log.tokens,
-        skill_paths=tuple(dict.fromkeys(use.path for use in session.uses if use.path)),
+        skill_paths=tuple(dict.fromkeys(os.path.realpath(use.path) for use in session.uses if use.path)),
     )
 
 

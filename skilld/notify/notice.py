@@ -142,9 +142,8 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
 
 
 def about_waiting(number: int) -> str:
-    """Return what a notice says about lasting things that have no file to go to yet."""
-    have = "has" if number == 1 else "have"
-    return f"{counted(number, 'thing')} you said {have} no suitable file yet. Run: skilld learnings"
+    """Return what a notice says about lasting things that were kept, and not proposed: each for a reason of its own."""
+    return f"{counted(number, 'learning')} kept, not proposed. To see why, run: skilld learnings"
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:

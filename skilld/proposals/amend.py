@@ -137,11 +137,16 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
         return DecisionReport((f"{proposal.id} is already open: {proposal.summary}",))
+    by_hand = f"To add it by hand, see its text: skilld show {proposal.id}"
     if proposal.state is State.REJECTED:
-        return reopen(store, proposal)
+        try:
+            return reopen(store, proposal)
+        except SkilldError as error:
+            raise type(error)(title, error.cause, error.remedy or by_hand) from error
     if proposal.state is not State.DROPPED:
-        remedy = f"To accept it after all: skilld accept {proposal.id}"
-        raise SkilldError(title, f"it is {proposal.state.value}", "" if proposal.state is State.ACCEPTED else remedy)
+        acceptable = proposal.state in {State.REVERTED, State.STALE}
+        remedy = f"To accept it after all: skilld accept {proposal.id}" if acceptable else ""
+        raise SkilldError(title, f"it is {proposal.state.value}", remedy)
     made, staged = staged_on(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
     if not made.commit:
         raise RefusedError(title, made.note, f"After that: skilld restore {proposal.id}")
@@ -183,12 +188,22 @@ def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary)
 
 
+@one_command()
+def part_of(proposal: Proposal, chosen: Collection[int]) -> Proposal:
+    """Return what the operations with these numbers (from 0) make of a proposal, with what justifies them.
+
+    Raises SkilldError where the parts cannot be told apart.
+    """
+    return _part(proposal, _versions(proposal)[0], chosen)
+
+
 def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
     if not chosen:
         raise SkilldError(_TITLE, "no part was selected")
     text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
     narrowed = remainder.with_parts(proposal, parts(before, proposal.operations), set(chosen))
-    return replace(_as_edited(narrowed, before, text), note="")
+    part = replace(_as_edited(narrowed, before, text), note="")
+    return part if part.creates else replace(part, operations=_one_by_one(before, proposal.operations, (), chosen))
 
 
 def _one_by_one(

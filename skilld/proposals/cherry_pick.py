@@ -13,13 +13,13 @@ from skilld.edit.operations import apply as apply_operations
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
-from skilld.git.line_diff import transplant, undo
+from skilld.git.line_diff import undo
 from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply, DecisionCommit, Refit, Way
-from skilld.proposals.refit import side_edits
+from skilld.proposals.refit import placed, side_edits
 from skilld.proposals.worktree import (
     Worktree,
     beside,
@@ -178,19 +178,15 @@ def _take_in(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit
         remedy = f"Edit {proposal.relpath} yourself; to see the change: skilld show {proposal.id}"
         work_tree = replace(work_tree, remedy=lambda: remedy)
 
+    def common() -> bytes | None:  # where the branch that is checked out and the one below the proposal part
+        git, head = work_tree.repo.git, work_tree.repo.head
+        return objects.common_version(git, head, commit.parents[0], work_tree.tracked.relpath)
+
     def change(current: bytes) -> bytes:
         if edited is not None:
             return undo(after, before, current)
-        try:
-            return apply(current) if refit is None else refit(before, after, current)
-        except SkilldError:
-            # Where the branch that is checked out and the one below the proposal part.
-            common = objects.common_version(
-                work_tree.repo.git, work_tree.repo.head, commit.parents[0], work_tree.tracked.relpath
-            )
-            if common is None or common == before:
-                raise
-        return transplant(before, after, common, current)
+        edit = refit if refit is not None else lambda _before, _after, now: apply(now)
+        return placed(edit, before, after, current, common)
 
     with beside(work_tree, side_edits(proposal)):
         if work_tree.tracked.entry is None:

@@ -24,7 +24,7 @@ from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
 from skilld.proposals.model import WRITTEN, DecisionCommit, Way, without_remark
 from skilld.proposals.refit import Edit
-from skilld.proposals.remarks import being_made_anew, waiting_with
+from skilld.proposals.remarks import being_made_anew, rest, waiting_with
 from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import private_repositories, restage
 from skilld.store import Store
@@ -99,11 +99,13 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
     """
     after = decision.after
     if proposal.state is after and not _is_to_do(store, proposal):
-        return _and_rebuilt(store, proposal, f"{proposal.id} was already {after.value}.")
+        also = rest(store, proposal)
+        return _and_rebuilt(store, proposal, f"{proposal.id} was already {after.value}{also and '; '}{also}.")
     if proposal.state not in {*decision.allowed, after}:
         undo = proposal.state is State.ACCEPTED and after is State.REJECTED
         remedy = f"To undo it: skilld revert {proposal.id}" if undo else ""
-        raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}", remedy)
+        cause = "; ".join(filter(None, (f"it is {proposal.state.value}", rest(store, proposal))))
+        raise SkilldError(f"{proposal.id} was not {after.value}", cause, remedy)
     try:
         landed = decision.carry_out(proposal)
     except SkilldError as error:
@@ -124,9 +126,8 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         store.proposals.decide(
             without_remark(proposal), after, now, who="command", why=decision.why, commit=commit, note=note
         )
-    told = _and_rebuilt(
-        store, proposal, f"{proposal.id} {after.value}: {proposal.summary}", _outcome(proposal, after, landed)
-    )
+    said = f"{proposal.id} {after.value}: {proposal.summary}", _outcome(proposal, after, landed)
+    told = _and_rebuilt(store, proposal, *filter(None, said))
     waits = tuple(
         f"{other.id}, which is linked to it and changes {other.path}, is still open"
         for other in waiting_with(store, proposal)
@@ -138,8 +139,9 @@ def _after_all(store: Store, proposal: Proposal, after: State) -> list[str]:
     """Return a line if the person had rejected what is accepted now: the ID may be that of a rejected part."""
     if proposal.state is not State.REJECTED or after is not State.ACCEPTED:
         return []
-    why = store.proposals.why(proposal.id)
-    return [f"You had rejected {proposal.id}{f' ({why})' if why else ''}; accepting it now."]
+    why, also = store.proposals.why(proposal.id), rest(store, proposal)
+    because = f" ({why})" if why else ""
+    return [f"You had rejected {proposal.id}{because}; accepting it now{also and '; '}{also}."]
 
 
 def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
@@ -152,7 +154,9 @@ def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
 
 
 def _outcome(proposal: Proposal, after: State, landed: DecisionCommit | None) -> str:
-    """Return which commit carried a decision out, on which branch, and the way back."""
+    """Return which commit carried a decision out, on which branch, and the way back; nothing if it only moved."""
+    if after is State.SUPERSEDED:
+        return ""
     back = f"To undo it: skilld {_BACK[after]} {proposal.id}"
     if after is State.REJECTED:
         return back

@@ -9,7 +9,6 @@ from difflib import SequenceMatcher, unified_diff
 from itertools import pairwise
 from pathlib import Path
 
-from skilld.edit.operations import apply
 from skilld.errors import SkilldError, UsageError
 from skilld.git import line_diff, objects
 from skilld.git.environment import scrub_environment
@@ -20,7 +19,7 @@ from skilld.git.repo import Repo, TrackedFile, find
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
-from skilld.proposals.refit import Edit
+from skilld.proposals.refit import Edit, placed, steps
 from skilld.proposals.staging import private_repositories
 from skilld.text import counted
 from skilld.types import Operation, Proposal, SideEdit, State
@@ -44,8 +43,7 @@ class Part:
 
 def parts(before: bytes, operations: Sequence[Operation]) -> list[Part]:
     """Return the parts in order, each against the text the ones before it left. Raises as `apply` does."""
-    steps = _steps(before, operations)
-    return [_part(old, new) for old, new in pairwise(steps)]
+    return [_part(old, new) for old, new in pairwise(steps(before, operations))]
 
 
 def _part(old: bytes, new: bytes) -> Part:
@@ -60,20 +58,12 @@ def only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]
     The others are taken out of the whole by their lines, since one operation may be anchored on what another added.
     Raises SkilldError if they cannot be told apart.
     """
-    steps = _steps(before, operations)
-    text = steps[-1]
+    texts = steps(before, operations)
+    text = texts[-1]
     for number in reversed(range(len(operations))):
         if number not in chosen:
-            text = undo(steps[number], steps[number + 1], text)
+            text = undo(texts[number], texts[number + 1], text)
     return text
-
-
-def _steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
-    """Return the text before, and after each operation."""
-    texts = [before]
-    for operation in operations:
-        texts.append(apply(texts[-1], [operation], limited=False))
-    return texts
 
 
 @one_command()
@@ -151,11 +141,15 @@ def _side_versions(proposal: Proposal, one: SideEdit) -> tuple[bytes, bytes] | N
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so."""
+    """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so.
+
+    `own` is the name of the person's own file, where it may go instead.
+    """
 
     picks: bool = False
     merges: bool = False
     unfit: str = ""
+    own: str = ""
 
 
 class ProposalReader:
@@ -187,7 +181,7 @@ class ProposalReader:
         if picks or proposal.creates or before is None or after is None or current is None:
             return Here(picks, whole)
         try:
-            Edit(proposal).certain(before, after, current)
+            placed(Edit(proposal).certain, before, after, current, lambda: base)
         except SkilldError as error:
             cause = error.cause or error.title
             return Here(picks, whole, f"accepting it on this branch would fail: {cause}")

@@ -22,6 +22,7 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
             changes=tuple(operation.text for operation in proposal.operations),
             quotes=tuple(folded(evidence.quote) for evidence in proposal.evidence),
             session=proposal.session_id,
+            id=proposal.id,
         )
         for proposal in unwanted
     )
@@ -30,20 +31,41 @@ def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:
 def known_reason(
     update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[PastDecision]
 ) -> str:
-    """Return why an update for the skill at `path` must not be proposed again; empty if it may.
+    """Return why an update for the skill at `path` must not be proposed again; empty if it may."""
+    proposal, rest = said_of(update, path, standing)
+    if proposal is not None and not rest:
+        return f"the open proposal {proposal.id} already says this"
+    against = decision_against(update, path, session_id, decided)
+    return f"it was {against.state} earlier" if against is not None else ""
+
+
+def decision_against(
+    update: Update, path: str, session_id: str, decided: Sequence[PastDecision]
+) -> PastDecision | None:
+    """Return the newest decision that keeps an update for the skill at `path` from being proposed again, if one does.
 
     A learning that was rejected or reverted comes again only when the person says it again: in a later session and in
     other words.
     """
-    proposal, rest = said_of(update, path, standing)
-    if proposal is not None and not rest:
-        return f"the open proposal {proposal.id} already says this"
-    for decision in decided:
+    for decision in reversed(decided):
         if decision.path == path and _says(update.change, decision.changes):
             anew = decision.session != session_id and folded(update.quote) not in decision.quotes
             if not anew:
-                return f"it was {decision.state} earlier"
-    return ""
+                return decision
+    return None
+
+
+def unwanted_again(sentence: str, decided: Sequence[PastDecision]) -> PastDecision | None:
+    """Return the newest decision against a rule that a sentence lays down in nearly the same words, if there is one."""
+    from skilld.classify.said_already import is_same  # as in _says
+
+    if sentence.rstrip().endswith("?"):
+        return None
+    for decision in reversed(decided):
+        lines = (line for change in decision.changes for line in change.splitlines())
+        if any(is_same(sentence, line) for line in lines):
+            return decision
+    return None
 
 
 def was_decided(proposal: Proposal, decided: Sequence[PastDecision]) -> bool:

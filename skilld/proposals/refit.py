@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 
 from skilld.edit.insertion_point import below_its_heading
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
 from skilld.errors import SkilldError
+from skilld.git.line_diff import transplant, undo
 from skilld.types import BODY_OPS, Op, Operation, Proposal
 
 ANEW = "moved to the end of its section, because the lines around it were edited"
 REMADE = "regenerated because you edited the lines it was based on"
+
+
+def placed(
+    edit: Callable[[bytes, bytes, bytes], bytes],
+    before: bytes,
+    after: bytes,
+    current: bytes,
+    base: Callable[[], bytes | None],
+) -> bytes:
+    """Return what `edit` makes of `current`, else the change put where its place is in `base`. Raises SkilldError.
+
+    `base` gives the version below all proposals: the lines around a change may be those of other open ones.
+    """
+    try:
+        return edit(before, after, current)
+    except SkilldError:
+        common = base()
+        if common is None or common == before:
+            raise
+    return transplant(before, after, common, current)
+
+
+def steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
+    """Return the text before, and after each operation. Raises as `apply` does."""
+    texts = [before]
+    for operation in operations:
+        texts.append(apply(texts[-1], [operation], limited=False))
+    return texts
 
 
 def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
@@ -60,12 +91,26 @@ class Edit:
         if not self._refits:
             return self(current)
         try:
-            operations = refit(before, after, current, newest=newest)
+            operations = self._one_by_one(before, after, current, newest=newest)
         except NoPlaceError:
             if not _brings_a_heading(self.operations):
                 raise
             return self(current)  # it went below the heading of another proposal, which is gone with that one
         return self._keep(operations, current, "")
+
+    def _one_by_one(self, before: bytes, after: bytes, current: bytes, *, newest: bool) -> list[Operation]:
+        """Return what `refit` does, operation by operation: made at once, neighbours would be one part from then on."""
+        with suppress(SkilldError):
+            texts = [after]
+            for old, new in reversed([*pairwise(steps(before, self.given))]):
+                texts.append(undo(old, new, texts[-1]))  # the commit may have them at another place than their anchors
+            if len(self.given) > 1 and texts[-1] == before:
+                made, now = list[Operation](), current
+                for old, new in pairwise(reversed(texts)):
+                    some = refit(old, new, now, newest=newest)
+                    made, now = [*made, *some], apply(now, some, limited=False) if some else now
+                return made
+        return refit(before, after, current, newest=newest)
 
     def anew(self, before: bytes, after: bytes, current: bytes) -> bytes:
         """Return what `certain` does, else with what is added at the end of its section. Raises SkilldError."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from skilld.clock import seconds
 from skilld.files import read_plain
 from skilld.git.staging_branch import STAGING_BRANCH
+from skilld.proposals.lessons import UNWANTED
 from skilld.proposals.model import RESTORABLE_SECONDS
 from skilld.store import Store
 from skilld.store.batches import REMAKE
@@ -123,24 +124,29 @@ def _opposite(store: Store, proposal: Proposal) -> Iterator[Proposal]:
 
 
 def borrowed(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> list[str]:
-    """Return which of the unchanged lines around a change are not in the file yet, and whose they are.
+    """Return which of the unchanged lines around a change are of other open proposals, and of which."""
+    return [
+        f"\u201c{line}\u201d belongs to the open proposal {name}; accepting this one does not add it"
+        for name, line in lenders(store, proposal, unchanged).items()
+    ]
+
+
+def lenders(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[str, str]:
+    """Return the IDs of the open proposals that add some of these lines to the file, each with the first of them.
 
     An open proposal stands on those before it: what they add is around it as if the person had it.
     """
     if proposal.state is not State.OPEN or not proposal.commit:
-        return []
+        return {}
     around = {line.strip() for line in unchanged} - {""}
     around -= {line.strip() for line in _text(Path(proposal.path)).splitlines()}
-    told = []
+    found = {}
     for other in store.proposals.in_states([State.OPEN], proposal.repo) if around else ():
         added = [line.strip() for operation in other.operations for line in operation.text.splitlines()]
-        if (
-            other.id != proposal.id
-            and other.path == proposal.path
-            and (lines := [one for one in added if one in around])
-        ):
-            told.append(f"\u201c{lines[0]}\u201d is not in your file yet: the open proposal {other.id} adds it")
-    return told
+        lines = [one for one in added if one in around]
+        if other.id != proposal.id and other.path == proposal.path and lines:
+            found[other.id] = lines[0]
+    return found
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:
@@ -153,36 +159,97 @@ def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
     return [other for other in others if other is not None and other.state is State.OPEN]
 
 
+def left_open(store: Store, proposal: Proposal) -> str:
+    """Return the ID under which those parts of a proposal are open that were not decided on; empty if there are none.
+
+    A batch makes one proposal for a file, whose ID stays with the parts that are decided on first.
+    """
+    if proposal.state is State.OPEN:
+        return ""
+    others = store.proposals.in_states([State.OPEN], proposal.repo)
+    same = proposal.batch_id, proposal.path
+    return next((one.id for one in others if (one.batch_id, one.path) == same), "")
+
+
+def rest(store: Store, proposal: Proposal) -> str:
+    """Return that parts of a decided proposal are still open, and under which ID; empty if none are."""
+    name = left_open(store, proposal)
+    return f"the rest of it is open as {name}" if name else ""
+
+
+def of_decision(store: Store, proposal: Proposal) -> list[str]:
+    """Return what to know about the decision on a proposal: what it left open, why, by whom, what was said since."""
+    told = (rest(store, proposal), rejected_for(store, proposal), said_again(store, proposal), doubt(store, proposal))
+    return [one for one in told if one]
+
+
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
     return f"rejected because: {why}" if why else ""
 
 
+def said_again(store: Store, proposal: Proposal) -> str:
+    """Return that the person said again what they did not want, since they decided, and how to have it after all."""
+    if _said_again_at(store, proposal) is None:
+        return ""
+    verb = BACK[proposal.state]
+    return f"said again after you {proposal.state.value} it; to bring it back: skilld {verb} {proposal.id}"
+
+
+def all_said_again(store: Store, now: float) -> list[Proposal]:
+    """Return what the person rejected or reverted and said again since, within a week before `now` (Unix time).
+
+    What was proposed anew meanwhile is left out.
+    """
+    unwanted = store.proposals.in_states([State.REJECTED, State.REVERTED])
+    found = [one for one in unwanted if now - (_said_again_at(store, one) or 0) < _RECENT_SECONDS]
+    wanted = store.proposals.in_states([State.OPEN, State.ACCEPTED]) if found else []
+    anew = {(old.id, new.created_at) for new in wanted for old, _ in _unwanted_like(store, new)}
+    return [one for one in found if not any(name == one.id and at >= one.decided_at for name, at in anew)]
+
+
+def _said_again_at(store: Store, proposal: Proposal) -> float | None:
+    """Return when the person last said what they did not want (Unix time); None if not since they decided."""
+    since = seconds(proposal.decided_at)
+    if proposal.state not in UNWANTED or since is None:
+        return None
+    times = (store.overview.said_at(said.turn) for said in proposal.evidence)
+    return max((at for at in times if at is not None and at >= since), default=None)
+
+
 def unwanted_before(store: Store, proposal: Proposal) -> Iterator[str]:
     """Yield which proposals said the same as an undecided one and were rejected or reverted, with the reasons."""
+    for other, change in _unwanted_like(store, proposal):
+        why = store.proposals.why(other.id)
+        this = f"\u201c{change}\u201d" if len(proposal.updates) > 1 else "this"
+        yield f"you {other.state.value} {this} before, as {other.id}{f', because: {why}' if why else ''}"
+
+
+def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal, str]]:
+    """Yield the rejected and reverted proposals that wrote what another one says, each with the first such change."""
     from skilld.classify.said_already import says_already  # the daemon, which never asks, goes without its tables
 
     said = [update.change for update in proposal.updates] or [proposal.summary]
     for other in store.proposals.in_states([State.REJECTED, State.REVERTED], proposal.repo):
         written = "\n".join(operation.text for operation in other.operations)
-        if other.path == proposal.path and any(says_already(change, written) for change in said):
-            why = store.proposals.why(other.id)
-            yield f"you {other.state.value} this before, as {other.id}{f', because: {why}' if why else ''}"
+        same = [change for change in said if says_already(change, written)] if other.path == proposal.path else []
+        if same:
+            yield other, same[0]
 
 
 _RECENT_SECONDS = 7 * 86400  # seconds
-_BACK = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
+BACK = {State.ACCEPTED: "revert", State.REJECTED: "restore", State.REVERTED: "accept", State.DROPPED: "restore"}
 
 
 def doubt(store: Store, proposal: Proposal) -> str:
     """Return in words that an agent may have decided on a proposal, and the step back; empty if none may have."""
     who = store.proposals.decided_by(proposal.id)
-    if not who.startswith(MAYBE) or proposal.state not in _BACK:
+    if not who.startswith(MAYBE) or proposal.state not in BACK:
         return ""
     agents = who.removeprefix(MAYBE)
     was = "were" if "," in agents else "was"
-    undo = f"undo: skilld {_BACK[proposal.state]} {proposal.id}"
+    undo = f"undo: skilld {BACK[proposal.state]} {proposal.id}"
     return f"{proposal.state.value} through git, possibly by an agent ({agents} {was} working there); {undo}"
 
 
@@ -190,7 +257,7 @@ def doubts(store: Store, now: float) -> list[str]:
     """Return the same for all that was decided within a week before `now` (Unix time), the newest first."""
     found = [
         (proposal.decided_at, f"{proposal.id}: {text}")
-        for proposal in store.proposals.in_states([*_BACK])
+        for proposal in store.proposals.in_states([*BACK])
         if now - (seconds(proposal.decided_at) or 0) < _RECENT_SECONDS and (text := doubt(store, proposal))
     ]
     return [text for _, text in sorted(found, reverse=True)]

@@ -104,17 +104,18 @@ def again(report: Report) -> str:
         )
     if before.percent is None and after.percent is None:
         return "skilld has not read any sessions where a rule applied."
-    said = f"Before a rule was added, you said it in {sessions(before)} where it applied"
-    each = " Each rule counts its own sessions." if report.again.rules[1:] else ""
+    several = bool(report.again.rules[1:])
+    noun, each = ("case", " A case is one rule in one session.") if several else ("session", "")
+    said = f"Before a rule was added, you said it in {sessions(before, noun)} where it applied"
     if not after.sessions:
-        return f"{said}; there have been no such sessions since.{each}"
-    repeated = f"you repeated it in {sessions(after)} where it applied.{each}"
+        return f"{said}; there have been no such {noun}s since.{each}"
+    repeated = f"you repeated it in {sessions(after, noun)} where it applied.{each}"
     return f"{said}. Since then, {repeated}" if before.sessions else f"After a rule was added, {repeated}"
 
 
-def sessions(share: Share) -> str:
-    """Return in which of the sessions something was said."""
-    told = f"{number(share.repeats)} of {number(share.sessions)} session{'' if share.sessions == 1 else 's'}"
+def sessions(share: Share, noun: str = "session") -> str:
+    """Return in which of the sessions, or of what else there is one of for each, something was said."""
+    told = f"{number(share.repeats)} of {number(share.sessions)} {noun}{'' if share.sessions == 1 else 's'}"
     return told if share.repeats in {0, share.sessions} else f"{told} ({percent(share.percent)})"
 
 

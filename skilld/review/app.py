@@ -5,21 +5,27 @@ Whatever reads git, transcripts or the disk runs on threads; the screen only sho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.notifications import SeverityLevel
 from textual.widgets import TabbedContent, TabPane
 
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import KeyLine, KeysApp, Pane
+from skilld.review.dialogs import KeyLine, KeysApp, Messages, Pane
 from skilld.review.generating import Generation
 from skilld.review.panes import ReportPane, SessionsPane, SkillsPane, WaitingPane
 from skilld.review.proposals_pane import ProposalsPane
+from skilld.text import safe_text
+
+_BRIEF, _LONG = 5, 15  # seconds: what only confirms, and what a person has to read
+_STYLES: Mapping[SeverityLevel, str] = {"information": "green", "warning": "yellow", "error": "red"}
 
 Editor = Callable[[str, Callable[[], AbstractContextManager[object]], str], str]
 
@@ -74,10 +80,11 @@ class ReviewApp(KeysApp[None]):
                 yield SkillsPane(self.sitting)
             with TabPane("3 Sessions", id="sessions"):
                 yield SessionsPane(self.sitting, self._turns)
-            with TabPane("4 Waiting", id="waiting"):
+            with TabPane("4 Learnings", id="waiting"):
                 yield WaitingPane(self.sitting)
             with TabPane("5 Report", id="report"):
                 yield ReportPane(self.sitting)
+        yield Messages()
         yield KeyLine()
 
     def action_tab(self, name: str) -> None:
@@ -90,6 +97,11 @@ class ReviewApp(KeysApp[None]):
         pane = event.pane.query(Pane).first(Pane)
         if not pane.has_focus_within:
             pane.enter()
+
+    def tell(self, text: str, severity: SeverityLevel = "information") -> None:
+        """Show a text from outside, made harmless, above the key line; what only confirms goes soon."""
+        shown = Content.styled(safe_text(text, newlines=True), _STYLES[severity])
+        self.screen_stack[0].query_one(Messages).add(shown, _BRIEF if severity == "information" else _LONG)
 
     def edit_outside(self, text: str, name: str = "SKILL.md") -> str:
         """Return a text, called `name`, as the person's own editor leaves it; the screen is theirs meanwhile."""

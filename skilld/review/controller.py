@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from skilld.clock import ago, seconds
 from skilld.daemon.jobs import where_they_are
 from skilld.edit.from_file import compare
 from skilld.errors import SkilldError
@@ -27,7 +28,7 @@ from skilld.proposals import amend, worktree
 from skilld.proposals.decide import Decision, DecisionReport, accepting, decide, rejecting
 from skilld.proposals.explain import Part, ProposalReader, parts, versions
 from skilld.proposals.poll import look, record
-from skilld.proposals.remarks import borrowed, doubts, otherwise, standing
+from skilld.proposals.remarks import BACK, all_said_again, borrowed, doubts, lenders, otherwise, said_again, standing
 from skilld.proposals.take_back import undo_accept
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
@@ -38,7 +39,7 @@ from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import cut, fold, safe_text
-from skilld.types import Evidence, Message, Proposal, State, TargetKind
+from skilld.types import Evidence, Message, Op, Proposal, State, TargetKind
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _AROUND = 3  # unchanged lines shown above and below a change
@@ -165,17 +166,18 @@ def _line(text: str, limit: int) -> str:
     return cut(safe_text(fold(text)), limit)
 
 
+_TAKES_AWAY = (Op.REPLACE, Op.DELETE, Op.REPLACE_SECTION, Op.DELETE_SECTION)  # lines that are named by the anchor
 _LIVE = 86400.0  # a session in which something was said so lately is shown
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """Where a sitting takes place: how the store is opened, and whose folders these are.
+    """Where a sitting takes place: its database, and whose folders these are.
 
     `find_skills` gives the skills of some projects and of the person; `removed` is what git is not to see.
     """
 
-    open_store: Callable[[], Store]
+    database: Path
     find_skills: Callable[[Sequence[Path]], list[Skill]]
     removed: Mapping[str, str]
     home: Path
@@ -192,13 +194,46 @@ class ProposalView:
     rows: tuple[Row, ...]
     parts: tuple[Part, ...]
     said: tuple[tuple[Excerpt, ...], ...]
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...]  # what to mind before deciding
+    notes: tuple[str, ...]  # what is only to be known
     text: str  # the whole skill as proposed; empty where it cannot be told
+    lenders: tuple[str, ...] = ()  # the IDs of the open proposals of which there are lines in the text
+
+
+_DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        known = path.stat()
+    except OSError:
+        return ()
+    return known.st_ino, known.st_mtime_ns, known.st_size
+
+
+def _says(proposal: Proposal) -> tuple[object, ...]:
+    """Return what a person decides on: where it goes may change with the lines around it."""
+    edit = [(one.text, one.anchor if one.op in _TAKES_AWAY else "") for one in proposal.operations]
+    return proposal.path, proposal.summary, edit
+
+
+def when_decided(proposal: Proposal) -> str:
+    """Return when a proposal was decided on, and the command that takes that back; empty if it was not."""
+    at = seconds(proposal.decided_at)
+    if at is None or proposal.state not in _DECIDED:
+        return ""
+    back = f"skilld {BACK[proposal.state]} {proposal.id}"
+    return f"{proposal.state.value} {ago(at, time.time())}; to undo it: {back}"
 
 
 def no_skill(*, has_any: bool) -> str:
     """Return what a list of skills without rows says; `has_any` where only the search found none."""
     return "No skills match." if has_any else "You have no skills yet. Press n to create some from your past sessions."
+
+
+def forgetting(ask: Sequence[Learning]) -> str:
+    """Return the question before a learning is forgotten."""
+    return f"Forget this learning? Nothing brings it back but saying it again.\n{ask[0].change}"
 
 
 def has_words(proposal: Proposal, words: str) -> bool:
@@ -215,10 +250,14 @@ class ReviewSession:
         self._around = around
         self._one_at_a_time = threading.Lock()
         self._undoing = threading.Lock()
-        self._done: list[tuple[State, str]] = []
+        self._done: set[str] = set()  # what was decided on in this sitting
 
     def _redact(self, text: str) -> str:
         return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
+
+    @property
+    def _host(self) -> Host:
+        return Host(self._around.home, self._around.environment)
 
     @property
     def home(self) -> Path:
@@ -230,6 +269,15 @@ class ReviewSession:
         with self._store() as store:
             return [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
 
+    def decided(self) -> list[Proposal]:
+        """Return what was decided on, newest first."""
+        with self._store() as store:
+            return sorted(store.proposals.in_states(_DECIDED), key=lambda one: one.decided_at, reverse=True)
+
+    def version(self) -> tuple[object, ...]:
+        """Return what is another value once somebody has written to the database."""
+        return tuple(_stamp(self._around.database.with_name(self._around.database.name + end)) for end in ("", "-wal"))
+
     def take_in(self) -> None:
         """Take in what was decided with plain git since the last look; slow where many are open."""
         with self._store() as store:
@@ -240,28 +288,42 @@ class ReviewSession:
                 record(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return which decisions of late an agent may have made with plain git, each with the step back."""
+        """Return which decisions of late may not be the person's last word, each with the step back.
+
+        An agent may have made them with plain git, or the person said again what they had not wanted.
+        """
         with self._store() as store:
-            return doubts(store, time.time())
+            now = time.time()
+            again = (f"{one.id} {said_again(store, one)}" for one in all_said_again(store, now))
+            return [*doubts(store, now), *again]
 
     def look(self, proposal: Proposal) -> ProposalView:
         """Return what there is to see of a proposal. Reads git and the transcripts."""
         found = versions(proposal)
         shown = tuple(rows(*found)) if found is not None else ()
         said, gone = self._said(proposal)
+        text = found[1].decode("utf-8", "replace") if found else ""
         with self._store() as store:
-            around = borrowed(store, proposal, [one.text for one in shown if one.kind == " "])
-            wheres = (standing(store, proposal, time.time()), *around, *otherwise(store, proposal))
-            wheres += (*told(store, proposal),)
+            others = tuple(lenders(store, proposal, text.splitlines()))
+            notes = (
+                when_decided(proposal),
+                standing(store, proposal, time.time()),
+                proposal.note,
+                *borrowed(store, proposal, [one.text for one in shown if one.kind == " "]),
+                *told(store, proposal),
+                gone,
+            )
+            remarks = [*otherwise(store, proposal)]
         unfit = ProposalReader().look(proposal).unfit if proposal.state is State.OPEN else ""
-        remarks = tuple(remark for remark in (proposal.note, *wheres, unfit, *proposal.flags, gone) if remark)
+        remarks = [*filter(None, (unfit, *remarks, *proposal.flags))]
+        notes = tuple(filter(None, notes))
         if found is None:
-            return ProposalView((), (), said, (*remarks, "its file can no longer be read"), "")
+            return ProposalView((), (), said, (*remarks, "its file can no longer be read"), notes, "")
         try:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
             pieces = ()  # the person amended its commit: it is one piece
-        return ProposalView(shown, pieces, said, remarks, found[1].decode("utf-8", "replace"))
+        return ProposalView(shown, pieces, said, tuple(remarks), notes, text, others)
 
     def _said(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
         """Return each quote in its context, as far as it can be read again, and why not all of them could."""
@@ -287,53 +349,71 @@ class ReviewSession:
                 gone = str(error)
         return tuple(said), gone
 
-    def accept(self, proposal_id: str) -> DecisionReport:
-        """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow."""
-        return self._decide(proposal_id, accepting(self._around.removed))
+    def accept(self, proposal_id: str, seen: Proposal | None = None) -> DecisionReport:
+        """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow.
 
-    def accept_all(self, ids: Sequence[str]) -> DecisionReport:
+        One that says something else by now than the one `seen` is refused.
+        """
+        return self._decide(proposal_id, accepting(self._around.removed), seen)
+
+    def accept_all(self, those: Sequence[Proposal]) -> DecisionReport:
         """Accept these in order. Where one is refused the others before it stay accepted, and it is said why."""
         lines: list[str] = []
-        for one in ids:
+        for one in those:
             try:
-                told = self.accept(one)
+                told = self.accept(one.id, one)
             except SkilldError as error:
                 why = ". ".join(part for part in (str(error), error.remedy) if part)
-                return DecisionReport(tuple(lines), (f"{one} was not accepted, so the rest were not tried. {why}",))
+                return DecisionReport(tuple(lines), (f"{one.id} was not accepted, so the rest were not tried. {why}",))
             lines += (*told.lines, *told.warnings)
         return DecisionReport(tuple(lines))
 
-    def reject(self, proposal_id: str, why: str) -> DecisionReport:
+    def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
         """Reject, with a reason or none; what is kept of it holds no secret."""
-        return self._decide(proposal_id, rejecting(self._redact(why)))
+        return self._decide(proposal_id, rejecting(self._redact(why)), seen)
 
     def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
         """Accept the person's own text of the whole skill in place of what was proposed."""
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_edited(store, proposal, text, self._around.removed)
-        self._done.append((State.ACCEPTED, proposal_id))
-        return told.undone_by("u")
+        return self._made(proposal_id, told)
 
-    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> DecisionReport:
+    def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
-        with self._deciding(proposal_id) as (store, proposal):
+        with self._deciding(proposal_id, seen) as (store, proposal):
             told = amend.accept_parts(store, proposal, chosen, self._around.removed)
-        self._done.append((State.ACCEPTED, proposal_id))
-        return told.undone_by("u")
+        return self._made(proposal_id, told)
 
-    def undo(self) -> DecisionReport:
-        """Undo the last decision of this sitting; the commit of one that was accepted is taken back or reverted."""
+    def own_file(self, proposal: Proposal) -> str:
+        """Return the name of the person's own file, to which what it says may go instead; empty if it may not."""
+        with self._store() as store:
+            return waiting.own_file(store, proposal, self._host)
+
+    def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
+        """Accept what a proposal says in the file with this path."""
+        decision = accepting(self._around.removed)
+        with self._deciding(proposal_id) as (store, proposal):
+            made, told = waiting.accept_elsewhere(
+                store, proposal, Path(path), self._host, redact=self._redact, decision=decision
+            )
+        return self._made(made, told)
+
+    def undo(self, agree: Callable[[str], bool | None] = lambda _: False) -> DecisionReport:
+        """Undo the person's last decision; the commit of one that was accepted is taken back or reverted.
+
+        One that was not made in this sitting is undone only where they `agree`.
+        """
         with self._undoing:  # of two quick presses the second means the decision before
-            if not self._done:
+            with self._store() as store:
+                last = store.proposals.last_decided()
+            if last is None:
                 return DecisionReport(("There is nothing to undo.",))
-            after, proposal_id = self._done[-1]
-            with self._deciding(proposal_id) as (store, proposal):
-                if after is State.REJECTED:
-                    told = amend.reopen(store, proposal)
-                else:
-                    told = undo_accept(store, proposal, self._around.removed)
-            self._done.pop()
-            return told
+            if last.id not in self._done and not agree(f"Undo this? {when_decided(last)}\n{last.id}: {last.summary}"):
+                return DecisionReport(("Nothing was undone.",))
+            with self._deciding(last.id) as (store, proposal):
+                if proposal.state is State.REJECTED:
+                    return amend.reopen(store, proposal)
+                return undo_accept(store, proposal, self._around.removed)
 
     def waiting(self) -> list[list[Learning]]:
         """Return what was said and waits for a place, each ask with all the times it was said, the newest first."""
@@ -342,9 +422,8 @@ class ReviewSession:
 
     def propose(self, ask: Sequence[Learning]) -> Proposal:
         """Propose what waits for the best place there is. Raises SkilldError, with nothing changed, without one."""
-        host = Host(self._around.home, self._around.environment)
         with self._one_at_a_time, self._store() as store:
-            return waiting.propose(store, ask, host, self._around.targets, self._redact)
+            return waiting.propose(store, ask, self._host, self._around.targets, self._redact)
 
     def forget(self, ask: Sequence[Learning]) -> None:
         """Delete what waits, however often it was said."""
@@ -390,22 +469,29 @@ class ReviewSession:
         with self._store() as store:
             return gather(store, time.time())
 
-    def _decide(self, proposal_id: str, decision: Decision) -> DecisionReport:
-        with self._deciding(proposal_id) as (store, proposal):
+    def _decide(self, proposal_id: str, decision: Decision, seen: Proposal | None) -> DecisionReport:
+        with self._deciding(proposal_id, seen) as (store, proposal):
             told = decide(store, proposal, decision)
-        self._done.append((decision.after, proposal_id))
+        return self._made(proposal_id, told)
+
+    def _made(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
+        self._done.add(proposal_id)
         return told.undone_by("u")
 
     @contextmanager
-    def _deciding(self, proposal_id: str) -> Iterator[tuple[Store, Proposal]]:
+    def _deciding(self, proposal_id: str, seen: Proposal | None = None) -> Iterator[tuple[Store, Proposal]]:
         """Give the store and the proposal as it is now: deciding on another may have moved it."""
         with self._one_at_a_time, self._store() as store:
             proposal = store.proposals.get(proposal_id)
             if proposal is None:
                 raise SkilldError("No such proposal", proposal_id)
+            if seen is not None and _says(proposal) != _says(seen):
+                raise SkilldError(
+                    "Nothing was decided", f"{proposal_id} has changed meanwhile", "Look at it once more."
+                )
             yield store, proposal
 
     @contextmanager
     def _store(self) -> Iterator[Store]:
-        with closing(self._around.open_store()) as store:
+        with closing(Store.open(self._around.database)) as store:
             yield store

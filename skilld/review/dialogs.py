@@ -1,28 +1,37 @@
-"""The review's dialogs: a reason, other text, which parts, are you sure. Escape cancels each of them."""
+"""The review's dialogs (a reason, other text, which parts, are you sure), its key line and what it tells.
+
+Escape cancels each dialog.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeVar
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, ClassVar, TypeVar
 
-from textual import on
+from rich.text import Text
+from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static, TextArea
 from textual.widgets._footer import FooterKey
+from textual.worker import get_current_worker
 
 from skilld.proposals.explain import Part
 from skilld.review.controller import Row
 from skilld.text import safe_text
 
 _CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
+_MORE = "… "  # where keys are left out
 T = TypeVar("T")
 R = TypeVar("R")
+_BAR, _NARROWEST = 2, 10  # columns: of a scroll bar, and of the last column of a list
 _EVERYWHERE = ("ctrl+", "super+", "tab", "shift+tab")  # keys of every screen of Textual's
 
 CSS = """
@@ -35,31 +44,66 @@ Dialog VerticalScroll { height: auto; max-height: 100%; }
 Dialog OptionList, Dialog OptionList:focus { border: none; padding: 0; height: auto; max-height: 14; }
 Dialog.-large > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0; }
 Dialog TextArea, Dialog TextArea:focus { height: 1fr; border: none; padding: 0; }
+Messages { height: auto; max-height: 40%; display: none; border-top: solid ansi_bright_black; }
 """
+_PROGRESS_SECONDS = 0.1  # seconds between two looks whether the screen is still there
 
 
 class KeyLine(Footer):
-    """The line of keys. What a narrow screen has no room for is left out, and `?` shows it."""
+    """The line of keys. On a narrow screen those in the middle are left out, which it shows, and `?` tells them."""
 
     def __init__(self) -> None:
         super().__init__(compact=True)
 
     def compose(self) -> ComposeResult:
-        left = self.app.size.width
-        for key in super().compose():
-            if isinstance(key, FooterKey):
-                left -= len(f"{key.key_display} {key.description} ")
-            if left >= -1:  # nothing has to follow the last one
-                yield key
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        widths = [len(f"{key.key_display} {key.description} ") for key in keys]
+        if sum(widths) <= self.app.size.width + 1:  # nothing has to follow the last one
+            yield from keys
+            return
+        left = self.app.size.width - widths[-1] - len(_MORE)
+        for number, key in enumerate(keys[:-1]):
+            left -= widths[number]
+            if left < -1:
+                break
+            yield key
+        yield Label(_MORE)
+        yield keys[-1]
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.recompose)
 
 
+class Messages(Static):
+    """What was told lately, above the key line, where it covers nothing. Each text goes when it has been there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: list[Content] = []
+
+    def add(self, text: Content, seconds: float) -> None:
+        """Show a text for a time."""
+        self._told = [*self._told, text]
+        self._draw()
+        self.set_timer(seconds, partial(self._remove, text))
+
+    def _remove(self, text: Content) -> None:
+        self._told = [one for one in self._told if one is not text]
+        self._draw()
+
+    def _draw(self) -> None:
+        self.display = bool(self._told)
+        self.update(Content("\n").join(self._told))
+
+
 class Field(Input):
-    """A line to type in. Its key line says how to be done with it: other letters are typed."""
+    """A line to type in. Its key line says what Enter `does`: other letters are typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Done")]
+
+    def __init__(self, value: str = "", does: str = "Done", **named: Any) -> None:  # noqa: ANN401 - an Input's
+        super().__init__(value, **named)
+        self._bindings.key_to_bindings["enter"] = [Binding("enter", "submit", does)]
 
 
 class Dialog(ModalScreen[T | None]):
@@ -91,36 +135,79 @@ class ReasonDialog(Question[str]):
     """Asks why a proposal is rejected; an empty answer is one."""
 
     def __init__(self, summary: str) -> None:
-        super().__init__(f"Reject: {safe_text(summary)}", Field(placeholder="reason (optional; Esc cancels)"))
+        super().__init__(
+            f"Reject: {safe_text(summary)}", Field(does="Reject", placeholder="reason (optional; Esc cancels)")
+        )
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
         self.dismiss(event.value)
 
 
+class FileDialog(Question[str]):
+    """Asks for the file in which a proposal is accepted, in place of the one that it is for."""
+
+    def __init__(self, summary: str, file: str) -> None:
+        super().__init__(
+            f"Accept into which file? {safe_text(summary)}", Field(file, "Accept", placeholder="path of a file")
+        )
+
+    @on(Input.Submitted)
+    def _answer(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip() or None)
+
+
 class EditDialog(Dialog[str]):
-    """Shows the whole skill as proposed, to be changed and accepted; the cursor is on the first changed line."""
+    """Shows the whole skill as proposed, to be changed and accepted; the cursor is on the first changed line.
+
+    `note` stands above it. `accept`, on a thread, returns why the text cannot be accepted: then it stays, with that.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [_CANCEL, Binding("ctrl+s", "accept", "Accept this text", priority=True)]
 
-    def __init__(self, text: str, rows: Sequence[Row]) -> None:
+    def __init__(
+        self, text: str, rows: Sequence[Row], note: str = "", accept: Callable[[str], str] = lambda _: ""
+    ) -> None:
         super().__init__(classes="-large")
         self._text = text
         self._first = next((row.text for row in rows if row.kind == "+"), "")
+        self._note = note
+        self._accept = accept
+        self.left = text  # what it was when it was left
 
     def compose(self) -> ComposeResult:
         with Vertical():
+            yield Label(Content.styled(safe_text(self._note), "dim"))
             yield TextArea(self._text, id="text", soft_wrap=True, show_line_numbers=False, theme="css")
         yield KeyLine()
 
     def on_mount(self) -> None:
+        self.query_one(Label).display = bool(self._note)
         area = self.query_one(TextArea)
         lines = area.document.lines
         at = next((number for number, line in enumerate(lines) if safe_text(line) == self._first), 0)
         area.move_cursor((at, len(lines[at])), center=True)
 
+    def action_cancel(self) -> None:
+        self.left = self.query_one(TextArea).text
+        super().action_cancel()
+
     def action_accept(self) -> None:
-        self.dismiss(self.query_one(TextArea).text)
+        if not self.query_one(TextArea).read_only:  # until it is known what became of it
+            self.query_one(TextArea).read_only = True
+            self._try(self.query_one(TextArea).text)
+
+    @work(thread=True)
+    def _try(self, text: str) -> None:
+        self.app.call_from_thread(self._tried, text, self._accept(text))
+
+    def _tried(self, text: str, why: str) -> None:
+        if not why:
+            self.dismiss(text)
+            return
+        self.query_one(TextArea).read_only = False
+        self.query_one(Label).update(Content.styled(safe_text(why, newlines=True), "bold red"))
+        self.query_one(Label).display = True
 
 
 class PartsDialog(Dialog[tuple[int, ...]]):
@@ -152,6 +239,8 @@ class PartsDialog(Dialog[tuple[int, ...]]):
     def action_accept(self) -> None:
         if self._chosen:
             self.dismiss(tuple(sorted(self._chosen)))
+        else:
+            self.query_one(Label).update("Nothing is selected yet: Space selects the part under the cursor.")
 
     @on(OptionList.OptionSelected)
     def _clicked(self) -> None:
@@ -162,7 +251,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
 
 
 class AgreeDialog(Question[bool]):
-    """Asks for a yes or a no before something costs money."""
+    """Asks for a yes or a no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         _CANCEL,
@@ -178,7 +267,7 @@ class NameDialog(Question[str]):
     """Asks for another name; `problem` says what is wrong with one."""
 
     def __init__(self, name: str, problem: Callable[[str], str | None]) -> None:
-        super().__init__("The name of the new skill:", Field(name))
+        super().__init__("The name of the new skill:", Field(name, "Rename"))
         self._problem = problem
 
     @on(Input.Submitted)
@@ -194,7 +283,7 @@ class ConfirmDialog(Question[bool]):
     """Asks for a word to be typed before something is done that cannot be undone here."""
 
     def __init__(self, question: str, word: str) -> None:
-        super().__init__(question, Field(placeholder=f"type {safe_text(word)} to confirm"))
+        super().__init__(question, Field(does="Confirm", placeholder=f"type {safe_text(word)} to confirm"))
         self._word = word
 
     @on(Input.Submitted)
@@ -228,8 +317,8 @@ class KeysDialog(Dialog[None]):
         self.query_one(VerticalScroll).scroll_up(animate=False)
 
 
-class Rows(DataTable[Content]):
-    """A list whose cursor is a row. It moves up and down only; what is wider than the screen is cut."""
+class Rows(DataTable[Content | Text]):
+    """A list whose cursor is a row. It moves up and down only; its last column takes what is left of the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("home,g", "scroll_top", show=False),
@@ -250,6 +339,22 @@ class Rows(DataTable[Content]):
         """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
         for label, width in wanted:
             self.add_column(label, width=width, key=label)
+
+    def add(self, cells: Sequence[Content], key: str | None = None) -> None:
+        """Add a row; what a cell has no room for is cut, and the cut is marked."""
+        self.add_row(*map(_marked, cells), key=key)
+
+    def on_resize(self) -> None:
+        """Give the last column what the others leave of the width, beside the scroll bar."""
+        *others, last = self.ordered_columns
+        last.width = max(_NARROWEST, self.size.width - sum(one.width for one in others) - _BAR)
+        self.clear_cached_dimensions()
+
+
+def _marked(cell: Content) -> Text:
+    text: Text = cell.__rich__()  # type: ignore[no-untyped-call]  # Textual's
+    text.no_wrap, text.overflow = True, "ellipsis"
+    return text
 
 
 def turn_page(around: Widget, direction: int) -> None:
@@ -312,10 +417,15 @@ class SearchField(Field):
 class KeysApp(App[R]):
     """An app that shows what each key does: a narrow screen has no room for all of them in its key line."""
 
-    def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """Show a text from outside, made harmless; what only confirms is soon out of the way of what it covers."""
-        seconds = 3 if severity == "information" else None
-        self.notify(safe_text(text), severity=severity, timeout=seconds, markup=False)
+    def agreed(self, question: str) -> bool | None:
+        """Ask for a yes or a no, from a thread. None: it was left unanswered; a screen that is closed is a no."""
+        answers: SimpleQueue[bool | None] = SimpleQueue()
+        worker = get_current_worker()
+        self.call_from_thread(self.push_screen, AgreeDialog(question), answers.put)
+        while not worker.is_cancelled and self.is_running:
+            with suppress(Empty):
+                return answers.get(timeout=_PROGRESS_SECONDS)
+        return False
 
     def action_keys(self) -> None:
         named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}

@@ -19,12 +19,12 @@ from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import counted
 from skilld.text import safe_text as safe
-from skilld.types import Proposal
+from skilld.types import Proposal, State
 
-PROPOSAL_COLUMNS = (("file or skill", 18), ("age", 5), ("conf.", 5), ("", 2), ("what", 160))
+PROPOSAL_COLUMNS = (("ID", 9), ("file or skill", 14), ("age", 4), ("", 2), ("what", 160))
 SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("kept", 5), ("edited", 7), ("where", 160))
 WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
-SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("next", 7), ("last", 6), ("skills", 80))
+SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("unjudged", 9), ("last", 6), ("skills", 80))
 
 _STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
@@ -39,11 +39,11 @@ def can_show(text: str) -> bool:
 def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     """Return the row of a proposal."""
     return [
-        Content(fit(proposal.skill, 17)),
+        Content(proposal.id),
+        Content(fit(proposal.skill, 13)),
         Content(age(seconds(proposal.created_at), now)),
-        Content(f"{proposal.confidence:.2f}"),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
-        Content(safe(proposal.summary)),
+        Content(safe(f"[{proposal.state.value}] " * (proposal.state is not State.OPEN) + proposal.summary)),
     ]
 
 
@@ -68,21 +68,24 @@ def skill_detail(skill: LibraryRow, home: Path) -> Content:
     return Content.assemble((safe(skill.name), "bold"), safe(marks), "\n", (safe(place(skill.path, home)), "dim"))
 
 
-def session_detail(session: LiveSession, home: Path) -> Content:
-    """Return what a row of a session has no room for."""
+def session_detail(session: LiveSession, turns: int, home: Path) -> Content:
+    """Return what a row of a session has no room for; `turns` make a batch."""
     skills = ", ".join(reversed(session.skills)) or "no skill in use"
     folder = safe(place(Path(session.cwd or ""), home))
-    return Content.assemble(safe(skills), "\n", (folder, "dim"))
+    when = f"judged after {turns} turns, or when the session ends" * (not session.ended and not session.judged)
+    above = "\n".join(filter(None, (safe(skills), when)))
+    return Content.assemble(above, "\n", (folder, "dim"))
 
 
 def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]:
     """Return the row of a session; `turns` make a batch."""
     folder = (session.cwd or "").rstrip("/").rpartition("/")[2]
+    over = "ended" if session.ended else "judged" if session.judged else ""
     return [
         Content(session.agent),
         Content(fit(folder, 19)),
         Content(str(session.turns)),
-        Content.styled("ended" if session.ended else f"{session.waiting}/{turns}", "dim" if session.ended else "bold"),
+        Content.styled(over or f"{session.waiting} of {turns}", "dim" if over else "bold"),
         Content(age(session.last_activity, now)),
         Content(safe(", ".join(reversed(session.skills)))),
     ]
@@ -102,9 +105,9 @@ def waiting_detail(ask: Sequence[Learning]) -> Content:
 
 
 def report(lines: Sequence[str]) -> Content:
-    """Return the lines of the report, and how to have more of it."""
+    """Return the lines of the report, and how to have more of it; what this screen has is named by its key."""
     more = Content.styled("\nFor the full report: skilld report --html FILE", "dim")
-    return Content("\n").join([*(Content(safe(line)) for line in lines), more])
+    return Content("\n").join([*(Content(safe(line.replace("skilld review", "press 1"))) for line in lines), more])
 
 
 def age(at: float | None, now: float) -> str:
@@ -121,6 +124,7 @@ def detail(proposal: Proposal, look: ProposalView | None, home: Path) -> Content
     lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(path), "dim")]
     remarks = look.remarks if look else proposal.flags
     lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
+    lines += [Content.styled(f"note: {safe(note)}", "cyan") for note in (look.notes if look else ())]
     lines.append(Content(""))
     lines += [_row(row) for row in look.rows] if look else [Content.styled("loading ...", "dim")]
     lines.append(Content(""))

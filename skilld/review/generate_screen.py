@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from queue import Empty, SimpleQueue
-from typing import ClassVar, ParamSpec
+from typing import Any, ClassVar, ParamSpec
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -25,7 +24,7 @@ from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.dialogs import AgreeDialog, EditDialog, KeyLine, KeysApp, NameDialog, Rows, turn_page
+from skilld.review.dialogs import EditDialog, KeyLine, KeysApp, NameDialog, Rows, turn_page
 from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem
 from skilld.text import counted, safe_text
 
@@ -51,6 +50,7 @@ class Step(Screen[list[CandidateResult]]):
     #evidence { height: 2fr; border-top: solid ansi_bright_black; }
     """
     HEAD = ""
+    app: KeysApp[Any]
 
     def compose(self) -> ComposeResult:
         yield Static(Content.styled(self.HEAD, "bold"))
@@ -102,7 +102,7 @@ class SaveStep(Step):
         row = self.rows.cursor_row
         self.rows.clear()
         for number, one in enumerate(self._left):
-            self.rows.add_row(*draw.name_cells(one, self._missed[number] if self._missed else None))
+            self.rows.add(draw.name_cells(one, self._missed[number] if self._missed else None))
         self.rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
         edits = sum(not one.candidate.creates for one in self._left)
         asked = f" skilld will ask {self._generating.model} for {counted(edits, 'edit')} to existing skills."
@@ -196,7 +196,7 @@ class ReviewStep(Step):
     def on_mount(self) -> None:
         self.rows.take_columns(draw.CANDIDATE_COLUMNS)
         for number, one in enumerate(self._result.previews):
-            self.rows.add_row(*draw.candidate_cells(one, self._keeps[number].name, kept=number in self._kept))
+            self.rows.add(draw.candidate_cells(one, self._keeps[number].name, kept=number in self._kept))
         self.rows.focus()
 
     @on(Rows.RowHighlighted)
@@ -323,7 +323,7 @@ class SessionsStep(Step):
         self.rows.clear()
         for one in self._shown:
             chosen, cost = one.session.id in self._chosen, self._costs.get(one.session.id)
-            self.rows.add_row(*draw.choice_cells(one, cost, chosen=chosen), key=one.session.id)
+            self.rows.add(draw.choice_cells(one, cost, chosen=chosen), key=one.session.id)
         self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
 
     def action_filter(self) -> None:
@@ -392,19 +392,11 @@ class SessionsStep(Step):
 
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         """Ask the person, from a thread; a screen that is closed meanwhile is a no."""
-        answers: SimpleQueue[bool | None] = SimpleQueue()
         question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: use the built-in rules only."
-        worker = get_current_worker()
-        self.app.call_from_thread(self.app.push_screen, AgreeDialog(question), answers.put)
-        while not worker.is_cancelled and self.app.is_running:
-            try:
-                answer = answers.get(timeout=_PROGRESS_SECONDS)
-            except Empty:
-                continue
-            if answer is None:
-                raise SkilldError("No questions were asked", "")
-            return answer
-        return False
+        answer = self.app.agreed(question)
+        if answer is None:
+            raise SkilldError("No questions were asked", "")
+        return answer
 
     def _stay(self, why: str) -> None:
         self._busy = False

@@ -65,7 +65,9 @@ class Preview:
         """What was found that open proposals have already, each with its proposal."""
         rejected = self.considered.report.judgement.rejected
         return [
-            f"{cut(fold(safe_text(one.topic)), _TOPIC)}: {one.missed}" for one in rejected if is_waiting(one.missed)
+            f"\u201c{cut(fold(safe_text(one.topic)), _TOPIC)}\u201d: {one.missed}"
+            for one in rejected
+            if is_waiting(one.missed)
         ]
 
 

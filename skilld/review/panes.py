@@ -20,8 +20,8 @@ from skilld.mining.proposing import CandidateResult
 from skilld.report.lines import lines
 from skilld.report.values import Report
 from skilld.review import draw
-from skilld.review.controller import ReviewSession, no_skill
-from skilld.review.dialogs import ConfirmDialog, Pane, Rows, SearchField
+from skilld.review.controller import ReviewSession, forgetting, no_skill
+from skilld.review.dialogs import AgreeDialog, ConfirmDialog, Pane, Rows, SearchField
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store.learnings import Learning
@@ -96,7 +96,7 @@ class ListPane(Pane, Generic[T]):
         self._shown = self.wanted()
         self.rows.clear()
         for one in self._shown:
-            self.rows.add_row(*self.cells(one, now))
+            self.rows.add(self.cells(one, now))
         self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
         self._show()
 
@@ -230,7 +230,7 @@ class SessionsPane(ListPane[LiveSession]):
         return draw.session_cells(one, self._turns, now)
 
     def detail(self, one: LiveSession | None) -> Content | str:
-        return draw.session_detail(one, self._sitting.home) if one else "No sessions in the last day."
+        return draw.session_detail(one, self._turns, self._sitting.home) if one else "No sessions in the last day."
 
 
 class WaitingPane(ListPane[list[Learning]]):
@@ -240,7 +240,7 @@ class WaitingPane(ListPane[list[Learning]]):
     DETAIL = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "propose", "Propose", tooltip="Propose the learning for the most suitable file"),
-        Binding("d", "forget", "Forget", tooltip="Delete the learning"),
+        Binding("f", "forget", "Forget", tooltip="Forget the learning, after a question"),
     ]
 
     def found(self) -> list[list[Learning]]:
@@ -251,7 +251,7 @@ class WaitingPane(ListPane[list[Learning]]):
         return draw.waiting_cells(one)
 
     def detail(self, one: list[Learning] | None) -> Content | str:
-        return draw.waiting_detail(one) if one else "No learnings are waiting for a file."
+        return draw.waiting_detail(one) if one else "There are no learnings."
 
     def action_propose(self) -> None:
         if ask := self.chosen:
@@ -263,7 +263,12 @@ class WaitingPane(ListPane[list[Learning]]):
 
     def action_forget(self) -> None:
         if ask := self.chosen:
-            self._do(partial(self._forget, ask))
+
+            def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+                if sure:
+                    self._do(partial(self._forget, ask))
+
+            self.app.push_screen(AgreeDialog(forgetting(ask)), answered)
 
     def _forget(self, ask: list[Learning]) -> str:
         self._sitting.forget(ask)

@@ -13,19 +13,20 @@ from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
-from skilld.review.controller import ProposalView, ReviewSession, has_words
+from skilld.review.controller import ProposalView, ReviewSession, has_words, when_decided
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
 from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
 
 _QUESTION = "a accept, r reject, e edit, p parts, s skip, u undo, q quit, ? more: "
-_AT_END = "u undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit? "
+_AT_END = "u undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
 _MORE = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
-    "p  accept some parts of it       s  skip it",
-    "u  undo your last decision       q  quit",
-    "/words  show only proposals that contain these words; / alone shows all again",
+    "p  accept some parts of it       t  accept it into another file, such as your own",
+    "s  skip it                       u  undo your last decision",
+    "q  quit",
+    "/words  find proposals that contain these words, decided ones too; / alone shows all again",
     *(f"{number}  {name}" for number, name in NAMES.items()),
 )
 _GO_ON = "continue"
@@ -41,6 +42,7 @@ class Plain:
         self._say = talk.say
         self._tabs = tabs
         self._words = ""
+        self._typed: dict[str, str] = {}  # what was typed in place of a proposal's text, and is not accepted
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through what is open (or the proposals with these ids) until it is decided or the person ends it."""
@@ -103,13 +105,20 @@ class Plain:
             case "a" if given == "A":
                 return self._accept_file(proposal)
             case "a":
-                self._tell(self._sitting.accept(proposal.id))
+                self._tell(self._sitting.accept(proposal.id, proposal))
             case "r":
-                self._tell(self._sitting.reject(proposal.id, self._talk.ask("reason (Enter for none)? ") or ""))
+                why = self._talk.ask("reason (Enter for none)? ") or ""
+                self._tell(self._sitting.reject(proposal.id, why, proposal))
             case "e":
                 return self._edited(proposal, look)
             case "p":
                 return self._parts(proposal, look.parts)
+            case "t":
+                own = self._sitting.own_file(proposal)
+                given = self._talk.asked(f"into which file{f' (Enter for {own})' if own else ''}? ") or own
+                if given in {"", "q"}:
+                    return _GO_ON
+                self._tell(self._sitting.accept_elsewhere(proposal.id, given))
             case _:
                 return ""
         return "done"
@@ -126,13 +135,19 @@ class Plain:
     def _undo(self, seen: set[str]) -> bool:
         """Undo the last decision; returns whether there is something to ask about again."""
         before = {item.id for item in self._sitting.proposals()}
-        self._tell(self._sitting.undo())
+        self._tell(self._sitting.undo(self._talk.agreed))
         opened = {item.id for item in self._sitting.proposals()} - before
         seen -= opened
         return bool(opened)
 
     def _searched(self, words: str, seen: set[str]) -> str:
-        """Go on with the proposals that have these words, from the first; with no words, with all."""
+        """Go on with the proposals that have these words, from the first; with no words, with all.
+
+        Those that were decided on are only named.
+        """
+        for one in self._sitting.decided() if words else ():
+            if has_words(one, words):
+                self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one)}")
         found = [one for one in self._sitting.proposals() if has_words(one, words)]
         if not found:
             self._say("No open proposal contains these words.")
@@ -143,9 +158,8 @@ class Plain:
         return "s"
 
     def _accept_file(self, proposal: Proposal) -> str:
-        those = [one.id for one in self._sitting.proposals() if one.path == proposal.path and one.state is State.OPEN]
-        question = f"Accept {counted(len(those), 'proposal')} for {proposal.path}? [y/N] "
-        if not self._talk.asked(question).lower().startswith("y"):
+        those = [one for one in self._sitting.proposals() if one.path == proposal.path and one.state is State.OPEN]
+        if not self._talk.agreed(f"Accept {counted(len(those), 'proposal')} for {proposal.path}?"):
             return _GO_ON
         self._tell(self._sitting.accept_all(those[::-1]))
         return "done"
@@ -154,11 +168,20 @@ class Plain:
         if not look.text:
             self._say("There is no text to edit.")
             return _GO_ON
-        text = self._talk.edit(look.text, name=Path(proposal.path).name)
+        if look.lenders:
+            self._say(f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}.")
+        text = self._talk.edit(self._typed.get(proposal.id, look.text), name=Path(proposal.path).name)
         if text == look.text:
             self._say("You made no changes.")
             return _GO_ON
-        self._tell(self._sitting.accept_edited(proposal.id, text))
+        self._typed[proposal.id] = text
+        try:
+            self._tell(self._sitting.accept_edited(proposal.id, text))
+        except SkilldError as error:
+            self._talk.refused(error)
+            self._say("Your text is kept: e opens it again.")
+            return _GO_ON
+        del self._typed[proposal.id]
         return "done"
 
     def _parts(self, proposal: Proposal, parts: Sequence[Part]) -> str:
@@ -173,7 +196,7 @@ class Plain:
         if not numbers or not numbers <= set(range(len(parts))):
             self._say("No such part in this proposal; nothing changed.")
             return _GO_ON
-        self._tell(self._sitting.accept_parts(proposal.id, numbers))
+        self._tell(self._sitting.accept_parts(proposal.id, numbers, proposal))
         return "done"
 
     def _show(self, proposal: Proposal, look: ProposalView) -> None:
@@ -194,6 +217,7 @@ class Plain:
                 quote = f"[[{message.quote}]]" if message.quote else ""
                 self._say(f"  {who}: {message.before}{quote}{message.after}")
         self._say(*(f"  check: {remark}" for remark in look.remarks))
+        self._say(*(f"  note: {note}" for note in look.notes))
         self._say(*(f"  {_KINDS[row.kind]}{row.text}".rstrip() for row in look.rows))
 
     def _tell(self, told: DecisionReport) -> None:

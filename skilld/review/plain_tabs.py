@@ -14,10 +14,10 @@ from skilld.clock import ago
 from skilld.errors import SkilldError
 from skilld.library.rows import LibraryRow, matches
 from skilld.report.lines import lines
-from skilld.review.controller import ReviewSession, no_skill
+from skilld.review.controller import ReviewSession, forgetting, no_skill
 from skilld.text import counted, often, safe_text
 
-NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "what is waiting for a file", "5": "the report"}
+NAMES: Mapping[str, str] = {"2": "your skills", "3": "sessions", "4": "learnings", "5": "the report"}
 _WHICH = "which skill (a number; /words to search; n: new skills from past sessions; q: back)? "
 _DO = "e edit, x on/off, d delete, b back? "
 _WAITING = "p propose, f forget, s skip, q quit? "
@@ -48,6 +48,10 @@ class Talk:
         given = self.ask(safe_text(question))
         return "q" if given is None else given.strip()
 
+    def agreed(self, question: str) -> bool:
+        """Ask for a yes or a no."""
+        return self.asked(f"{question.replace(chr(10), ' ')} [y/N] ").lower().startswith("y")
+
     def refused(self, error: SkilldError) -> None:
         """Say what failed, and what to do about it."""
         self.say(f"Failed. {error}", *([f"  {error.remedy}"] if error.remedy else []))
@@ -72,7 +76,7 @@ class PlainTabs:
                 self._sessions()
             case "4":
                 if self.go_through_waiting() is None:
-                    self._say("No learnings are waiting for a file.")
+                    self._say("There are no learnings.")
             case "5":
                 self._say(*lines(self._sitting.report(), str(self._sitting.home)))
             case _:
@@ -83,14 +87,14 @@ class PlainTabs:
         """Go through what waits for a place; returns whether the person went on to the end, None if nothing does."""
         asks = self._sitting.waiting()
         for ask in asks:
-            self._say("", f"no suitable file yet: {ask[0].change}", f"  not proposed: {ask[0].why_kept}")
+            self._say("", f"learning: {ask[0].change}", f"  not proposed: {ask[0].why_kept}")
             self._say(*(f"  you: \u201c{one.quote}\u201d" for one in ask))
             try:
                 match self._one_of("pfsq", _WAITING):
                     case "p":
                         made = self._sitting.propose(ask)
                         self._say(f"Proposed {made.id} for {made.skill}: {made.summary}")
-                    case "f":
+                    case "f" if self._talk.agreed(forgetting(ask)):
                         self._sitting.forget(ask)
                         self._say("Forgotten.")
                     case "q":
@@ -110,7 +114,8 @@ class PlainTabs:
         now = time.time()
         for one in found:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
-            until = "ended" if one.ended else f"{one.waiting} of {self._turns} turns collected for the next batch"
+            collected = f"{one.waiting} of {self._turns} turns collected for the next batch"
+            until = "ended" if one.ended else "all judged" if one.judged else collected
             facts = one.agent, counted(one.turns, "turn"), until, ago(one.last_activity, now), skills
             self._say(", ".join(facts), f"  {one.cwd or 'unknown folder'}")
         if not found:

@@ -20,8 +20,17 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, has_words
-from skilld.review.dialogs import AgreeDialog, EditDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
-from skilld.text import counted, safe_text
+from skilld.review.dialogs import (
+    AgreeDialog,
+    EditDialog,
+    FileDialog,
+    Pane,
+    PartsDialog,
+    ReasonDialog,
+    Rows,
+    SearchField,
+)
+from skilld.text import counted
 from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MIN_LINES = 3  # lines of the list
+_REFRESH_SECONDS = 1.0  # seconds between two looks whether there is something new
 _PAUSE_SECONDS = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
 
 
@@ -43,10 +53,13 @@ class ProposalsPane(Pane):
         Binding("r", "reject", "Reject", tooltip="Reject, with a reason if you like"),
         Binding("e", "edit", "Edit", tooltip="Edit the text here, then accept it"),
         Binding("p", "parts", "Parts", tooltip="Accept parts; the rest stays open"),
+        Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file, such as your own"),
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
-        Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
-        Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then accept it"),
-        Binding("slash", "search", "Search", tooltip="Search the proposals"),
+        Binding("u", "undo", "Undo", tooltip="Undo your last decision, after a question if it was made earlier"),
+        Binding(
+            "o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR; you see the text once more before it is accepted"
+        ),
+        Binding("slash", "search", "Search", tooltip="Search the proposals, those you decided on too"),
     ]
     app: ReviewApp
 
@@ -58,9 +71,15 @@ class ProposalsPane(Pane):
         self._looks: dict[str, ProposalView] = {}
         self._soon: Timer | None = None
         self._being_read: Proposal | None = None
+        self._known: list[Proposal] = []
+        self._decided: list[Proposal] | None = None  # None: to be read once they are searched
+        self._version: tuple[object, ...] = ()
+        self._typed: dict[str, tuple[str, str]] = {}  # of which text, and what it was made: not accepted yet
 
     def compose(self) -> ComposeResult:
-        yield SearchField(placeholder="search (Enter: go to list, Esc: show all)", id="find", classes="search")
+        yield SearchField(
+            placeholder="search, decided ones too (Enter: go to list, Esc: show all open)", id="find", classes="search"
+        )
         yield Rows("list")
         with VerticalScroll(id="detail", can_focus=False):
             yield Static(id="change")
@@ -72,6 +91,7 @@ class ProposalsPane(Pane):
         self.fill()
         self.enter()
         self._take_in()
+        self.set_interval(_REFRESH_SECONDS, self._look_again)
 
     def on_resize(self) -> None:
         """Give the list as many lines as it has rows, and two fifths of the tab at most."""
@@ -84,27 +104,46 @@ class ProposalsPane(Pane):
         row = self.rows.cursor_row
         return self._items[keys[row]] if 0 <= row < len(keys) else None
 
+    @work(thread=True, exclusive=True, group="again")
+    def _look_again(self) -> None:
+        """Bring the list up to date where somebody has written to the database."""
+        if (version := self._sitting.version()) != self._version:
+            self._version = version
+            self.app.call_from_thread(self.fill, self._sitting.proposals())
+
+    def fill(self, known: list[Proposal] | None = None) -> None:
+        """Bring the list up to date with what the store has; `known` where that has been read already."""
+        known = self._sitting.proposals() if known is None else known
+        self._known = [item for item in known if not self._ids or item.id in self._ids]
+        self._decided = None
+        self._list()
+
     @on(Input.Changed, "#find")
-    def fill(self) -> None:
-        """Bring the list up to date; the cursor stays on its row."""
-        known = [item for item in self._sitting.proposals() if not self._ids or item.id in self._ids]
+    def _list(self) -> None:
+        """Show what has the words; the cursor stays on its proposal, and goes to the next where that is gone."""
         words = self.query_one("#find", Input).value
+        if words.strip() and self._decided is None:
+            self._decided = self._sitting.decided()
+        known = [*self._known, *((self._decided or ()) if words.strip() else ())]
         found = {item.id: item for item in known if has_words(item, words)}
-        table, now = self.rows, time.time()
-        gone = [name for name in self._items if name not in found]
-        if gone and [*found] == [name for name in self._items if name not in gone]:
+        table, before = self.rows, [*self._items]
+        gone = [name for name in before if name not in found]
+        row = table.cursor_row
+        if gone and [*found] == [name for name in before if name not in gone]:
             for name in gone:
                 table.remove_row(name)
-        elif [*found] != [*self._items]:
-            row = table.cursor_row
+        elif [*found] != before:
+            now = time.time()
             table.clear()
             for item in found.values():
-                table.add_row(*draw.proposal_cells(item, now), key=item.id)
-            table.move_cursor(row=min(row, len(found) - 1))
+                table.add(draw.proposal_cells(item, now), key=item.id)
+        place = {name: number for number, name in enumerate(found)}
+        near = (place[name] for name in (*before[row:], *before[:row][::-1]) if name in place)
         moved = {name for name, item in found.items() if item != self._items.get(name)}
         self._looks = {name: look for name, look in self._looks.items() if name in found and name not in moved}
         self._items = found
         self.on_resize()
+        table.move_cursor(row=next(near, 0))
         self._show()
 
     @on(Rows.RowHighlighted, "#list")
@@ -114,7 +153,7 @@ class ProposalsPane(Pane):
         change = self.query_one("#change", Static)
         if proposal is None:
             found = self.query_one("#find", Input).value
-            change.update("No open proposal contains these words." if found else "No open proposals.")
+            change.update("No proposal contains these words." if found else "No open proposals.")
             return
         look = self._looks.get(proposal.id)
         change.update(draw.detail(proposal, look, self._sitting.home))
@@ -133,9 +172,7 @@ class ProposalsPane(Pane):
         try:
             look = self._sitting.look(proposal)
         except SkilldError as error:
-            self._being_read = None
-            self.app.call_from_thread(self._refused, error)
-            return
+            look = ProposalView((), (), (), (_reason(error),), (), "")
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._seen, proposal, look)
 
@@ -154,18 +191,18 @@ class ProposalsPane(Pane):
             self.app.call_from_thread(self._refused, error)
         self.app.call_from_thread(self.fill)
         for doubt in self._sitting.doubts():
-            self.app.call_from_thread(partial(self.notify, doubt, severity="warning", timeout=15, markup=False))
+            self.app.call_from_thread(self.app.tell, doubt, "warning")
 
     def action_accept(self) -> None:
-        if proposal := self.chosen:
-            self._decide(partial(self._sitting.accept, proposal.id))
+        if self._look() and (proposal := self.chosen):
+            self._decide(partial(self._sitting.accept, proposal.id, proposal))
 
     def action_accept_file(self) -> None:
         """Ask, and accept every open proposal for the file of the chosen one, the oldest first."""
         if (proposal := self.chosen) is None:
             return
         path = proposal.path
-        those = [one.id for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
+        those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
         file = draw.place(Path(path), self._sitting.home)
         question = f"Accept {counted(len(those), 'proposal')} for {file}?"
 
@@ -190,52 +227,96 @@ class ProposalsPane(Pane):
 
     def action_reject(self) -> None:
         if proposal := self.chosen:
-            decided = partial(self._given, lambda why: self._sitting.reject(proposal.id, why))
+            decided = partial(self._given, lambda why: self._sitting.reject(proposal.id, why, proposal))
             self.app.push_screen(ReasonDialog(proposal.summary), decided)
 
     def action_edit(self) -> None:
-        self._edit(lambda text: text)
+        self._edit()
 
     def action_outside(self) -> None:
         if proposal := self.chosen:
             self._edit(partial(self.app.edit_outside, name=Path(proposal.path).name))
 
     def action_parts(self) -> None:
-        proposal, look = self.chosen, self._look()
-        if proposal is None or look is None:
+        look = self._look()
+        if look is None or (proposal := self._undecided()) is None:
             return
         if len(look.parts) < 2:  # noqa: PLR2004 - one part is the whole
-            self.notify("This proposal has only one part.")
+            self.app.tell("This proposal has only one part.")
             return
-        decided = partial(self._given, lambda chosen: self._sitting.accept_parts(proposal.id, chosen))
+        decided = partial(self._given, lambda chosen: self._sitting.accept_parts(proposal.id, chosen, proposal))
         self.app.push_screen(PartsDialog(look.parts), decided)
+
+    def action_elsewhere(self) -> None:
+        if proposal := self._undecided():
+            decided = partial(self._given, lambda path: self._sitting.accept_elsewhere(proposal.id, path))
+            self.app.push_screen(FileDialog(proposal.summary, self._sitting.own_file(proposal)), decided)
 
     def action_skip(self) -> None:
         self.rows.action_cursor_down()
 
     def action_undo(self) -> None:
-        self._decide(self._sitting.undo)
+        self._decide(partial(self._sitting.undo, self.app.agreed))
 
     def _look(self) -> ProposalView | None:
+        """Return what is shown of the chosen proposal: what a person has not seen yet they cannot decide on."""
         proposal = self.chosen
         look = self._looks.get(proposal.id) if proposal else None
         if proposal is not None and look is None:
-            self.notify("Still loading this proposal.")
+            self.app.tell("Still loading this proposal.")
         return look
 
-    def _edit(self, editor: Callable[[str], str]) -> None:
-        proposal, look = self.chosen, self._look()
-        if proposal is None or look is None:
+    def _undecided(self) -> Proposal | None:
+        proposal = self.chosen
+        if proposal is not None and proposal.state not in {State.OPEN, State.DROPPED}:
+            self.app.tell(f"{proposal.id} is {proposal.state.value}, not open.")
+            return None
+        return proposal
+
+    def _edit(self, editor: Callable[[str], str] | None = None) -> None:
+        look = self._look()
+        if look is None or (proposal := self._undecided()) is None:
             return
         if not look.text:
-            self.notify("There is no text to edit.", severity="warning")
+            self.app.tell("There is no text to edit.", "warning")
             return
-        text = editor(look.text)
+        base, text = self._typed.get(proposal.id, (look.text, look.text))
+        notes = [f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}."] * bool(
+            look.lenders
+        )
+        if base != look.text:
+            notes.insert(0, "The file or the proposal has changed since you typed this.")
+        if editor is not None:
+            before, text = text, editor(text)
+            if text == before:
+                self.app.tell("You made no changes.")
+                return
+            self._typed[proposal.id] = base, text
+            notes.insert(0, "This is what you wrote.")
         if not draw.can_show(text):
-            self.notify("The file contains characters that cannot be shown here: edit it by hand.", severity="warning")
+            told = "It contains characters that cannot be shown here"
+            kept = f"{told}; your text is kept: o opens it again." if editor else f"{told}: edit the file by hand."
+            self.app.tell(kept, "warning")
             return
-        decided = partial(self._given, lambda answer: self._sitting.accept_edited(proposal.id, answer))
-        self.app.push_screen(EditDialog(text, look.rows), decided)
+        dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accepted, proposal.id))
+
+        def closed(accepted: str | None) -> None:
+            self._typed.pop(proposal.id, None)
+            if accepted is None and (left := dialog.left) != look.text:
+                self._typed[proposal.id] = base, left
+                self.app.tell("Your text is kept: e opens it again.")
+
+        self.app.push_screen(dialog, closed)
+
+    def _accepted(self, proposal_id: str, text: str) -> str:
+        """Accept a text, on a thread; return why that is refused."""
+        try:
+            self._tell(self._sitting.accept_edited(proposal_id, text))
+        except SkilldError as error:
+            return _reason(error)
+        finally:
+            self.app.call_from_thread(self.fill)
+        return ""
 
     def _given(self, decide: Callable[[T], DecisionReport], answer: T | None) -> None:
         """Decide with what a dialog gave; None: the person thought better of it."""
@@ -249,12 +330,17 @@ class ProposalsPane(Pane):
         except SkilldError as error:
             self.app.call_from_thread(self._refused, error)
         else:
-            for line in told.lines:
-                self.app.call_from_thread(self.app.tell, line)
-            for line in told.warnings:
-                self.app.call_from_thread(self.app.tell, line, "warning")
+            self._tell(told)
         self.app.call_from_thread(self.fill)
 
+    def _tell(self, told: DecisionReport) -> None:
+        for lines, severity in ((told.lines, "information"), (told.warnings, "warning")):
+            if lines:
+                self.app.call_from_thread(self.app.tell, "\n".join(lines), severity)
+
     def _refused(self, error: SkilldError) -> None:
-        text = "\n".join(part for part in (error.cause, error.remedy) if part)
-        self.notify(safe_text(text), title=safe_text(error.title), severity="error", timeout=12, markup=False)
+        self.app.tell(_reason(error), "error")
+
+
+def _reason(error: SkilldError) -> str:
+    return "\n".join(filter(None, (f"{error.title}: {error.cause}" if error.cause else error.title, error.remedy)))

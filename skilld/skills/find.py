@@ -31,14 +31,14 @@ MAX_BYTES = 1 << 20
 # Names as agents allow them; a plugin's or nested skill's prefix stands before a colon.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # Copies that are thrown away on update, or belong to the agent itself.
-_NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".system"), ("bundled-skills",))
+_NOT_OURS = (
+    *(("plugins", "cache"), ("plugins", "marketplaces"), ("installed-plugins",), ("skills", ".system")),
+    *((".gemini", "extensions"), (".qwen", "extensions"), ("bundled-skills",)),
+)
 
 # Folders of a repository in which other people's things are installed.
 _KEYS = frozenset(("enabled", "ignore", "never", "targets"))  # of a project's settings
 _OTHERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
-
-# No project stands in these; links there lead to wherever some process is (/proc/self/cwd).
-NO_PROJECT = ("proc", "sys", "dev")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +204,16 @@ def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
     return any(parts[i : i + len(run)] == run for i in range(len(parts)))
 
 
+def is_of_kernel(folder: Path) -> bool:
+    """Whether no project stands there: links in these folders lead to wherever some process is (/proc/self/cwd).
+
+    What lies in memory (/dev/shm) is a file like any other.
+    """
+    return folder.parts[1:2] in {("proc",), ("sys",), ("dev",)} and folder.parts[1:3] != ("dev", "shm")
+
+
 def _is_ours(folder: Path) -> bool:
-    if folder.parts[1:2] and folder.parts[1] in NO_PROJECT:
+    if is_of_kernel(folder):
         return False
     try:
         facts = folder.stat()

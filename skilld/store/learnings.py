@@ -55,14 +55,21 @@ class Learnings(Table):
         return None if row is None else Learning(*row)
 
     def count(self) -> int:
-        """Return how many there are."""
-        return int(self._first("SELECT count(*) FROM learnings"))
+        """Return how many there are, each once however often it was said in one project."""
+        return int(self._first("SELECT count(*) FROM (SELECT DISTINCT project, skill, lower(change) FROM learnings)"))
 
     def homeless(self) -> int:
-        """Return how many wait for a file that is not there yet, each once however often it was said."""
+        """Return how many of them are for a file that is no skill."""
         each = """SELECT count(*) FROM (SELECT DISTINCT project, lower(change) FROM learnings
                   WHERE place_kind NOT IN ('', 'skill'))"""
         return int(self._first(each))
+
+    def for_files(self) -> list[Learning]:
+        """Return those that are for a file that is no skill, newest first."""
+        rows = self._db.execute(
+            "SELECT * FROM learnings WHERE place_kind NOT IN ('', 'skill') ORDER BY created_at DESC, id"
+        )
+        return [Learning(*row) for row in rows]
 
     def places_known_since(self) -> str:
         """Return since when learnings are kept with the place that they wait for."""

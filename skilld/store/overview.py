@@ -23,6 +23,11 @@ class LiveSession:
     waiting: int
     skills: tuple[str, ...]
 
+    @property
+    def judged(self) -> bool:
+        """Whether all that was said in it is in a batch; few logs tell whether more is to come."""
+        return bool(self.turns) and not self.waiting
+
 
 @dataclass(frozen=True, slots=True)
 class SkillUsage:
@@ -108,6 +113,12 @@ class Overview(Table):
     def sessions_of(self, turns: Iterable[str]) -> set[str]:
         """Return the ids of the sessions in which turns with these keys were said, as far as they are known."""
         return {self._first("SELECT session_id FROM turns WHERE key = ?", key) for key in set(turns)} - {None}
+
+    def said_at(self, turn: str) -> float | None:
+        """Return when the turn with this key was said, or else judged (Unix time); None if it is not known."""
+        at = """SELECT coalesce(turns.at, created_at) FROM turns LEFT JOIN batches ON batches.id = batch_id
+                WHERE key = ?"""
+        return seconds(self._first(at, turn))
 
     def projects(self) -> list[str]:
         """Return the folders that sessions said they work in: absolute ones, which a system takes for a path."""

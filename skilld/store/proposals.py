@@ -41,11 +41,10 @@ class Proposals(Table):
         return None if row is None else _from_row(row)
 
     def find(self, prefix: str) -> list[Proposal]:
-        """Return those whose id or commit begins with `prefix` (as people type ids)."""
-        rows = self._db.execute(
-            f'SELECT {_NAMES} FROM proposals WHERE substr(id, 1, ?) = ? OR substr("commit", 1, ?) = ?',  # noqa: S608 - fixed names
-            (len(prefix), prefix, len(prefix), prefix),
-        )
+        """Return those whose id or a commit of which begins with `prefix` (as people type ids)."""
+        begins = " OR ".join(f'substr("{name}", 1, :length) = :prefix' for name in ("id", "commit", "landed"))
+        given = {"length": len(prefix), "prefix": prefix}
+        rows = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE {begins}", given)  # noqa: S608 - fixed names
         return [_from_row(row) for row in rows]
 
     def in_states(self, states: Sequence[State], repo: str | None = None) -> list[Proposal]:
@@ -132,9 +131,12 @@ class Proposals(Table):
         self._db.execute("UPDATE proposals SET repo = ?, path = ? WHERE id = ?", (repo, path, proposal_id))
 
     def support(self, proposal_id: str, evidence: Evidence) -> None:
-        """Add to an open proposal that a person said it again, in whichever session; once for each turn."""
+        """Add to a proposal that a person said it again, in whichever session; once for each turn.
+
+        One that they accepted, or that another took the place of, stays as it is.
+        """
         proposal = self.get(proposal_id)
-        if proposal is None or proposal.state is not State.OPEN:
+        if proposal is None or proposal.state not in {State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED}:
             return
         if evidence.turn not in {known.turn for known in proposal.evidence}:
             # One that was found again in git does not say which turn it was.
@@ -187,6 +189,14 @@ class Proposals(Table):
     def decided_by(self, proposal_id: str) -> str:
         """Return who made the newest decision; empty if there is none."""
         return str(self._first(f"SELECT who {_NEWEST}", proposal_id) or "")
+
+    def last_decided(self) -> Proposal | None:
+        """Return the one that the person decided on last, by a command; those that were decided otherwise since not."""
+        newest = """SELECT proposal_id FROM decisions AS one
+                    WHERE who = 'command' AND after IN ('accepted', 'rejected')
+                    AND id = (SELECT max(id) FROM decisions WHERE proposal_id = one.proposal_id)
+                    ORDER BY id DESC LIMIT 1"""
+        return self.get(self._first(newest) or "")
 
     def decisions(self, proposal_id: str) -> int:
         """Return the number of the newest decision, which grows with each that is made; 0 where there is none."""

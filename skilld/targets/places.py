@@ -10,19 +10,20 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from posixpath import basename, join, normpath
+from posixpath import basename, dirname, join, normpath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes
 from skilld.context import Context, LoadedFile, context_of
 from skilld.context import Scope as Whose
+from skilld.context.disk import Disk, FileText
 from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.git.state import is_own
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, left_to_people
-from skilld.skills.find import NO_PROJECT, file_problem
+from skilld.skills.find import file_problem, is_of_kernel
 from skilld.targets.scopes import Scope, rule_files, takes
 from skilld.targets.session import SessionWork
 from skilld.types import SkillRef, TargetKind
@@ -83,7 +84,7 @@ def project_refusal(session: Session, context: Context) -> str | None:
     """Return why skilld edits no file of the project that a session worked in; None if they are the person's."""
     root = Path(context.root)
     above = session.home.is_relative_to(root) and not _is_kept_home(session, context)
-    if root == root.parent or above or set(session.cwd.parts[1:2]) & set(NO_PROJECT):
+    if root == root.parent or above or is_of_kernel(session.cwd):
         return "the session was not in a project"
     return None if is_own(root) else "the project is a clone that you have never committed to"
 
@@ -177,7 +178,7 @@ def _instructions(
 
     nearest = max(nested or [one for one in fitting if one.scope is Whose.PROJECT], key=rank, default=None)
     if nearest is None:
-        name = _native(agent, others)
+        name = _native(session, root, others)
         readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
         absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
         outside = next((f"{basename(one.path)} points outside the project through a symlink" for one in loaded), "")
@@ -198,10 +199,46 @@ def _unloaded_reason(path: Path) -> str:
         return f"{path.name} cannot be reached"
 
 
-def _native(agent: str, others: Mapping[str, Context]) -> str:
-    """Return the name of the instruction file to make: the one that every agent at work in the project reads."""
-    native = _NATIVE.get(agent, _SHARED)
-    return native if all(_NATIVE.get(other, _SHARED) == native for other in others) else _SHARED
+def _native(session: Session, root: Path, others: Mapping[str, Context]) -> str:
+    """Return the name of the instruction file to make: the one that every agent at work in the project reads.
+
+    Where there is none, as Gemini CLI reads no AGENTS.md unless told to, it is the session's agent that has to read it.
+    """
+    native = _NATIVE.get(session.agent, _SHARED)
+    if all(_NATIVE.get(other, _SHARED) == native for other in others):
+        return native
+    made = str(root / _SHARED)
+    loads = context_of(
+        session.agent,
+        session.worked.version,
+        session.cwd,
+        session.home,
+        environment=session.environment,
+        files=_WithFile(made),
+        untouched=False,
+    )
+    return _SHARED if any(one.path == made and one.entered for one in loads.files) else native
+
+
+class _WithFile(Disk):
+    """The files of this machine and one more, as if it had been made."""
+
+    def __init__(self, made: str) -> None:
+        super().__init__()
+        self._made = made
+
+    def read(self, path: str) -> FileText | None:
+        """Return a file, the one that is not there yet with a word in it."""
+        return FileText("made", path) if path == self._made else super().read(path)
+
+    def names(self, folder: str) -> Mapping[str, bool]:
+        """Return what is in a folder, and whether each is a folder."""
+        there = super().names(folder)
+        return {**there, basename(self._made): False} if folder == dirname(self._made) else there
+
+    def exists(self, path: str) -> bool:
+        """Whether anything has this name."""
+        return path == self._made or super().exists(path)
 
 
 def _personal(session: Session, context: Context) -> list[SkillRef]:

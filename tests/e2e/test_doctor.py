@@ -87,7 +87,7 @@ def test_01_a_setting_that_is_none(patient: Patient) -> None:
     assert failed(said) == {"settings"}
     assert "did you mean model?" in said["settings"]["detail"]
     assert "config.toml" in said["settings"]["remedy"]
-    assert said["back-end"]["verdict"] == "skip"
+    assert said["judge"]["verdict"] == "skip"
 
 
 def test_02_a_state_folder_that_others_may_enter(patient: Patient) -> None:
@@ -156,12 +156,12 @@ def test_06_transcripts_that_cannot_be_read(patient: Patient) -> None:
 def test_07_a_model_without_its_key_and_an_agent_that_is_not_installed(patient: Patient) -> None:
     patient.set(SKILLD_MODEL="openai/gpt-5-mini")
     said = patient.examine()
-    assert failed(said) == {"back-end"}
-    assert said["back-end"]["detail"] == "openai/gpt-5-mini: OPENAI_API_KEY is not set"
+    assert failed(said) == {"judge"}
+    assert said["judge"]["detail"] == "openai/gpt-5-mini: OPENAI_API_KEY is not set"
     patient.set(OPENAI_API_KEY="dummy")
     assert failed(patient.examine()) == set()
     patient.set(SKILLD_MODEL="cli:claude", PATH="/usr/bin:/bin")
-    assert "claude is not on PATH" in patient.examine()["back-end"]["detail"]
+    assert "claude is not on PATH" in patient.examine()["judge"]["detail"]
 
 
 def test_08_a_back_end_that_is_asked_and_refuses(patient: Patient, tmp_path: Path) -> None:
@@ -171,16 +171,16 @@ def test_08_a_back_end_that_is_asked_and_refuses(patient: Patient, tmp_path: Pat
     patient.set(SKILLD_MODEL="cli:claude", PATH=f"{tmp_path}:{patient.program.environment['PATH']}")
     assert failed(patient.examine()) == set()
     said = patient.examine("--ask")
-    assert failed(said) == {"back-end"}
-    assert "it is not logged in" in said["back-end"]["detail"]
-    assert "/login" in said["back-end"]["remedy"]
+    assert failed(said) == {"judge"}
+    assert "it is not logged in" in said["judge"]["detail"]
+    assert "/login" in said["judge"]["remedy"]
 
 
 def test_a_back_end_that_answers_is_asked_nothing_of_the_persons_and_booked(patient: Patient) -> None:
     with StubModel() as model:
         model.queue("[]")
         patient.set(SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url)
-        assert patient.examine("--ask")["back-end"]["detail"].endswith("it answered a test question (110 tokens)")
+        assert patient.examine("--ask")["judge"]["detail"].endswith("it answered a test question (110 tokens)")
         (asked,) = model.bodies
     assert "always use tabs" not in json.dumps(asked)
     assert patient.program.json("status")["spend_today"]["calls"] == 1
@@ -190,9 +190,9 @@ def test_09_a_budget_that_is_spent(patient: Patient) -> None:
     store().usage.add(day(time.time()), "m", "", Usage(calls=60))
     patient.set(SKILLD_MODEL="openai/stub", OPENAI_API_KEY="dummy")
     said = patient.examine("--ask")
-    assert failed(said) == {"budget", "back-end"}
+    assert failed(said) == {"budget", "judge"}
     assert "60 of 60 model calls" in said["budget"]["detail"]
-    assert "budget" in said["back-end"]["detail"]
+    assert "budget" in said["judge"]["detail"]
 
 
 def test_10_a_damaged_database(patient: Patient) -> None:
@@ -290,7 +290,7 @@ def _away(known: Store) -> None:
         (lambda known: known.meta.set(PAUSED_UNTIL, "until you resume"), []),  # the person's own choice
         (_parked, ["batches"]),
         (lambda known: known.proposals.add(a_proposal()), ["proposals"]),
-        (_away, ["back-end offline"]),
+        (_away, ["judge offline"]),
     ],
     ids=["paused", "parked", "open proposal", "back-end away"],
 )

@@ -71,7 +71,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     shown = terminal.read_until("Following your agents.")
     assert terminal.stop() == 130
     assert "Not found    22 agents, followed once you use them (list: skilld doctor)" in shown
-    assert "Back-end     offline" in shown
+    assert "Judge        offline" in shown
     assert "Files        instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "skilld run --once --backfill 7" in shown
@@ -145,7 +145,7 @@ def test_enter_takes_what_was_offered_first(home: Path) -> None:
     terminal.read_until("The agent cannot answer yet: Could not ask Codex: it exited without an answer")
     terminal.type("")
     shown = terminal.read_until("Following your agents.")
-    assert "Back-end     agent: each agent judges its own sessions" in shown
+    assert "Judge        agent: each agent judges its own sessions" in shown
     assert terminal.stop() == 130
     wait_for("the lock to be free", lambda: not program.json("status")["running"])
     assert program.json("status")["backend"]["name"] == "agent"
@@ -251,7 +251,7 @@ def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) ->
         said = program.json("status")["backend"]
         assert "recognizes only explicit wording" in said["why"]
         assert "skilld setup" in said["why"]
-        (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]
+        (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "judge"]
         assert (check["verdict"], check["remedy"]) == ("warn", "skilld setup")
     assert program.run("setup", "offline").returncode == 0
     assert program.json("status")["backend"]["why"] == "you chose it"

@@ -313,8 +313,16 @@ def _say_it_again(world: World) -> None:
 
 def test_after_a_reject_the_same_words_propose_nothing(world: World) -> None:
     assert world.program.run("reject", world.one, "--why", "not in these notes").returncode == 0
+    before = world.program.json("status")
+    assert before["said_again"] == []
     _say_it_again(world)
     assert world.lessons.states() == {world.one: "rejected", world.other: "open"}
+    told = f"said again after you rejected it; to bring it back: skilld restore {world.one}"
+    now = world.program.json("status")
+    assert now["said_again"] == [{"id": world.one, "told": told}]
+    assert now["turns"]["taught"] == before["turns"]["taught"] + 1, "it counts as something lasting"
+    for verb in (("status",), ("proposals",), ("show", world.one)):
+        assert told in world.program.run(*verb).stdout.replace("\n          ", " ")
     (database,) = (world.project.root.parent / "home").rglob("skilld.db")
     with sqlite3.connect(database) as db:
         assert db.execute("SELECT after, who, why FROM decisions").fetchall() == [

@@ -66,13 +66,18 @@ def _call(name: str, arguments: Mapping[str, Any]) -> Talk:
     return call
 
 
-def test_skills_are_listed_and_read(program: Program, folder: Path) -> None:
+def test_skills_are_listed_and_read_and_nothing_else_is(program: Program, folder: Path) -> None:
     async def talk(session: ClientSession) -> tuple[Any, ...]:
         listed = await _call("skills", {"action": "list"})(session)
         read = await _call("skills", {"action": "read", "skill_name": "notes"})(session)
-        return await _names(session), listed, read
+        unlisted = {
+            name: await _call("skills", {"action": "read", "skill_name": name})(session)
+            for name in ("../../secret", "/etc/passwd", "nosuch", "", "notes/../mine")
+        }
+        return await _names(session), listed, read, unlisted
 
-    names, (failed, listed), (_, text) = _talk(program, folder, talk, {})
+    names, (failed, listed), (_, text), unlisted = _talk(program, folder, talk, {})
+    assert {(refused, words.partition(":")[0]) for refused, words in unlisted.values()} == {(True, "No such skill")}
     assert names == ["skills", "recommend", "release_note"]
     assert not failed
     assert [(row["name"], row["source"]) for row in json.loads(listed)] == [
@@ -96,28 +101,19 @@ def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder:
     assert [row["name"] for row in json.loads(listed)] == ["notes"]
 
 
-def test_a_skill_that_is_a_tool_is_filled_in(program: Program, folder: Path) -> None:
-    async def talk(session: ClientSession) -> tuple[Any, Any]:
+def test_a_skill_that_is_a_tool_is_filled_in_and_skills_are_recommended(program: Program, folder: Path) -> None:
+    async def talk(session: ClientSession) -> tuple[Any, ...]:
         return (
             await _call("release_note", {"tag": "v2"})(session),
             await _call("release_note", {"other": "x"})(session),
+            await _call("recommend", {"work": "write notes"})(session),
         )
 
-    filled, missing = _talk(program, folder, talk, {})
+    filled, missing, (failed, recommended) = _talk(program, folder, talk, {})
     assert filled == (False, "Write the note of v2 and {{other}}.\n")
     assert missing == (True, "Missing argument: tag")
-
-
-def test_skills_are_recommended_for_a_piece_of_work(program: Program, folder: Path) -> None:
-    failed, text = _talk(program, folder, _call("recommend", {"work": "write notes"}), {})
     assert not failed
-    assert json.loads(text)[0]["skill"] == "notes"
-
-
-@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "nosuch", "", "notes/../mine"])
-def test_nothing_but_a_listed_skill_is_read(program: Program, folder: Path, name: str) -> None:
-    failed, text = _talk(program, folder, _call("skills", {"action": "read", "skill_name": name}), {})
-    assert (failed, text.partition(":")[0]) == (True, "No such skill")
+    assert json.loads(recommended)[0]["skill"] == "notes"
 
 
 @pytest.mark.parametrize(

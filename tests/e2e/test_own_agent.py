@@ -129,7 +129,7 @@ def test_without_a_login_the_session_is_judged_offline_and_that_is_said(
         f"Claude Code: its sessions are judged without a model, by explicit wording only, because {told}"
         in program.run("status").stdout
     )
-    (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]
+    (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "judge"]
     assert check["verdict"] == "warn"
     assert told in check["detail"]
     if says:

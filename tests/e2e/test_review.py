@@ -60,13 +60,14 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
         path.unlink()
     look = at.look(proposal)
     assert look.said == ((),)
-    assert any("Cannot read the transcript" in remark for remark in look.remarks)
+    assert any("Cannot read the transcript" in note for note in look.notes)
 
 
 def test_accept_and_undo_it(world: Taught) -> None:
     before = world.skill
 
     async def story(screen: Screen) -> None:
+        await screen.read()
         await screen.press("a")
         await screen.until("it to be accepted", lambda: screen.open == [world.two])
         assert ONE in world.skill
@@ -195,8 +196,10 @@ def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
         await screen.press("slash", *"entry LINK")
         await screen.until("one to be left", lambda: screen.open == [world.one])
         await screen.press(*"x")
-        await screen.shows("No open proposal contains these words.")
-        await screen.press("backspace", "enter", "a")
+        await screen.shows("No proposal contains these words.")
+        await screen.press("backspace", "enter")
+        await screen.read()
+        await screen.press("a")
         await screen.until("it to be accepted", lambda: world.states()[world.one] == "accepted")
         await screen.press("escape")
         await screen.until("the other to be back", lambda: screen.open == [world.two])
@@ -208,7 +211,7 @@ def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
 def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taught, size: tuple[int, int]) -> None:
     async def story(screen: Screen) -> None:
         await screen.read()
-        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "d", "Delete the learning")):
+        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "f", "Forget the learning")):
             await screen.press(tab, "question_mark")
             await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Go to that tab", "q  Quit")
             await screen.press("escape")
@@ -218,7 +221,7 @@ def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taugh
             assert max(map(len, screen.text.splitlines())) <= size[0]
         await screen.press("1", "r")
         await screen.until(
-            "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Done esc Cancel")
+            "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Reject esc Cancel")
         )
         await screen.press("escape")
         if size[0] >= 80:
@@ -246,6 +249,7 @@ def test_escape_takes_a_question_back(world: Taught) -> None:
         await screen.read()
         for key in ("r", "e"):
             await screen.press(key, "x", "escape")
+        await screen.read()
         await screen.press("a")
         await screen.until("the other to be left", lambda: screen.open == [world.two])
 
@@ -389,9 +393,9 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
 def test_sessions_show_how_many_turns_they_have(world: Taught) -> None:
     async def story(screen: Screen) -> None:
         await screen.press("3")
-        await screen.shows("claude-code", "0/5")
+        await screen.shows("claude-code", "judged")
         rows = [line.split()[:4] for line in screen.text.splitlines() if "claude-code" in line]
-        assert rows == [["claude-code", "project", "5", "0/5"]] * 2
+        assert rows == [["claude-code", "project", "5", "judged"]] * 2
 
     review(sitting(world.home), story)
 
@@ -419,7 +423,7 @@ def test_in_a_real_terminal(world: Taught, size: tuple[int, int]) -> None:
         lines = screen.rstrip("\n").split("\n")
         assert len(lines) == size[1]
         assert max(map(len, lines)) <= size[0]
-        assert "1 Proposals  2 Skills  3 Sessions  4 Waiting  5 Report" in lines[0]
+        assert "1 Proposals  2 Skills  3 Sessions  4 Learnings  5 Report" in lines[0]
         assert lines[-1].startswith("? Keys a Accept")
         assert ("q Quit" in lines[-1]) is (size[0] >= 80)
         terminal.press("?")

@@ -49,6 +49,7 @@ LOOK = ProposalView(
     (Piece((), ("- one",)), Piece((), ("- two",))),
     (),
     (),
+    (),
     LONG,
 )
 OPEN = [a_proposal(id=f"{number:08x}", path="/p/SKILL.md", commit="1" * 40) for number in range(3)]
@@ -79,22 +80,33 @@ class Sitting(ReviewSession):
         del proposal
         return LOOK
 
-    def accept(self, proposal_id: str) -> DecisionReport:
+    def accept(self, proposal_id: str, seen: Proposal | None = None) -> DecisionReport:
+        del seen
         return self._do(f"accept {proposal_id}")
 
-    def accept_all(self, ids: Sequence[str]) -> DecisionReport:
-        return self._do(f"accept all {len(ids)}")
+    def accept_all(self, those: Sequence[Proposal]) -> DecisionReport:
+        return self._do(f"accept all {len(those)}")
 
-    def reject(self, proposal_id: str, why: str) -> DecisionReport:
+    def reject(self, proposal_id: str, why: str, seen: Proposal | None = None) -> DecisionReport:
+        del seen
         return self._do(f"reject {proposal_id}{why}")
 
     def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
         return self._do(f"accept edited {proposal_id} {len(text)}")
 
-    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> DecisionReport:
+    def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
+        del seen
         return self._do(f"accept {proposal_id} {chosen}")
 
-    def undo(self) -> DecisionReport:
+    def own_file(self, proposal: Proposal) -> str:
+        del proposal
+        return "~/own"
+
+    def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
+        return self._do(f"accept {proposal_id} in {path}")
+
+    def undo(self, agree: Callable[[str], bool | None] = bool) -> DecisionReport:
+        del agree
         return self._do("undo")
 
     def waiting(self) -> list[list[Learning]]:
@@ -252,7 +264,7 @@ PROPOSALS = [
     Step("Pane", "question_mark", on("KeysDialog")),
     Step("KeysDialog", "q", MAIN),
     Step("ProposalsPane", "slash", typing),
-    Step("", "x", shows("No open proposal contains these words.")),
+    Step("", "x", shows("No proposal contains these words.")),
     Step("SearchField", "escape", row(0)),
     Step("ProposalsPane", "slash", typing),
     Step("", "b", typing),
@@ -282,6 +294,10 @@ PROPOSALS = [
     Step("ProposalsPane", "p", on("PartsDialog")),
     Step("PartsDialog", "space", shows("[x] + one")),
     Step("PartsDialog", "enter", done(f"accept {FIRST} (0,)")),
+    Step("ProposalsPane", "t", on("FileDialog")),
+    Step("Dialog", "escape", listed),
+    Step("ProposalsPane", "t", on("FileDialog")),
+    Step("Field", "enter", done(f"accept {FIRST} in ~/own")),
 ]
 SKILLS = [
     Step("ReviewApp", "2", shows("/p/mine/SKILL.md")),
@@ -335,7 +351,8 @@ GENERATING = [
 WAITING = [
     Step("ReviewApp", "4", shows("Say b")),
     Step("WaitingPane", "p", done("propose l1")),
-    Step("WaitingPane", "d", done("forget l1")),
+    Step("WaitingPane", "f", on("AgreeDialog")),
+    Step("AgreeDialog", "y", done("forget l1")),
     Step("ReviewApp", "q", lambda scene: not scene.screen.app.is_running),
 ]
 TABLE = [*PROPOSALS, *SKILLS, *GENERATING, *WAITING]
@@ -391,7 +408,6 @@ def test_each_key_does_what_the_table_says_and_the_key_line_stays(home: Path, si
                 what = f"step {number}, {step.owner} {step.key}"
                 await screen.until(what, partial(step.seen, Scene(screen, at.did)))
                 if app.is_running and isinstance(app.screen, Displayed):
-                    await pilot.pause()
                     await screen.until(f"the key line of {what}", partial(_key_line, app, screen, size[0]))
 
     asyncio.run(run())

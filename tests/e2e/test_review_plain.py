@@ -35,7 +35,7 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None
     assert "  you: [[Remember to link every entry to its pull request.]]" in said
     assert f"  add:    {ONE}" in said
     assert f"{world.one} rejected: Link every entry to its pull request." in said
-    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 waiting, 5 report, q quit?" in said
+    assert "No more open proposals.\nu undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit?" in said
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
 
@@ -91,8 +91,8 @@ def test_the_other_tabs_are_there_too(world: Taught) -> None:
     assert "Show it." in kept.read_text()
     assert "Step 1 of 3: which sessions" in said
     assert "1. release-notes, evolving, 2 uses, corrected 2 times, 0% without corrections" in said
-    assert "claude-code, 5 turns, 0 of 5 turns collected for the next batch" in said
-    assert "No learnings are waiting for a file." in said
+    assert "claude-code, 5 turns, all judged" in said
+    assert "There are no learnings." in said
     assert "taught" in said
 
 

@@ -252,6 +252,11 @@ def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(libr
     assert (done.returncode, told["covered"], told["backend"]) == (1, None, "offline")
     assert "found no lasting instructions in your 2 messages" in told["reason"]
     assert "cannot tell" in library.program.run(*asked).stdout
+    used = Session(library.home, library.project, "used")
+    used.use_skill("release-notes")
+    used.type("Always answer me in German.")
+    told = library.program.run("skills", "test", "release-notes", "--session", used.path.stem, "--json")
+    assert (told.returncode, json.loads(told.stdout)["covered"]) == (1, None), "it may be about the skill in use"
     with StubModel() as model:
         library.program.environment |= {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
         model.queue("<updates>[]</updates>", "<updates>[]</updates>")

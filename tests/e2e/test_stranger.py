@@ -45,8 +45,15 @@ def test_show_numbers_the_parts_and_one_of_them_is_accepted(program: Program, pr
     (rest,) = program.json("proposals")
     assert rest["summary"] == "Always put the ticket number first in each entry."
     again = program.run("accept", two_parts, "--part", "1")
-    assert (again.returncode, "it is accepted, not open" in again.stderr) == (1, True)
+    assert again.returncode == 1
+    open_as = f"the rest of it is open as {rest['id']}"
+    assert f"it is accepted, not open; {open_as}\n  skilld show {rest['id']}\n" in again.stderr
+    assert f"it is accepted; {open_as}\n" in program.run("reject", two_parts).stderr
+    assert f"note: {open_as}\n" in program.run("show", two_parts).stdout
+    assert f"{rest['id']}, skill release-notes" in program.run("review", "--plain", two_parts).stdout
     assert program.run("accept", rest["id"], "--part", "1").returncode == 0
+    none_left = program.run("review", "--plain", two_parts)
+    assert (none_left.returncode, "Nothing to review" in none_left.stderr) == (1, True)
     assert "ticket number" in project.skill_path.read_text()
 
 
@@ -107,6 +114,9 @@ def _read_only() -> list[list[str]]:
 def test_what_only_reads_makes_nothing_where_skilld_never_ran(home: Path) -> None:
     program = Program(home)
     (home / "a.md").write_text("a\n")
+    begin = "skilld has not run here yet. To begin: skilld run\n"
+    assert program.run("proposals").stdout == f"No open proposals.\n{begin}"
+    assert program.run("status").stdout.startswith(begin)
     before = sorted(home.rglob("*"))
     made = {}
     for verb in [*_read_only(), ["accept", "--all"], ["revert", "3f2a"]]:

@@ -118,7 +118,10 @@ def test_a_file_is_made_for_what_was_said_in_two_sessions(home: Path, tmp_path: 
     program.run("run", "--once")
     assert said(home, project, program, PNPM, PNPM) == []
     (waits,) = program.json("learnings")
-    assert (waits["sessions"], waits["why_not"]) == (1, "you have said it only once, and there is no CLAUDE.md yet")
+    assert (waits["sessions"], waits["why_not"]) == (
+        1,
+        "you have said it in only one session, and there is no CLAUDE.md yet",
+    )
     (one,) = said(home, project, program, "Always use pnpm in this repository, never npm!")
     assert (one["relpath"], one["sessions"], len(one["evidence"])) == ("CLAUDE.md", 2, 2)
     assert program.json("learnings") == []

@@ -124,7 +124,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-29": (
         "security/test_network.py::test_t29_t30_*",
-        "e2e/test_mcp.py::test_nothing_but_a_listed_skill_is_read",
+        "e2e/test_mcp.py::test_skills_are_listed_and_read_and_nothing_else_is",
         "e2e/test_mcp.py::test_agents_with_skills_of_their_own_are_shown_none",
     ),
     "T-30": ("security/test_network.py::test_t29_t30_*",),

@@ -1,9 +1,9 @@
 """Starts skilld as a fork of a process that has imported it: a tenth of the processor time of a Python of its own.
 
-One server for each process of pytest (`support.warm_server`), and one for fault tests, which change Python at its start
-(tests/faults/inject); each is started when it is first needed and gone with pytest. Its children have what an exec'd
-program has (folder, environment, streams, session, terminal, umask, signals, exit code), so what a test can see of a
-verb is the same; `fits` says for which ones that holds. What is about how a program comes to be (its start, its
+One server (`support.warm_server`) for all processes of a pytest, and one for fault tests, which change Python at its
+start (tests/faults/inject); each is started when it is first needed and gone with pytest. Its children have what an
+exec'd program has (folder, environment, streams, session, terminal, umask, signals, exit code), so what a test can see
+of a verb is the same; `fits` says for which ones that holds. What is about how a program comes to be (its start, its
 imports, entry points, what /proc shows of it) starts a true one, and so does everything where SKILLD_TEST_WARM is 0,
 and on macOS, whose frameworks do not bear a fork.
 """
@@ -15,14 +15,16 @@ import json
 import locale
 import os
 import selectors
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from support import warm_server
 from support.person import at_a_terminal
@@ -42,22 +44,33 @@ _LANG = "C.UTF-8"
 _AT_START = ("LC_", "PYTHON", "_ARC", "LITELLM", "TEXTUAL", "COVERAGE_")
 
 
-class _Server:
-    """The other end."""
+# What changes nothing for a worker, which ends each line that it writes by writing it.
+_NO_MATTER = frozenset({"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"})
 
-    def __init__(self, path: str) -> None:
+
+class _Server:
+    """The other end of a server of this process's own, or of the one that all processes of this pytest share."""
+
+    def __init__(self, path: str, listener: socket.socket | None = None) -> None:
         self.owner = os.getpid()
         self.turn = threading.Lock()
+        self.process: subprocess.Popen[bytes] | None = None
+        if shared_in and listener is None:
+            self.control = socket.socket(socket.AF_UNIX)
+            self.control.connect(str(_door(shared_in, path)))
+            return
         self.control, theirs = socket.socketpair()
         environment = {"PATH": os.environ["PATH"], "HOME": "/", "LANG": _LANG, "PYTHONPATH": path}
         environment |= dict.fromkeys(_PATHS[path], "/nowhere")
+        handed = [one.fileno() for one in (theirs, listener) if one]
+        numbers = ",".join(map(str, handed))
         with theirs:
             self.process = subprocess.Popen(
-                [*at_a_terminal(), sys.executable, str(_SERVER), str(theirs.fileno()), "-" * _MAX_COMMAND],
+                [*at_a_terminal(), sys.executable, str(_SERVER), numbers, "-" * _MAX_COMMAND],
                 env=environment,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                pass_fds=handed,
             )
         atexit.register(self.close)
 
@@ -65,18 +78,65 @@ class _Server:
         """Let it end, and wait for it."""
         if self.owner == os.getpid():
             self.control.close()
-            self.process.wait()
+            if self.process:
+                self.process.wait()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended, or is that of the process that this one was forked from."""
+        return self.owner != os.getpid() or (self.process is not None and self.process.poll() is not None)
 
 
+shared_in: Path | None = None  # the folder with the doors of the servers that all processes of this pytest share
 _servers: dict[str, _Server] = {}
 _starting = threading.Lock()
+
+
+def _door(folder: Path, path: str) -> Path:
+    return folder / str([*_PATHS].index(path))
+
+
+def share() -> tuple[Path, Callable[[], None]]:
+    """Have servers for the processes that set `shared_in` to the folder returned; call the other thing at the end.
+
+    Each took five seconds of processor time to import all that it has, in each process.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="skilld-warm-"))
+    selector, started = selectors.DefaultSelector(), list[_Server]()
+    ending, ends = socket.socketpair()
+    selector.register(ending, selectors.EVENT_READ)
+    for path in _PATHS:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(_door(folder, path)))
+        listener.listen(64)
+        selector.register(listener, selectors.EVENT_READ, path)
+
+    def serve() -> None:
+        while len(selector.get_map()) > 1:
+            for key, _ in selector.select():
+                if key.fileobj is ending:
+                    return
+                selector.unregister(key.fileobj)
+                with cast("socket.socket", key.fileobj) as listener:
+                    started.append(_Server(key.data, listener))
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+
+    def close() -> None:
+        ends.close()
+        thread.join()
+        for server in started:
+            server.close()
+        shutil.rmtree(folder)
+
+    return folder, close
 
 
 def _the_server(path: str) -> _Server:
     with _starting:
         server = _servers.get(path)
-        # One that a process was forked with is its parent's.
-        if server is None or server.owner != os.getpid() or server.process.poll() is not None:
+        if server is None or server.is_gone:
             server = _servers[path] = _Server(path)
         return server
 
@@ -163,7 +223,7 @@ def start_worker(command: list[str], **options: Any) -> Any:
     """Start a worker as `subprocess.Popen` would, but as a fork if it can be one; start anything else as ever."""
     environment = options.get("env") or {}
     at_start = {name for name in environment if name.startswith(_AT_START)}
-    if command[-1] != "skilld.worker" or at_start - {"PYTHONPATH"} or not _may_fork():
+    if command[-1] != "skilld.worker" or at_start - _NO_MATTER or not _may_fork():
         return subprocess.Popen(command, **options)
     server = _the_server(str(REPOSITORY))
     with server.turn:

@@ -2,8 +2,9 @@
 
 A child is made to be what an exec'd one would be: its standard streams, folder, whole environment, umask, session and
 terminal are those of the request, its signals the default ones, no other file is open, and it ends as Python ends. The
-only thing it shares with its neighbours is that skilld is imported. `python warm_server.py NUMBER PADDING`: the socket,
-and room for the command that the kernel shows of a child.
+only thing it shares with its neighbours is that skilld is imported. `python warm_server.py NUMBERS PADDING`: the socket
+and, where several processes share it, the one that they connect to; and room for the command that the kernel shows of
+a child.
 """
 
 from __future__ import annotations
@@ -65,8 +66,9 @@ def _ready(waited_for: list[Any]) -> list[Any]:
 class Server:
     """Waits for requests, ends of children, and askers that go away."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, *listeners: socket.socket) -> None:
         self._controls = [control]
+        self._listeners = listeners
         self._children: dict[int, Running] = {}
         self._woken, wakes = socket.socketpair()
         for one in (self._woken, wakes):
@@ -81,11 +83,13 @@ class Server:
         while first in self._controls:
             masters = {one.master: one for one in self._children.values() if not one.is_drained}
             told = {one.told: one for one in self._children.values() if one.told.fileno() >= 0}
-            waited_for: list[Any] = [self._woken, *self._controls, *told, *masters]
+            waited_for: list[Any] = [self._woken, *self._listeners, *self._controls, *told, *masters]
             for one in _ready(waited_for):
                 if one is self._woken:
                     with suppress(BlockingIOError):
                         self._woken.recv(_MAX_WORD)
+                elif one in self._listeners:
+                    self._controls.append(one.accept()[0])
                 elif one in masters:
                     self._drain(masters[one])
                 elif one in told:
@@ -158,7 +162,8 @@ class Server:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for one in (*self._controls, self._woken, self._wakes, *(child.told for child in self._children.values())):
+            told = [child.told for child in self._children.values()]
+            for one in (*self._controls, *self._listeners, self._woken, self._wakes, *told):
                 one.detach()  # else a collector closes the number when it is another file's
             code = become(request, streams, slave, lends.detach() if lends else -1)
         except BaseException as error:  # noqa: BLE001 - shown as an interpreter does; none may go on as the server
@@ -358,4 +363,4 @@ def load() -> None:
 
 if __name__ == "__main__":
     load()
-    Server(socket.socket(fileno=int(sys.argv[1]))).serve()
+    Server(*(socket.socket(fileno=int(number)) for number in sys.argv[1].split(","))).serve()

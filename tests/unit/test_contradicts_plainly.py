@@ -20,6 +20,12 @@ from skilld.classify.contradiction import contradicts_plainly
             "Always ask before making new test files.",
         ),
         ("Do not stub the mailer in tests.", "Stub the mailer in unit tests."),
+        ("Do not do tests first, write the code and then add the tests after.", "Tests first."),
+        ("Spec before code.", "We do not write the spec before the code any more."),
+        ("Never use barrels in this repo.", "Use barrels."),
+        ("Always write changelogs.", "Avoid changelogs."),
+        ("Don't use axios, use ky.", "Use axios, not ky."),
+        ("Never use yarn, always use pnpm.", "Install packages with yarn."),
     ],
 )
 def test_what_cannot_both_hold_is_named(change: str, line: str) -> None:
@@ -34,7 +40,9 @@ def test_what_cannot_both_hold_is_named(change: str, line: str) -> None:
         ("Keep functions under 30 lines.", "Keep files under 300 lines."),
         ("Never rename public methods.", "Rename your own private methods freely before review."),
         ("Run the linter before every push.", "Do not run the slow linter before a push."),
+        ("Merge it.", "Do not merge it on your own."),
         ("Tests run with pytest.", "Do not run the tests with unittest."),
+        ("Do not write tests first in spikes.", "Tests first."),
     ],
 )
 def test_an_exception_another_subject_and_a_mere_command_are_not(change: str, line: str) -> None:

@@ -27,6 +27,15 @@ def test_an_addition_below_a_line_that_is_not_there_goes_where_that_line_stood(c
     assert transplant(PICKED, ADDED, COMMON, current) == expected
 
 
+def test_an_addition_between_lines_that_are_not_there_goes_where_these_would_be() -> None:
+    picked = PICKED.replace(b"- Picked.\n", b"- Picked.\n\n## Preferences\n\n- Short answers.\n")
+    added = picked.replace(b"- Picked.\n", b"- Picked.\n- New.\n")
+    assert transplant(picked, added, COMMON, COMMON) == COMMON.replace(b"- Two.\n", b"- Two.\n- New.\n")
+    below = picked.replace(b"- Short answers.\n", b"- Short answers.\n- In English.\n")
+    with pytest.raises(NotThereError, match="section"):
+        transplant(picked, below, COMMON, COMMON)
+
+
 @pytest.mark.parametrize(
     ("after", "current"),
     [

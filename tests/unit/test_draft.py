@@ -229,3 +229,10 @@ def test_a_plain_skill_becomes_one_of_a_kind_by_its_holes() -> None:
     assert of_kind(plain, SkillKind.PROMPT).variables == (Variable("name"),)
     assert faults(of_kind(plain, SkillKind.TOOL)) == ()
     assert faults(of_kind(plain, SkillKind.WORKFLOW)) != ()
+
+
+def test_m7_the_context_of_domain_knowledge_may_name_its_parts() -> None:
+    parts = {"key_dirs": ["src/pay: payments"], "pitfalls": "Never retry a capture."}
+    draft, unknown = from_document({"name": "pay", "type": "domain-knowledge", "description": "Pay", "context": parts})
+    assert unknown == ()
+    assert draft.body == "## Key dirs\n\n- src/pay: payments\n\n## Pitfalls\n\nNever retry a capture."

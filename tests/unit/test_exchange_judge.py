@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.errors import SkilldError
+from skilld.errors import RefusedError, SkilldError
 from skilld.exchange.incoming import judge
 from skilld.redact import Redactor
 from skilld.skills.draft import Draft, SkillKind, Variable, read
@@ -68,8 +68,8 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
     [
         (replace(SKILL, body="Use the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8."), "looks like a secret"),
         (replace(SKILL, kind=SkillKind.WORKFLOW), "workflows need numbered steps"),
-        (replace(SKILL, name="../../etc"), "only lowercase letters, digits and hyphens"),
-        (replace(SKILL, name="Tidy Up"), "only lowercase letters, digits and hyphens"),
+        (replace(SKILL, name="../../etc"), "only lowercase letters, digits and single hyphens"),
+        (replace(SKILL, name="Tidy Up"), "only lowercase letters, digits and single hyphens"),
         (replace(SKILL, name=""), "it has no name"),
         (replace(SKILL, description=" "), "it has no description"),
         (replace(SKILL, body=""), "nothing after its front matter"),
@@ -79,3 +79,21 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
 def test_what_can_be_no_skill_is_refused_with_the_reason(draft: Draft, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
         judge(draft, SECRETS)
+
+
+@pytest.mark.parametrize(
+    ("name", "why", "remedy"),
+    [
+        ("analyze_pr", "analyze_pr is not a valid name", "--name analyze-pr"),
+        ("AddEndpoint", "AddEndpoint is not a valid name", "--name add-endpoint"),
+        ("Überprüfung", "Überprüfung is not a valid name", "--name uberprufung"),
+        ("\N{ROCKET}", "is not a valid name", "--name NAME"),
+        ("", "it has no name", "--name NAME"),
+        ("a-" * 40 + "a", "its name is 81 characters long; the limit is 64", f"--name {'a-' * 31}a"),
+    ],
+)
+def test_m7_a_name_that_can_be_none_is_refused_with_one_that_can(name: str, why: str, remedy: str) -> None:
+    with pytest.raises(RefusedError) as refused:
+        judge(replace(SKILL, name=name), SECRETS)
+    assert why in refused.value.cause
+    assert refused.value.remedy == f"Import it under a valid name: {remedy}"

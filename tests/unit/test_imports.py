@@ -14,7 +14,7 @@ from functools import cache
 import pytest
 
 from skilld.cli.parser import VERBS, build_parser
-from support.source_tree import ROOT, trees
+from support.source_tree import ROOT, nodes, trees
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
@@ -67,13 +67,10 @@ HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets", "stringzilla", "r
 @cache
 def imports(tree: ast.Module) -> frozenset[str]:
     """Return the dotted names that a module imports anywhere: at its top, in functions, for types only."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"line {node.lineno}: a relative import hides where it leads"
-            found |= {f"{node.module or ''}.{alias.name}" for alias in node.names}
+    found = {alias.name for node in nodes(tree, ast.Import) for alias in node.names}
+    for taken in nodes(tree, ast.ImportFrom):
+        assert taken.level == 0, f"line {taken.lineno}: a relative import hides where it leads"
+        found |= {f"{taken.module or ''}.{alias.name}" for alias in taken.names}
     return frozenset(found)
 
 

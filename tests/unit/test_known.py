@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from skilld.classify.said_already import is_same, said_in
-from skilld.proposals.lessons import known_reason, said_of
+from skilld.proposals.lessons import known_reason, said_of, unwanted_again
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import a_proposal
@@ -38,6 +38,19 @@ def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
 )
 def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, quote: str, why: str) -> None:
     assert known_reason(replace(UPDATE, quote=quote), PATH, session, [], [DECIDED]) == why
+
+
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("put the ticket number first", True),
+        ("should we put the ticket number first?", False),
+        ("never put the ticket number first", False),
+        ("write the notes with the ticket number", False),
+    ],
+)
+def test_words_that_lay_down_nothing_are_known_for_what_was_rejected(said: str, *, again: bool) -> None:
+    assert (unwanted_again(said, [DECIDED]) is DECIDED) == again
 
 
 def test_something_else_is_no_obstacle() -> None:

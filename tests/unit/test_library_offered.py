@@ -19,6 +19,7 @@ from skilld.library.rows import (
     offered,
     pin,
     pinned,
+    served,
     used_by_path,
 )
 from skilld.skills import Skill, Source
@@ -92,6 +93,14 @@ def test_a_list_names_the_stale_the_pinned_and_the_merged_and_moves_none(store: 
 def test_a_skill_that_took_over_itself_is_not_merged_away(store: Store, tmp_path: Path) -> None:
     one = skill(tmp_path / "one", merged="one")
     assert marks(store, [one], {one.path: NEVER}, NOW)[one.path] == ()
+
+
+def test_m4_a_skill_that_was_merged_away_is_not_offered_beside_the_one_that_has_it(
+    store: Store, tmp_path: Path
+) -> None:
+    taken, taker = skill(tmp_path / "taken"), skill(tmp_path / "taker", merged="taken")
+    assert served(store, [taken, taker]) == [taker]
+    assert served(store, [taken]) == [taken]
 
 
 def test_a_pin_is_set_and_taken_back_once(store: Store, tmp_path: Path) -> None:

@@ -128,6 +128,29 @@ def test_u7_temporary_files_are_no_work_unless_it_is_done_among_them() -> None:
     assert work(CALL % (b"toolu_1", b"/tmp/project/src/a.py")).main_dir(TEMPORARY) == f"{TEMPORARY}/src"
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        "/home/ada/.claude/plans",
+        "/home/ada/.claude/projects/p/s/tool-results",
+        "/usr/lib/python3/dist-packages/yaml",
+        "/w/node_modules/left-pad",
+        "/w/.venv/lib/python3.13/site-packages/yaml",
+        "/mnt/c/Users/ada/AppData/Local/Temp",
+    ],
+)
+def test_u7_what_is_no_project_is_no_place_of_work(other: str) -> None:
+    seen = _calls("Read", f"{other}/a", f"{other}/b", f"{other}/c")
+    assert work(*seen, *_calls("Edit", "/w/api/a.py")).main_dir("/w") == "/w/api"
+    assert work(*seen).main_dir("/w") == "/w"
+
+
+def test_u7_a_session_started_in_an_agents_folder_has_its_work_there() -> None:
+    assert work(*_calls("Edit", "/home/ada/.claude/hooks/a.py")).main_dir("/home/ada/.claude") == (
+        "/home/ada/.claude/hooks"
+    )
+
+
 def _calls(tool: str, *paths: str) -> list[bytes]:
     return [CALL.replace(b"Read", tool.encode()) % (f"{tool}{path}".encode(), path.encode()) for path in paths]
 

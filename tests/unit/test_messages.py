@@ -19,6 +19,7 @@ from skilld.__main__ import main
 from skilld.cli.parser import build_parser
 from skilld.notify.notice import about_applied, about_budget, about_failure, about_proposals
 from skilld.settings import Settings
+from support.source_tree import nodes, paths, sources, trees
 from tools.messages import FOR_A_MODEL, Message, collect, messages, sample, shown
 
 SKILLD = Path(__file__).parents[2] / "skilld"
@@ -72,11 +73,9 @@ def test_every_text_that_is_handed_to_what_shows_it_is_on_the_list() -> None:
     for one in collected():
         by_module[one.path] = f"{by_module.get(one.path, '')}\0{one.text}"
     missing, seen = [], 0
-    for file in SKILLD.rglob("*.py"):
-        path = file.relative_to(SKILLD).as_posix()
-        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if not isinstance(call, ast.Call) or not call.args:
-                continue
+    for module, tree in trees().items():
+        path = paths()[module].relative_to(SKILLD).as_posix()
+        for call in nodes(tree, ast.Call):
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
             for argument in call.args[: 3 if name.endswith("Error") else 1] if name in SHOWS else ():
                 for text in literals(argument):
@@ -209,9 +208,7 @@ NAMES_CLASSES = {
 
 def test_no_message_names_a_class_of_pythons() -> None:
     uses = re.compile(r"\.__(?:qual)?name__\b")
-    found = {
-        file.relative_to(SKILLD).as_posix() for file in SKILLD.rglob("*.py") if uses.search(file.read_text("utf-8"))
-    }
+    found = {paths()[name].relative_to(SKILLD).as_posix() for name, text in sources().items() if uses.search(text)}
     assert found == NAMES_CLASSES
 
 

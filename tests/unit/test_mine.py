@@ -68,6 +68,25 @@ def test_a_lasting_word_about_a_skill_in_use_extends_it() -> None:
     assert [(proof.session, proof.turn, proof.quote) for proof in found.evidence] == [("s1", "s1:0", said)]
 
 
+@pytest.mark.parametrize("place", ["/shop/web/.claude/skills/release-notes", "/other/.claude/skills/release-notes"])
+def test_m5_of_several_copies_the_one_is_extended_that_was_in_use(place: str) -> None:
+    path = Path(place) / "SKILL.md"
+    copy = replace(NOTES, path=path, project=path.parents[3])
+    said = _row("s1", "write the release notes", "Put the ticket number first.", skills=("release-notes",))
+    judged = judge([replace(said, skill_paths=(str(path),))], [NOTES, copy], {}, now=NOW)
+    assert [one.target for one in judged.candidates] == [str(path)]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["Always use pnpm, never npm, in this repository.", "Always answer me in German.", "Sign commits in this repo."],
+)
+def test_m5_a_rule_of_the_project_or_the_person_is_no_part_of_the_skill_in_use(rule: str) -> None:
+    rows = [_row(name, "write the release notes", rule, skills=("release-notes",)) for name in ("s1", "s2")]
+    judged = _judge(*rows)
+    assert (judged.candidates, [doc.text for doc in judged.docs]) == ((), [rule])
+
+
 def test_what_the_skill_says_already_is_told_as_such() -> None:
     said = "Put the ticket number first in the notes."
     judged = _judge(

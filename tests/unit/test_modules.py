@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from support.source_tree import sources, trees
+from support.source_tree import nodes, sources, trees
 
 LONGEST = 500  # lines; a reviewer asks why from 300 on
 LONGEST_FUNCTION = 50  # lines, docstring and all
@@ -52,19 +52,20 @@ ENVIRONMENT = {
 
 def taken_from(module: str, tree: ast.Module) -> list[tuple[str, int]]:
     """Return what is taken from a module of Python's, as `module.x` or by name, with its line."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == module:
-            found.append((node.attr, node.lineno))
-        elif isinstance(node, ast.ImportFrom) and node.module == module:
-            found += [(alias.name, node.lineno) for alias in node.names]
-    return found
+    found = [
+        (node.attr, node.lineno)
+        for node in nodes(tree, ast.Attribute)
+        if isinstance(node.value, ast.Name) and node.value.id == module
+    ]
+    taken = (node for node in nodes(tree, ast.ImportFrom) if node.module == module)
+    return found + [(alias.name, node.lineno) for node in taken for alias in node.names]
 
 
 def writes_out(tree: ast.Module) -> list[int]:
     """Return the lines that print, or use the process's own output."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    found = [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+    found = [
+        call.lineno for call in nodes(tree, ast.Call) if isinstance(call.func, ast.Name) and call.func.id == "print"
+    ]
     streams = {"stdout", "stderr", "__stdout__", "__stderr__"}
     return found + [line for name, line in taken_from("sys", tree) if name in streams]
 
@@ -81,10 +82,8 @@ def starts_programs(tree: ast.Module) -> list[int]:
     found = [line for name, line in taken_from("os", tree) if name in starters or name.startswith(("spawn", "exec"))]
     found += [line for name, line in taken_from("asyncio", tree) if name.startswith("create_subprocess")]
     found += [line for _, line in taken_from("subprocess", tree)]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and any(alias.name == "subprocess" for alias in node.names):
-            found.append(node.lineno)
-    return found
+    imports = nodes(tree, ast.Import)
+    return found + [node.lineno for node in imports if any(alias.name == "subprocess" for alias in node.names)]
 
 
 Finder = Callable[[ast.Module], list[int]]
@@ -116,8 +115,7 @@ def functions(modules: Mapping[str, ast.Module]) -> list[tuple[int, str]]:
     found = [
         ((node.end_lineno or node.lineno) - node.lineno + 1, f"{name}.{node.name}")
         for name, tree in modules.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in (*nodes(tree, ast.FunctionDef), *nodes(tree, ast.AsyncFunctionDef))
     ]
     return sorted(found, reverse=True)
 

@@ -8,7 +8,9 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.proposals.explain import Part, only, parts
+from skilld.proposals.refit import Edit
 from skilld.types import Op, Operation
+from support.proposals import a_proposal
 
 BEFORE = b"# Notes\n\n- Past tense.\n- Short.\n\n## More\n\nText.\n"
 # The second is anchored on what the first adds, the third stands elsewhere, the fourth rewrites a line.
@@ -18,15 +20,16 @@ OPERATIONS = (
     Operation(Op.INSERT_AFTER, "Text.", "\nThird."),
     Operation(Op.REPLACE, "- Past tense.", "- Present tense."),
 )
+PARTS = [
+    Part((), ("- First.",)),
+    Part((), ("- Second.",)),
+    Part((), ("Third.",)),
+    Part(("- Past tense.",), ("- Present tense.",)),
+]
 
 
 def test_each_part_is_what_it_adds_and_takes_away() -> None:
-    assert parts(BEFORE, OPERATIONS) == [
-        Part((), ("- First.",)),
-        Part((), ("- Second.",)),
-        Part((), ("Third.",)),
-        Part(("- Past tense.",), ("- Present tense.",)),
-    ]
+    assert parts(BEFORE, OPERATIONS) == PARTS
 
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
@@ -50,3 +53,11 @@ def test_no_part_is_the_text_before_and_all_of_them_the_text_after() -> None:
 def test_operations_that_do_not_fit_the_text_are_refused() -> None:
     with pytest.raises(SkilldError):
         parts(b"# Other\n", OPERATIONS)
+
+
+def test_they_stay_parts_in_their_order_when_the_edit_moves_to_another_version() -> None:
+    current = BEFORE.replace(b"- Short.\n", b"- Short.\n- By hand.\n").replace(b"Text.", b"Text. More.")
+    edit = Edit(a_proposal(operations=OPERATIONS))
+    edit.anew(BEFORE, only(BEFORE, OPERATIONS, range(4)), current)
+    assert edit.operations != OPERATIONS
+    assert [part.added for part in parts(current, edit.operations)] == [part.added for part in PARTS]

@@ -132,6 +132,16 @@ def test_a_skill_anywhere_in_ones_own_repository_is_found(project: Path, places:
     assert find("notes", str(path), str(project), places) == SkillRef("notes", str(path))
 
 
+@pytest.mark.parametrize(
+    "folder", [".gemini/extensions/office", ".qwen/extensions/office", ".copilot/installed-plugins/market/office"]
+)
+def test_an_extensions_skill_is_read_and_never_edited(tmp_path: Path, places: Places, folder: str) -> None:
+    path = _skill(tmp_path / "home" / folder / "skills/notes")
+    found = find("notes", str(path), None, places)
+    assert isinstance(found, Unusable)
+    assert found.text_path == str(path)
+
+
 def test_a_plugins_skill_that_lies_elsewhere_is_read_as_it_was_installed(tmp_path: Path, places: Places) -> None:
     """A client loads a plugin of a marketplace on this disk from where that lies, which need be nobody's repository."""
     path = _skill(tmp_path / "market/office/skills/notes")

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.proposals.amend import accept_edited, accept_parts, decide_parts, put, restore
-from skilld.proposals.decide import Decision, accepting, decide, rejecting
+from skilld.proposals.decide import Decision, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, parts_of, versions
 from skilld.proposals.remainder import reasons
 from skilld.proposals.remarks import borrowed
@@ -152,6 +152,22 @@ def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: De
     assert _quotes(last) == [SAID[left[1]][0]]
 
 
+@pytest.mark.parametrize("anchor", ["- Tag the commit.", "- Push the tag."])
+def test_parts_stay_apart_where_a_neighbour_is_accepted(person: Person, store: Store, anchor: str) -> None:
+    def one(name: str, *operations: Operation) -> Proposal:
+        new = a_proposal(id=name, batch_id=name, path=str(person.skill), operations=operations, created_at=AT)
+        return put(store, new)
+
+    neighbour = one("0a1b2c3d", Operation(Op.INSERT_AFTER, anchor, "- Tell the team."))
+    steps = zip([anchor, LINES[0]], LINES[:2], strict=True)
+    made = one("1a1b2c3d", *(Operation(Op.INSERT_AFTER, *step) for step in steps))
+    for decision, name in ((accepting({}), neighbour.id), (reverting({}), neighbour.id)):
+        decide(store, _kept(store, name), decision)
+        assert [part.added for part in parts_of(_kept(store, made.id))] == [(LINES[0],), (LINES[1],)]
+    decide_parts(store, _kept(store, made.id), {0, 1}, accepting({}))
+    assert "\n".join([anchor, *LINES[:2]]) in person.skill.read_text()
+
+
 def test_parts_for_which_there_is_no_place_wait(
     person: Person, store: Store, made: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,7 +195,7 @@ def test_a_line_of_another_open_proposal_is_told_from_the_file(person: Person, s
     )
     around = [LINES[1], "- Tag the commit.", ""]
     assert borrowed(store, next_one, around) == [
-        f"“{LINES[1]}” is not in your file yet: the open proposal {made.id} adds it"
+        f"“{LINES[1]}” belongs to the open proposal {made.id}; accepting this one does not add it"
     ]
     decide(store, made, accepting({}))
     assert borrowed(store, next_one, around) == []
@@ -231,7 +247,10 @@ def test_accepting_a_rejected_part_after_all_says_that_it_was_rejected(store: St
     """The ID that the person knows is the rejected part's: to accept it may be a mistake."""
     decide_parts(store, made, {1}, rejecting("we have no key"))
     told = decide(store, _kept(store, made.id), accepting({}))
-    assert told.lines[0] == f"You had rejected {made.id} (we have no key); accepting it now."
+    assert (
+        told.lines[0]
+        == f"You had rejected {made.id} (we have no key); accepting it now; the rest of it is open as 969880b6."
+    )
 
 
 def test_each_part_has_its_own_reason(made: Proposal) -> None:

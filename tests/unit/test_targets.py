@@ -13,17 +13,19 @@ import pytest
 from skilld.classify.backends import Spec
 from skilld.classify.prompt import EXCERPT_LIMIT, excerpt
 from skilld.classify.said_already import is_same
+from skilld.context import Context
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
-from skilld.jobs.placing import find_own, is_persons
+from skilld.jobs.placing import JobPlaces, find_own, is_persons
+from skilld.pipeline.documents import TargetDocument
 from skilld.protocol import Analyse, BatchJob, Source
 from skilld.skills.find import opt_out
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_personal, ordered_file
 from skilld.targets.session import SessionWork, worked
-from skilld.types import SkillRef, TargetKind
+from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import stems
 
 ALL = tuple(TargetKind)
@@ -106,6 +108,7 @@ def test_a_personal_file_is_edited_where_it_really_lies(root: Path) -> None:
         ("codex", (), "AGENTS.md"),
         ("gemini-cli", ("gemini-cli",), "GEMINI.md"),
         ("claude-code", ("codex",), "AGENTS.md"),
+        ("gemini-cli", ("codex",), "GEMINI.md"),  # which reads no other, unless it is told to
     ],
 )
 def test_the_file_to_make_is_the_one_that_all_agents_at_work_there_read(
@@ -113,6 +116,16 @@ def test_the_file_to_make_is_the_one_that_all_agents_at_work_there_read(
 ) -> None:
     (ref,) = [ref for ref in _places(root, agent=agent, others=others).refs if ref.kind is TargetKind.INSTRUCTIONS]
     assert (ref.name, ref.absent) == (name, True)
+
+
+def test_beside_a_file_that_the_sessions_agent_does_not_read_its_own_is_made(root: Path) -> None:
+    _put(root / "AGENTS.md")
+    found = _places(root, agent="gemini-cli", others=("codex",)).refs
+    assert [ref.name for ref in found if ref.kind is TargetKind.INSTRUCTIONS] == ["GEMINI.md"]
+    (root / "AGENTS.md").unlink()
+    _put(root / ".gemini/settings.json", '{"context": {"fileName": "AGENTS.md"}}')
+    found = _places(root, agent="gemini-cli", others=("codex",)).refs
+    assert [ref.name for ref in found if ref.kind is TargetKind.INSTRUCTIONS] == ["AGENTS.md"]
 
 
 def test_who_loads_a_file_is_told(root: Path) -> None:
@@ -314,6 +327,21 @@ def test_a_project_narrows_the_kinds(root: Path) -> None:
 )
 def test_one_ask_is_told_from_its_opposite(one: str, other: str, same: bool) -> None:  # noqa: FBT001
     assert is_same(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("Put the ticket number first.", 3),  # an item over two lines
+        ("| Indent | Two spaces | | Quotes | Double |", 6),
+        ("Be brief.", 0),
+    ],
+)
+def test_the_line_on_which_words_of_several_begin_is_found(words: str, line: int) -> None:
+    text = "# Project\n\n- Put the ticket\n  number first.\n\n| Indent | Two spaces |\n| Quotes | Double |\n"
+    file = TargetDocument(FILE, b"", SkillDoc(1, FILE.name, FILE.path, text))
+    found = JobPlaces([file], Places((), Context("codex", "", "known", "")), "/h").where(words)
+    assert found == ((FILE, line) if line else None)
 
 
 def test_nothing_is_put_between_a_programs_markers() -> None:

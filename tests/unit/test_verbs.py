@@ -82,6 +82,9 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
         (["run", "--backfill", "nan"], 2),
         (["run", "--backfill", "0"], 2),
         (["run", "--backfill", "week"], 2),
+        (["mine", "--since", "100000", "--dry-run"], 2),
+        (["mine", "--min-cost", "nan", "--dry-run"], 2),
+        (["record", "fixed it", "--seconds", "-1"], 2),
         (["logs", "--lines", "few"], 2),
         (["logs", "--lines", "-3"], 2),
         (["inspect", "/nowhere"], 1),
@@ -114,6 +117,22 @@ def test_bad_input_is_told_with_its_exit_code(
     assert "Traceback" not in told.err
     assert "Internal error" not in told.err
     assert "invalid _" not in told.err  # argparse's word for a type, ours for a function
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["mine", "--since", "100000"], "--since: must be a number, greater than 0 and at most 36500"),
+        (["run", "--backfill", "2w"], "--backfill: must be a number, greater than 0 and at most 36500"),
+        (["mine", "--limit", "0"], "--limit: must be a whole number greater than 0"),
+        (["mine", "--min-cost", "$1"], "--min-cost: must be a number, at least 0"),
+    ],
+)
+def test_u3_a_number_out_of_bounds_is_told_with_the_bounds_it_broke(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(*given) == 2
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

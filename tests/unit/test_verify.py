@@ -130,6 +130,13 @@ def test_what_the_standing_instructions_say_is_dropped() -> None:
     assert found.dropped == ("the project's instructions already say this",)
 
 
+def test_what_another_file_that_words_could_go_to_says_is_dropped() -> None:
+    own = SkillDoc(2, "~/.claude/CLAUDE.md", "/h/CLAUDE.md", "- Put the ticket number first.\n")
+    assert verify([UPDATE], _said(ORDER), [SKILL, own]).proposed, "a skill that was not used is not loaded"
+    found = verify([UPDATE], _said(ORDER), [SKILL, own], general=[1, 2])
+    assert [line for _, line in found.said] == ["Put the ticket number first."]
+
+
 def test_without_a_skill_or_without_certainty_it_is_kept_and_not_proposed() -> None:
     found = _verdict(replace(UPDATE, skill=None), ORDER, skill=None)
     assert found.learned == ((replace(UPDATE, skill=None), "no skill was in use"),)

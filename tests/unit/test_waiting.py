@@ -1,4 +1,4 @@
-"""What no suitable file yet: old learnings judged once more, what becomes of them, and the line that tells of them."""
+"""Learnings: old ones judged once more, what becomes of them, and the line that tells of them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from skilld.settings import Notify
 from skilld.store.learnings import Learning
 from skilld.types import State
 from support.inline import Inline
-from support.live_project import Project
+from support.live_project import Project, without_skill
 from support.one_process import OneProcess
 from support.reviewing import Screen, review, sitting
+from support.session import Session
 
 GUIDE = "# Guide\n\n- Be brief.\n"
 SAID = (
@@ -130,6 +131,24 @@ def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_plac
     )
     assert here.engine.waiting_news() == 1
     assert here.engine.waiting_news() == 0, "told once"
+    (bare / "CLAUDE.md").write_text(GUIDE)
+    (one,) = here.run()
+    assert (one.path, here.store.learnings.all()) == (str(bare / "CLAUDE.md"), []), "the file is there now"
+
+
+def test_a_second_one_waits_for_the_proposal_that_makes_its_file(here: OneProcess, home: Path, tmp_path: Path) -> None:
+    bare = Project(tmp_path / "bare", home, ".elsewhere").root
+    for number in (1, 2):
+        here.store.learnings.add(old(bare, number, SAID[number], created_at="2999-01-01T00:00:00Z"))
+    skilld = Inline(home)
+    first, second = (one["id"] for one in skilld.json("learnings"))
+    assert skilld.run("learnings", "propose", first).returncode == 0
+    (made,) = skilld.json("proposals")
+    refused = skilld.run("learnings", "propose", second).stderr
+    assert refused == (
+        f"skilld: Not proposed: the open proposal {made['id']} creates CLAUDE.md\n"
+        f"  Decide on it first: skilld show {made['id']}\n"
+    )
 
 
 def test_auto_does_not_take_them_in(here: OneProcess, root: Path, home: Path) -> None:
@@ -152,12 +171,33 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root:
     here.store.learnings.add(old(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
     skilld = Inline(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
-    said = skilld.run("review", "--plain", typed="f\np\n").stdout
-    assert said.count("no suitable file yet:") == 2
+    said = skilld.run("review", "--plain", typed="f\ny\np\n").stdout
+    assert said.count("learning: ") == 2
     assert "Forgotten." in said
     (one,) = skilld.json("proposals")
     assert (one["relpath"], len(one["evidence"])) == ("CLAUDE.md", 3)
     assert skilld.json("learnings") == []
+
+
+def test_a_part_is_accepted_in_the_persons_own_file_instead(here: OneProcess, home: Path, tmp_path: Path) -> None:
+    project = without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
+    Session(home, project).type(SAID[0], "From now on, explain what you do first.", SAID[4], "thanks", "ok go on")
+    (whole,) = here.run()
+    skilld, own, mine = Inline(home), "~/.claude/CLAUDE.md", home / ".claude/CLAUDE.md"
+    assert f"skilld accept {whole.id} --to {own}" in skilld.run("show", whole.id).stdout
+    refused = skilld.run("accept", whole.id, "--to", "/etc/hosts")
+    assert (refused.returncode, "/etc/hosts is outside" in refused.stderr) == (1, True)
+    assert skilld.run("accept", whole.id, "--part", "2", "--to", str(mine)).returncode == 0
+    assert mine.read_text() == "# Preferences\n\n- Explain what you do first.\n"
+    states = {one["id"]: (one["state"], one["note"]) for one in skilld.json("proposals", "--state", "all")}
+    (rest,) = here.store.proposals.in_states([State.OPEN])
+    (moved,) = here.store.proposals.in_states([State.ACCEPTED])
+    assert states[whole.id] == ("superseded", f"moved to {own}, as {moved.id}")
+    assert [one.change for one in rest.updates] == ["Always use pnpm in this repository.", SAID[4]]
+    said = skilld.run("review", "--plain", typed="t\n\nu\nq\n").stdout
+    assert f"into which file (Enter for {own})?" in said
+    assert "pnpm" not in mine.read_text(), "it was undone"
+    assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
 
 def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess, root: Path, home: Path) -> None:
@@ -166,16 +206,16 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
         here.store.learnings.add(old(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
 
     async def story(screen: Screen) -> None:
-        await screen.shows("1 Proposals", "2 Skills", "3 Sessions", "4 Waiting")
+        await screen.shows("1 Proposals", "2 Skills", "3 Sessions", "4 Learnings")
         await screen.press("4")
         await screen.shows(SAID[2], SAID[0][:27], "not proposed: no skill was in use", "Propose", "Forget")
         assert screen.text.count(SAID[0][:27]) == 1, "one row for one ask"
-        await screen.press("d")
+        await screen.press("f", "y")
         await screen.until("it to be forgotten", lambda: len(here.store.learnings.all()) == 2)
         await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
         await screen.press("p")
         await screen.until("it to be proposed", lambda: len(screen.open) == 1)
-        await screen.shows("No learnings are waiting for a file.")
+        await screen.shows("There are no learnings.")
 
     review(sitting(home), story, size=(60, 20))
     (one,) = here.store.proposals.in_states([State.OPEN])
@@ -194,9 +234,9 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
     Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
-    assert shown == ["1 thing you said has no suitable file yet. Run: skilld learnings"]
+    assert shown == ["1 learning kept, not proposed. To see why, run: skilld learnings"]
 
 
 def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _tell([], 2)
-    assert capsys.readouterr().out == "2 things you said have no suitable file yet. Run: skilld learnings\n"
+    assert capsys.readouterr().out == "2 learnings kept, not proposed. To see why, run: skilld learnings\n"

@@ -50,7 +50,7 @@ _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
 _NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 
 _REASONS = {
-    Cue.LASTING: "You said that this applies from now on.",
+    Cue.LASTING: "You stated this as a lasting rule.",
     Cue.ADVERB: "You asked for this as a standing rule.",
     Cue.MEMORY: "You asked for this to be remembered or written down.",
     Cue.STOP: "You asked the agent to stop doing this.",

@@ -26,6 +26,12 @@ _NOT = re.compile(
     r"(?<!\bmust)(?<!\bhave)(?<!\bhas)(?<!\bwe)(?<!\bi)(?<=[\w,]) not (?=\w)|, (?:nicht|non|não|niet|не|nie) (?=\w)",
     re.IGNORECASE,
 )
+# "Never use Y, use X": what is turned down comes first.
+_TURNED_DOWN_FIRST = re.compile(
+    r"\A\s*(?:please )?(?:never|do not|don['\u2019]?t|no|stop|avoid) (?:us(?:e|ing) )?(?P<down>[^,;.:]{1,40})[,;.:]\s*"
+    r"(?:(?:but|and|instead|please|just|always) ){0,2}(?P<chosen>use\b.+)",
+    re.IGNORECASE | re.DOTALL,
+)
 _TURNING = [
     *(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in TOPICS["turning"]),
     *(re.compile(words) for words in TOPICS["turning_unspaced"]),
@@ -42,11 +48,14 @@ def choices(text: str) -> dict[int, frozenset[str]]:
 
 def chosen_part(text: str) -> str:
     """Return `text` up to what it turns down: "use pnpm" of "use pnpm, not npm"."""
-    return _TURNED_DOWN.split(text, maxsplit=1)[0]
+    first = _TURNED_DOWN_FIRST.match(text)
+    return _TURNED_DOWN.split(first["chosen"] if first else text, maxsplit=1)[0]
 
 
 def turned_down(text: str) -> str:
     """Return the few words that `text` turns down, if any: "npm" of "use pnpm, not npm"."""
+    if first := _TURNED_DOWN_FIRST.match(text):
+        return " ".join(first["down"].split()[:_REFUSED])
     found = _TURNED_DOWN.search(text) or _NOT.search(text)
     return " ".join(text[found.end() :].split()[:_REFUSED]).partition(",")[0] if found else ""
 

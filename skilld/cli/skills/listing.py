@@ -34,13 +34,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--search", metavar="TEXT", default="", help="only skills that contain every word of TEXT")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only this project's skills")
     parser.add_argument("--sort", choices=_SORTS, default="group", help="sort order; relevance needs --search")
-    parser.add_argument("--limit", metavar="N", type=_number, help="show at most N skills")
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise argparse.ArgumentTypeError("must be a number greater than 0")
-    return int(text)
+    parser.add_argument("--limit", metavar="N", type=common.count, help="show at most N skills")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -112,7 +112,9 @@ def add_history(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     parser = common.verb(verbs, "history", history, "list the commits that changed a skill", listing=True)
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
-    parser.add_argument("--limit", metavar="N", type=int, default=50, help="show at most N commits (default: 50)")
+    parser.add_argument(
+        "--limit", metavar="N", type=common.count, default=50, help="show at most N commits (default: 50)"
+    )
     parser = common.verb(verbs, "diff", diff, "show what changed in a skill, or what a proposal changes")
     parser.add_argument("name", metavar="NAME", help="a skill's name or folder")
     parser.add_argument(
@@ -129,7 +131,7 @@ def history(arguments: argparse.Namespace) -> int:
     from skilld.clock import rfc3339
 
     row = inventory.the_skill(common.stored(), arguments.name)
-    found = _history(row).versions(max(1, arguments.limit))
+    found = _history(row).versions(arguments.limit)
     if arguments.json:
         return common.write_json([asdict(version) | {"at": rfc3339(version.at)} for version in found])
     for version in found:

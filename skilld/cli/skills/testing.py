@@ -40,13 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     settings = common.settings()
     store = common.store()
-    row = inventory.the_skill(store, arguments.name)
     session = _session(settings, common.as_text(arguments.session))
+    row = _used_in(session, store, arguments.name) or inventory.the_skill(store, arguments.name, session.id)
     _refuse_unwanted(row, session)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
-    unheard = _unheard_reason(backend, session) if not (answers or examination.elsewhere) else ""
+    # What was said while the skill was in use may be about it, though it does not say so.
+    unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
+    unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
     covered = None if unheard else all(answer.word is Word.COVERED for answer in answers)
     if arguments.json:
         common.write_json(
@@ -69,14 +71,23 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.OK if covered else Exit.FAILURE
 
 
-def _unheard_reason(backend: Backend, session: Session) -> str:
-    """Return why nothing can be told of a session in which a back-end heard nothing; empty of one that is a model."""
+def _used_in(session: Session, store: Store, name: str) -> LibraryRow | None:
+    """Return the copy of a skill that a session used, as far as its log names the file; None where it does not."""
+    paths = [use.path for use in reversed(session.uses) if use.name == name and use.path]
+    return inventory.perhaps(store, paths[0]) if paths else None
+
+
+def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: int) -> str:
+    """Return why rules that heard nothing about a skill in a session can tell nothing of it; empty for a model."""
     from skilld.classify.backends import OFFLINE
 
     if backend.name != OFFLINE:
         return ""
     said = counted(sum(message.by_person for message in session.messages), "message")
-    return f"the offline rules found no lasting instructions in your {said}; a model may find more (skilld setup)"
+    about = f" that are surely about {name}" if elsewhere else ""
+    return (
+        f"the offline rules found no lasting instructions{about} in your {said}; a model may find more (skilld setup)"
+    )
 
 
 def _judge(backend: Backend) -> str:
@@ -152,9 +163,9 @@ def _print(row: LibraryRow, answers: list[Answer], elsewhere: int, unheard: str)
         if answer.line:
             console.line(f"             the skill says: {console.plain(answer.line)}")
     if unheard:
-        console.line(f"{console.paint('cannot tell', 'yellow')}  {unheard}")
+        console.line(f"{console.paint('cannot tell', 'yellow')}  {console.plain(unheard)}")
     elif not answers:
         console.line(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
-        one = f"{counted(elsewhere, 'lasting instruction')} {'was' if elsewhere == 1 else 'were'}"
-        console.line(console.paint(f"{one} about something else.", "dim"))
+        one = f"{counted(elsewhere, 'lasting instruction')} {'seems' if elsewhere == 1 else 'seem'}"
+        console.line(console.paint(f"{one} to be about something else.", "dim"))

@@ -96,10 +96,19 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{4,}")
 _TAKEN = re.compile(
     r"\b(?:install|add|import|use|using|prefer|require|depend on|switch to|pip3? install|npm i(?:nstall)?|uv add"
-    r"|cargo add)\s+(?:the\s+)?[`'\"]?([a-z][a-z0-9_.-]{3,})[`'\"]?",
+    r"|cargo add)\s+(?:-{1,2}[\w-]+\s+)?(?:the\s+)?[`'\"]?([a-z][a-z0-9_.-]{3,})[`'\"]?",
     re.IGNORECASE,
 )
+_IN_CODE = re.compile(r"`[^`\n]{4,200}`")
 _LONG_NAME = re.compile(r"(?<![\w/.-])[a-z][a-z0-9_-]{6,}(?![\w/-])")
+# Words and names of their own that are one letter away from a package: "use text labels", "add it to the openapi file".
+_NO_IMITATION = frozenset(
+    re.findall(
+        r"\S+",
+        "axis best blank block clock flash flick label lite locker nest openapi preact reach serve site slack slick"
+        " text tokyo touch vote warn willow yard",
+    )
+)
 _POPULAR = frozenset(
     re.findall(
         r"\S+",
@@ -129,7 +138,8 @@ def check_names(change: Change) -> Iterator[Finding]:
     for pattern, rule, sentence in _PATHS:
         for match in change.matches(pattern):
             yield flag(rule, sentence, match[0])
-    names = [match[1] for match in change.matches(_TAKEN)] + [match[0] for match in change.matches(_LONG_NAME)]
+    names = [match[1] for match in change.matches(_TAKEN)]
+    names += [name for span in change.matches(_IN_CODE) for name in _LONG_NAME.findall(span[0])]
     for name in names:
         if _imitates(name.casefold().rstrip(".")):
             yield flag("imitated-name", "It is one typo away from the name of a well-known package", name)
@@ -139,7 +149,7 @@ def check_names(change: Change) -> Iterator[Finding]:
 
 
 def _imitates(name: str) -> bool:
-    return name not in _POPULAR and any(_one_slip(name, known) for known in _POPULAR)
+    return name not in _POPULAR | _NO_IMITATION and any(_one_slip(name, known) for known in _POPULAR)
 
 
 def _one_slip(name: str, known: str) -> bool:
