@@ -87,6 +87,11 @@ class LoadedFile:
         """What it takes of the model's window: characters over four."""
         return -(-len(self.text) // _PER_TOKEN)
 
+    @property
+    def depth(self) -> int:
+        """How deep the folder lies that it is for."""
+        return self.base.removesuffix("/.claude").removesuffix("/.github").count("/")
+
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
@@ -128,7 +133,7 @@ class Context:
             for file in self.files
             if file.entered and not file.via and file.scope in {Scope.PROJECT, Scope.NESTED} and self.is_inside(file)
         ]
-        return max(fitting, key=_depth, default=None)
+        return max(fitting, key=lambda file: file.depth, default=None)
 
     def is_inside(self, file: LoadedFile) -> bool:
         """Whether a file is in the project, links followed."""
@@ -137,10 +142,6 @@ class Context:
     def of(self, *kinds: Kind) -> list[Surprise]:
         """Return the surprises of these kinds."""
         return [surprise for surprise in self.surprises if surprise.kind in kinds]
-
-
-def _depth(file: LoadedFile) -> int:
-    return file.base.removesuffix("/.claude").removesuffix("/.github").count("/")
 
 
 def within(path: str, folder: str) -> bool:

@@ -17,7 +17,6 @@ from skilld.evals.results import flagged, outcome
 from skilld.mining.questions import Terms
 from skilld.protocol import PROCESSOR_SECONDS, Job, PartialResult, Result
 from skilld.store import Store
-from skilld.store.budget import spent_limit
 from skilld.store.evals import StoredRun
 from skilld.text import counted
 from skilld.types import Outcome, Usage
@@ -131,7 +130,6 @@ class EvalRun:
         self._store.usage.add(day(time.time()), model, self._plan.skill, usage)
 
     def _spent(self) -> bool:
-        why = spent_limit(self._store.usage.on(day(time.time())), self._terms.limits)
-        if why:
-            self.ran.stopped = f"today's budget is spent: {why}"
+        why = self._terms.spent_reason(self._store)
+        self.ran.stopped = why or self.ran.stopped
         return bool(why)

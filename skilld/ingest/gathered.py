@@ -16,7 +16,7 @@ from pathlib import Path
 from skilld.agents.base import CutError, Gather
 from skilld.files import read_plain
 from skilld.ingest import tail
-from skilld.ingest.tail import MAX_LINE, UnreadableError, check_own
+from skilld.ingest.tail import MAX_LINE, UnreadableError, opened
 from skilld.types import RawLine, Span
 
 _MAX_FILE = 32 << 20  # bytes of one file that is read whole
@@ -56,15 +56,9 @@ class Folder:
 
     def pieces(self, name: str) -> Iterator[bytes]:
         """Yield what a file holds. Raises OSError if it cannot be read."""
-        path = self._within(name)
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            if not self.anyone:
-                check_own(path, os.fstat(fd))
+        with opened(self._within(name), anyone=self.anyone) as fd:
             while piece := os.read(fd, _PIECE):
                 yield piece
-        finally:
-            os.close(fd)
 
     def names(self, folder: str) -> Sequence[str]:
         """Return the names in a folder, sorted; none if there is no folder."""

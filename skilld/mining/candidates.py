@@ -24,7 +24,7 @@ from skilld.mining.dedup import ProposalHistory
 from skilld.mining.evidence import Transcripts, refuted
 from skilld.mining.new_skill import NewSkill, new_skill
 from skilld.mining.proposing import CandidateResult, Run, become, checked
-from skilld.mining.questions import BOOKED_UNDER, QuestionRun, QuestionStats, Terms, estimate, rates_of, windows
+from skilld.mining.questions import QuestionRun, QuestionStats, Terms, estimate, rates_of, windows
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
 from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read
@@ -34,7 +34,6 @@ from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME
 from skilld.store import Store
-from skilld.store.budget import spent_limit
 from skilld.types import Outcome, State, Usage
 from skilld.worker.spawn import Worker
 
@@ -151,27 +150,22 @@ def _told(texts: Sequence[str], run: Run, *, may_ask: bool) -> tuple[Mapping[int
     name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     if (known := store.mining.found(name)) is not None:
         return _titles(known), ""
-    why = spent_limit(store.usage.on(day(time.time())), run.terms.limits)
+    why = run.terms.spent_reason(store)
     if why or not may_ask:
-        return {}, f"today's budget is spent: {why}" if why else ""
+        return {}, why
     answers: list[Mapping[str, Any]] = []
 
     def keep(told: PartialResult) -> None:
         if isinstance(told, TitleResult):
             answers.extend(asdict(one) for one in told.titles)
             with store.transaction():
-                _book(run, told.model, told.usage)
+                run.book(told.model, told.usage)
                 store.mining.keep(name, "", answers, rfc3339(time.time()))
 
     with Worker(run.terms.environment) as worker:
         result = worker.do(Job(Entitle(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
-    _book(run, model, result.usage)
+    run.book(model, result.usage)
     return _titles(answers), "" if result.outcome is Outcome.NOTHING else result.detail
-
-
-def _book(run: Run, model: str, usage: Usage) -> None:
-    run.store.usage.add(day(time.time()), model, BOOKED_UNDER, usage)
-    run.spent.append(usage)
 
 
 def _titles(told: Iterable[Mapping[str, Any]]) -> dict[int, Title]:

@@ -27,7 +27,6 @@ from skilld.protocol import Extend, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import faults
 from skilld.store import Store
-from skilld.store.budget import spent_limit
 from skilld.text import counted, cut, sentences
 from skilld.types import (
     OBSERVED_TURN,
@@ -60,6 +59,11 @@ class Run:
     transcripts: Transcripts
     redact: Callable[[str], str]
     spent: list[Usage] = field(default_factory=list)
+
+    def book(self, model: str, usage: Usage) -> None:
+        """Charge what a question took."""
+        self.store.usage.add(day(time.time()), model, BOOKED_UNDER, usage)
+        self.spent.append(usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +196,13 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
 
     Raises SkilldError with the reason where there is no such edit.
     """
-    if run.terms.spec.model != OFFLINE and (why := spent_limit(run.store.usage.on(day(time.time())), run.terms.limits)):
-        raise SkilldError("Could not make the edit", f"today's budget is spent: {why}")
+    if run.terms.spec.model != OFFLINE and (why := run.terms.spent_reason(run.store)):
+        raise SkilldError("Could not make the edit", why)
     messages, updates, parts = _about(candidate, run.transcripts)
     work = Extend(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
     with Worker(run.terms.environment) as worker:
         result = worker.do(Job(work, run.terms.umask), run.terms.seconds * 2)
-    run.store.usage.add(day(time.time()), run.terms.spec.model, BOOKED_UNDER, result.usage)
-    run.spent.append(result.usage)
+    run.book(run.terms.spec.model, result.usage)
     if not isinstance(result, ExtensionResult) or result.outcome is not Outcome.PROPOSED:
         raise SkilldError("Could not make the edit", result.detail or "there is nothing to add")
     said = [parts[number] for number in dict.fromkeys(update.turn for update in result.said)]

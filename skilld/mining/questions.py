@@ -126,6 +126,11 @@ class Terms:
     environment: Mapping[str, str]
     wait: Callable[[float], object] = threading.Event().wait
 
+    def spent_reason(self, store: Store) -> str:
+        """Return why nothing more may be asked today, empty where it may."""
+        why = spent_limit(store.usage.on(day(time.time())), self.limits)
+        return f"today's budget is spent: {why}" if why else ""
+
 
 class QuestionRun:
     """One run over windows that nobody asked about before.
@@ -197,9 +202,8 @@ class QuestionRun:
         self._store.usage.add(day(time.time()), model, BOOKED_UNDER, usage)
 
     def _spent(self) -> bool:
-        why = spent_limit(self._store.usage.on(day(time.time())), self._terms.limits)
-        if why:
-            self.asked.stopped = f"today's budget is spent: {why}"
+        why = self._terms.spent_reason(self._store)
+        self.asked.stopped = why or self.asked.stopped
         return bool(why)
 
 

@@ -174,7 +174,7 @@ def _instructions(
     nested = [one for one in fitting if one.scope is Whose.NESTED and _holds_for_most(one, session.touched)]
 
     def rank(one: LoadedFile) -> tuple[int, int]:
-        return _depth(one), sum(one.real in {file.real for file in loads.files} for loads in others.values())
+        return one.depth, sum(one.real in {file.real for file in loads.files} for loads in others.values())
 
     nearest = max(nested or [one for one in fitting if one.scope is Whose.PROJECT], key=rank, default=None)
     if nearest is None:
@@ -197,10 +197,6 @@ def _unloaded_reason(path: Path) -> str:
         return file_problem(facts, path.name) or f"{path.name} {'cannot be read' if facts.st_size else 'is empty'}"
     except OSError:
         return f"{path.name} cannot be reached"
-
-
-def _depth(file: LoadedFile) -> int:
-    return file.base.removesuffix("/.claude").removesuffix("/.github").count("/")
 
 
 def _native(session: Session, root: Path, others: Mapping[str, Context]) -> str:

@@ -105,14 +105,14 @@ def push(hub: Hub, found: Found, mine: Member | None, records: tuple[Record, ...
     """Write the ref of this member, `mine` until now, with these records; returns the ref that was pushed to."""
     own, pins = hub.membership.person, hub.membership.pins
     serial = 1 + max(mine.serial if mine else 0, pins[own].serial if own in pins else 0)
-    commit = refs.write(hub.borrowed, own, serial, records, _seal(hub), form=found.form)
+    commit = refs.write(hub.borrowed, own, serial, records, seal(hub), form=found.form)
     pushed = refs.publish(hub.borrowed, hub.membership.address, own, commit, found.listed, form=found.form)
     found.refused.pop(own, None)  # whatever somebody had put there is gone
     found.members[own] = Member(own, hub.key.public, serial, commit, records)
     return pushed
 
 
-def _seal(hub: Hub) -> Callable[[bytes], bytes]:
+def seal(hub: Hub) -> Callable[[bytes], bytes]:
     """Return what signs a commit with the person's key."""
     git = hub.borrowed.git
     return lambda plain: sign.signed(plain, hub.key, hub.environment, hub.borrowed.folder, git.algorithm)

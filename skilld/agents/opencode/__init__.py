@@ -14,10 +14,10 @@ from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, Folder, Query, mapping, objects, read_object, short, string
+from skilld.agents.declared import milliseconds
 from skilld.agents.opencode.second import as_first, queries
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup, labels_of, last, no_templates, picks_of, typed_answer, typed_arguments
-from skilld.clock import rfc3339
 from skilld.text import fold
 from skilld.types import (
     Event,
@@ -171,7 +171,7 @@ class Parser:
             self._wait(key, span)
         texts = (string(part.get("text")) for part in parts if part.get("type") == "text")
         if reply := "\n\n".join(text for text in texts if text.strip()):
-            events: list[Event] = [Reply(session, reply, _time(message.get("created")), span)]
+            events: list[Event] = [Reply(session, reply, milliseconds(message.get("created")), span)]
         else:
             events = []
         return events + [event for part in parts for event in self._done(message, part, span)]
@@ -242,14 +242,14 @@ class Parser:
         session, cwd = short(message.get("session")), string(message.get("directory")) or None
         digest = hashlib.sha256(fold(text).encode("utf-8", "replace")).hexdigest()[:16]
         key = f"{self._agent}:{created if isinstance(created, int) else 0}:{digest}"
-        return Turn(key, self._agent, session, text, _time(created), how, span, cwd)
+        return Turn(key, self._agent, session, text, milliseconds(created), how, span, cwd)
 
     def _used(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
         if mark[:_MARK] in self._told:
             return
         self._told = dict.fromkeys([*list(self._told)[1 - _TOLD_KEPT :], mark[:_MARK]])
         cwd = string(message.get("directory")) or None
-        at = _time(message.get("created"))
+        at = milliseconds(message.get("created"))
         yield SkillUse(short(message.get("session")), short(path.parent.name), str(path), at, span, cwd)
 
 
@@ -265,7 +265,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
     session = short(message.get("session")) or session_id
     for part in objects(record.get("parts")):
         if part.get("type") == "tool":
-            call_id, at = short(part.get("id")), _time(part.get("started"))
+            call_id, at = short(part.get("id")), milliseconds(part.get("started"))
             asked = read_object(string(part.get("input")))
             yield ToolCall(session, call_id, short(part.get("tool")), bounded(asked), at, span)
             if outcome := _outcome(part):
@@ -296,13 +296,6 @@ def _is_headless(message: Mapping[str, Any]) -> bool:
 def _answers(value: object) -> Iterator[str]:
     for answers in value if isinstance(value, list) else []:
         yield from (string(answer) for answer in answers if isinstance(answers, list))
-
-
-def _time(milliseconds: object) -> str | None:
-    try:
-        return rfc3339(milliseconds / 1000) if isinstance(milliseconds, int) else None
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 FIRST = Query(
