@@ -171,24 +171,19 @@ def run_show(arguments: argparse.Namespace) -> int:
         common.which(store, "show", _shown_first(store))
     proposal = common.the_proposal(store, arguments.id)
     lines = list(diff(proposal))
-    parts = parts_of(proposal) if proposal.state.value == "open" else []
+    is_open = proposal.state.value == "open"
+    parts = parts_of(proposal) if is_open else []
     if arguments.json:
         shown = {"diff": "\n".join(lines), "parts": [asdict(part) for part in parts]}
         return common.write_json(as_json(store, proposal) | shown)
     remark = standing(store, proposal, time.time())
-    here = ProposalReader().look(proposal) if proposal.state.value == "open" else Here()
-    own = own_file(store, proposal, Host(common.home(), os.environ)) if proposal.state.value == "open" else ""
+    here = ProposalReader().look(proposal) if is_open else Here()
+    own = own_file(store, proposal, Host(common.home(), os.environ)) if is_open else ""
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark, own=own)
     around = borrowed(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
-    remarks = (*around, *otherwise(store, proposal), *told(store, proposal))
-    present(
-        proposal,
-        lines,
-        (*of_decision(store, proposal), remark, here.unfit, *remarks),
-        here,
-        () if arguments.without_commands else parts,
-        ways=not arguments.without_commands,
-    )
+    remarks = (*of_decision(store, proposal), remark, here.unfit, *around, *otherwise(store, proposal))
+    ways = not arguments.without_commands
+    present(proposal, lines, (*remarks, *told(store, proposal)), here, parts if ways else (), ways=ways)
     return 0
 
 

@@ -29,7 +29,7 @@ class Sitting:
 
     def look(self, proposal: object) -> ProposalView:
         del proposal
-        return ProposalView((), (), (), (), "# Notes\n")
+        return ProposalView((), (), (), (), (), "# Notes\n")
 
     def doubts(self) -> list[str]:
         return []
