@@ -39,7 +39,8 @@ def _draw_nothing(compositor: Compositor, **_: object) -> None:
     compositor._dirty_regions.clear()
 
 
-Compositor.render_update = _draw_nothing  # type: ignore[method-assign]
+draw_update = Compositor.render_update  # for the tool that takes pictures
+Compositor.render_update = _draw_nothing  # type: ignore[assignment]
 
 
 class Screen:
