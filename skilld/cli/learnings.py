@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             console.say("What is for a file that does not exist is proposed once you say it in another session.")
         console.say("To propose one now: skilld learnings propose ID [--to PATH]")
     else:
-        none = "No learnings."
+        none = "There are no learnings."
         console.say("No learnings match." if arguments.search or arguments.project else none)
     return 0
 

@@ -234,7 +234,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
         told = f"{turns['judged']} judged: {turns['taught']} with something lasting, {missed} without"
         console.say(f"turns     {told}")
     if missed and judge == OFFLINE:
-        hint = 'if one of these should count, say it again with "from now on", or choose a model: skilld setup'
+        hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
         console.say(console.paint(f"          {hint}", "dim"), 10)
     if waiting := turns["waiting"]:
         console.say(f"turns     {waiting} waiting for the session to continue or end")

@@ -76,7 +76,7 @@ class PlainTabs:
                 self._sessions()
             case "4":
                 if self.go_through_waiting() is None:
-                    self._say("No learnings.")
+                    self._say("There are no learnings.")
             case "5":
                 self._say(*lines(self._sitting.report(), str(self._sitting.home)))
             case _:

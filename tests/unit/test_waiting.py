@@ -215,7 +215,7 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
         await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
         await screen.press("p")
         await screen.until("it to be proposed", lambda: len(screen.open) == 1)
-        await screen.shows("No learnings.")
+        await screen.shows("There are no learnings.")
 
     review(sitting(home), story, size=(60, 20))
     (one,) = here.store.proposals.in_states([State.OPEN])
