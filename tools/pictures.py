@@ -12,6 +12,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from textual._compositor import Compositor
+
 from conftest import furnish, plain_environment
 from skilld.cli.terminal import edit
 from skilld.git.environment import scrub_environment
@@ -19,7 +21,7 @@ from skilld.review.app import ReviewApp
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program
-from support.reviewing import Screen, sitting
+from support.reviewing import Screen, draw_update, sitting
 from support.session import Session
 from support.waiting import LIMIT
 from tools import page_pictures
@@ -63,6 +65,7 @@ async def draw(home: Path) -> None:
 
 
 def _save(app: ReviewApp, name: str) -> None:
+    Compositor.render_update = draw_update  # type: ignore[method-assign]
     picture = app.export_screenshot(title="skilld review")
     PICTURES.mkdir(parents=True, exist_ok=True)
     (PICTURES / f"{name}.svg").write_text(picture.rstrip() + "\n", encoding="utf-8")

@@ -125,7 +125,6 @@ def test_the_description_of_every_setting_is_on_the_list() -> None:
         "config set batch.turns 0",
         "inspect /nowhere",
         "context --agent nosuch",
-        "mine --limit 0",
         "why README.md",
         "skills show nosuch",
         "skills use nosuch",
