@@ -53,7 +53,10 @@ def resolve_qwen(where: Where) -> Resolution:
 
 
 def _settings(where: Where, folder: str) -> dict[str, object]:
-    return where.json(join(where.own, "settings.json")) | where.json(join(where.project, folder, "settings.json"))
+    own, project = (where.json(join(home, "settings.json")) for home in (where.own, join(where.project, folder)))
+    mine, theirs = own.get("context"), project.get("context")
+    both = {"context": mine | theirs} if isinstance(mine, dict) and isinstance(theirs, dict) else {}
+    return own | project | both
 
 
 def _take(found: Resolution, path: str, scope: Scope, folder: str = "", *, links: bool = False) -> None:

@@ -31,6 +31,7 @@ _NONE: frozenset[str] = frozenset()
 _FILE_NAME = re.compile(
     r"(?<![\w.])((?:claude|agents|gemini|qwen|copilot-instructions)(?:\.local)?\.md)\b", re.IGNORECASE
 )
+_OWN_FILE = re.compile(r"~/[\w./-]+\.md\b|\b(?:global|personal|user(?:-level)?)\s+\w+\.md\b", re.IGNORECASE)
 _PUTS = re.compile(
     r"\b(?:put|add|write|note|document|record|save|append|keep|store|include|schreib\w*|trag\w*|notier\w*|[ée]cri\w*"
     r"|ajoute\w*|anot\w*|escrib\w*|a[ñn]ad\w*|agrega\w*|aggiung\w*|scriv\w*|adicion\w*)\b"
@@ -69,7 +70,8 @@ def choose(
     `subjects` are the stems of the skills among them, by path.
     """
     if name := ordered_file(text):
-        named = next((ref for ref in refs if ref.path.rpartition("/")[2].lower() == name), None)
+        first = sorted(refs, key=lambda ref: (ref.kind is TargetKind.PERSONAL) != bool(_OWN_FILE.search(text)))
+        named = next((ref for ref in first if ref.path.rpartition("/")[2].lower() == name), None)
         if named is not None:
             return named
     if not is_personal(text):

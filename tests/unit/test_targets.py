@@ -123,7 +123,8 @@ def test_beside_a_file_that_the_sessions_agent_does_not_read_its_own_is_made(roo
     found = _places(root, agent="gemini-cli", others=("codex",)).refs
     assert [ref.name for ref in found if ref.kind is TargetKind.INSTRUCTIONS] == ["GEMINI.md"]
     (root / "AGENTS.md").unlink()
-    _put(root / ".gemini/settings.json", '{"context": {"fileName": "AGENTS.md"}}')
+    _put(root.parent / "home/.gemini/settings.json", '{"context": {"fileName": "AGENTS.md"}}')
+    _put(root / ".gemini/settings.json", '{"context": {"includeDirectories": ["lib"]}}')  # the other one holds, too
     found = _places(root, agent="gemini-cli", others=("codex",)).refs
     assert [ref.name for ref in found if ref.kind is TargetKind.INSTRUCTIONS] == ["AGENTS.md"]
 
@@ -235,6 +236,8 @@ RULES, FILE, MINE, ABSENT = (
         ("Always use pnpm in this repository.", FILE),
         ("Put it into AGENTS.md: always use tabs.", FILE),
         ("In all my projects, always use tabs.", MINE),
+        ("Add to my global CLAUDE.md: always use tabs.", MINE),
+        ("Put it into ~/.claude/CLAUDE.md: always use tabs.", MINE),
         ("Please always answer me in German.", MINE),
         ("Call me Kim from now on.", MINE),
         ("from now please also response me in Japanese", MINE),
