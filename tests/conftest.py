@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 MEMORY = Path("/dev/shm")  # noqa: S108 - each test has a folder of its own in it
-MEMORY_ROOM = 4 << 30  # bytes; all tests together have at most a third of it at a time
+MEMORY_ROOM = 1 << 30  # bytes; the tests have a fifth of it at a time
 MONTH = 30 * 24 * 3600
 GIT_FOLDER = pytest.StashKey[Path]()
 WARM = pytest.StashKey[Path]()

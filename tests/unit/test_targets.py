@@ -19,7 +19,7 @@ from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
 from skilld.jobs.placing import find_own, is_persons
 from skilld.protocol import Analyse, BatchJob, Source
-from skilld.skills.find import opt_out
+from skilld.skills.find import is_of_kernel, opt_out
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_personal, ordered_file
 from skilld.targets.session import SessionWork, worked
@@ -146,6 +146,7 @@ def test_no_project_is_made_of_the_home_or_the_disk(root: Path) -> None:
         found = _places(root, cwd=folder)
         assert {ref.kind for ref in found.refs} == {TargetKind.PERSONAL}
         assert found.why_none
+    assert not is_of_kernel(Path("/dev/shm/project"))  # noqa: S108 - a name
 
 
 def test_a_home_that_is_kept_in_git_with_instructions_at_its_top_is_a_project(root: Path) -> None:
