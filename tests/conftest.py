@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
-from support import compiled, git_clock, no_sync, warm
+from support import git_clock, no_sync, warm
 from support.person import a_persons_tree
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 MEMORY = Path("/dev/shm")  # noqa: S108 - each test has a folder of its own in it
-MEMORY_ROOM = 1 << 30  # bytes; the tests have a tenth of it at a time
+MEMORY_ROOM = 1 << 30  # bytes; the tests have a fifth of it at a time
 MONTH = 30 * 24 * 3600
 GIT_FOLDER = pytest.StashKey[Path]()
 WARM = pytest.StashKey[Path]()
@@ -180,7 +180,6 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all are collected
     if told := getattr(config, "workerinput", {}).get("skilld_shared"):
         warm.shared_in = Path(told)
-        compiled.share_in(warm.shared_in)
     if not any("tests/live" in each or "tests/packages" in each for each in config.args):
         keep_files_in_memory()
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))
