@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from io import StringIO
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
 from skilld.text import safe_text
@@ -21,10 +19,11 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 def line(text: str = "") -> None:
     """Print one line. Text from outside goes through `plain` first. What the terminal's encoding lacks is escaped."""
-    sys.stdout.write(_fitting(text) + "\n")
+    sys.stdout.write(fitting(text) + "\n")
 
 
-def _fitting(text: str) -> str:
+def fitting(text: str) -> str:
+    """Return a text in what the terminal's encoding has; the rest is escaped."""
     encoding = sys.stdout.encoding or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -78,42 +77,8 @@ def _columns(stream: TextIO | None = None) -> int:
 
 def piece(text: str) -> None:
     """Print a part of a text from outside, its newlines kept, at once."""
-    sys.stdout.write(_fitting(safe_text(text, newlines=True)))
+    sys.stdout.write(fitting(safe_text(text, newlines=True)))
     sys.stdout.flush()
-
-
-@contextmanager
-def paged() -> Iterator[None]:
-    """Show what is printed meanwhile in `$PAGER` (`less`) where it is longer than the terminal."""
-    screen = sys.stdout
-    if not screen.isatty():
-        yield
-        return
-    sys.stdout = kept = _Kept()
-    try:
-        yield
-    finally:
-        sys.stdout = screen
-        if not _in_pager(kept.getvalue()):
-            screen.write(_fitting(kept.getvalue()))
-
-
-class _Kept(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def _in_pager(text: str) -> bool:
-    """Show a text in the person's pager, if it is longer than the terminal and there is one; whether it was shown."""
-    from shlex import split
-    from shutil import get_terminal_size, which
-    from subprocess import run
-
-    pager = split(os.environ.get("PAGER") or "less")
-    if text.count("\n") < get_terminal_size().lines or not pager or which(pager[0]) is None:
-        return False
-    run(pager, input=text, encoding="utf-8", errors="replace", env={"LESS": "FRX", **os.environ}, check=False)
-    return True
 
 
 def plain(text: str) -> str:

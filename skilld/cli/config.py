@@ -53,7 +53,7 @@ def show(arguments: argparse.Namespace) -> int:
     if left:
         rows.append((f"{_ROOTS}AGENT", "[]", f"{known[_ROOTS + left[0]]}; AGENT is one of {', '.join(left)}"))
     width = max(len(key) for key, _, _ in rows)
-    with console.paged():
+    with terminal.paged():
         for key, value, meaning in rows:
             named = f"{key:{width}}  {console.plain(value):{_VALUE}}"
             console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE + 4)

@@ -1,11 +1,12 @@
-"""Talks to the person at the terminal: asks a line, opens their editor or a full screen."""
+"""Talks to the person at the terminal: asks a line, opens their editor, their pager or a full screen."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
@@ -62,3 +63,37 @@ def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullc
             except OSError:
                 return text
         return file.read_bytes().decode("utf-8", "replace") if code == 0 else text
+
+
+@contextmanager
+def paged() -> Iterator[None]:
+    """Show what is printed meanwhile in `$PAGER` (`less`) where it is longer than the terminal."""
+    screen = sys.stdout
+    if not screen.isatty():
+        yield
+        return
+    sys.stdout = kept = _Kept()
+    try:
+        yield
+    finally:
+        sys.stdout = screen
+        if not _in_pager(kept.getvalue()):
+            screen.write(console.fitting(kept.getvalue()))
+
+
+class _Kept(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _in_pager(text: str) -> bool:
+    """Show a text in the person's pager, if it is longer than the terminal and there is one; whether it was shown."""
+    from shlex import split
+    from shutil import get_terminal_size, which
+    from subprocess import run
+
+    pager = split(os.environ.get("PAGER") or "less")
+    if text.count("\n") < get_terminal_size().lines or not pager or which(pager[0]) is None:
+        return False
+    run(pager, input=text, encoding="utf-8", errors="replace", env={"LESS": "FRX", **os.environ}, check=False)
+    return True

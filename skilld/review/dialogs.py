@@ -5,13 +5,12 @@ Escape cancels each dialog.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, TypeVar
 
-from rich.text import Text
 from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -317,7 +316,17 @@ class KeysDialog(Dialog[None]):
         self.query_one(VerticalScroll).scroll_up(animate=False)
 
 
-class Rows(DataTable[Content | Text]):
+class _Cell:
+    """A text that is cut to its column, and the cut is marked."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+
+    def __rich_console__(self, console: object, options: Any) -> Iterator[Content]:  # noqa: ANN401 - Rich's
+        yield self._content.truncate(options.max_width, ellipsis=True)
+
+
+class Rows(DataTable[Content | _Cell]):
     """A list whose cursor is a row. It moves up and down only; its last column takes what is left of the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -338,24 +347,17 @@ class Rows(DataTable[Content | Text]):
     def take_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
         """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
         for label, width in wanted:
-            self.add_column(_marked(Content(label)), width=width, key=label)
+            self.add_column(label, width=width, key=label)
 
     def add(self, cells: Sequence[Content], key: str | None = None) -> None:
         """Add a row; what a cell has no room for is cut, and the cut is marked."""
-        self.add_row(*map(_marked, cells), key=key)
+        self.add_row(*map(_Cell, cells), key=key)
 
     def on_resize(self) -> None:
         """Give the last column what the others leave of the width, beside the scroll bar."""
         *others, last = self.ordered_columns
         last.width = max(_NARROWEST, self.size.width - sum(one.width for one in others) - _BAR)
         self.notify_style_update()
-
-
-def _marked(cell: Content) -> Text:
-    text = Text(cell.plain, no_wrap=True, overflow="ellipsis", end="")
-    for span in cell.spans:
-        text.stylize(str(span.style), span.start, span.end)
-    return text
 
 
 def turn_page(around: Widget, direction: int) -> None:

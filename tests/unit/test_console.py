@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld import console
+from skilld.cli import terminal
 from skilld.console import wrapped
 
 TEXT = "Nothing was judged yet. Start it whenever you like: skilld service install"
@@ -55,7 +56,7 @@ def test_what_is_longer_than_the_terminal_goes_through_the_pager(
     monkeypatch.setenv("LINES", rows)
     monkeypatch.setenv("PAGER", "sed s/^/paged:/")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    with console.paged():
+    with terminal.paged():
         for number in range(3):
             console.say(f"line {number}")
     assert capfd.readouterr().out == "".join(f"{before}line {number}\n" for number in range(3))

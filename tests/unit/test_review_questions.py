@@ -34,7 +34,8 @@ class Sitting:
     def doubts(self) -> list[str]:
         return []
 
-    def accept_edited(self, proposal_id: str, text: str) -> DecisionReport:
+    def accept_edited(self, proposal_id: str, text: str, opened: str) -> DecisionReport:
+        assert opened == "# Notes\n"
         self.done.append(text)
         self._open = []
         return DecisionReport((f"{proposal_id} accepted",))
@@ -74,7 +75,7 @@ def test_the_editor_is_given_a_file_of_the_name_that_it_is_for() -> None:
 
 
 def test_a_letter_that_is_none_of_the_answers_is_asked_again() -> None:
-    sitting, said, _ = _answer("s", "x", "F", "q")
+    sitting, said, _ = _answer("s", "x", "F", "y", "q")
     assert sitting.done == ["forgot Say b."]
     assert said.count("Type one of these letters.") == 1
     assert "Type one of these letters." not in _answer("s", "s", "q")[1]
