@@ -57,7 +57,6 @@ DOORS = {
     "structlog": ("skilld.logs",),
     "textual": ("skilld.review",),
     "tiktoken": ("skilld.context.tokenizer",),
-    "rich": ("skilld.review",),
     "watchdog": ("skilld.ingest",),
     "yaml": ("skilld.exchange",),
 }
@@ -165,8 +164,8 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [requirement.split(">")[0].split("=")[0].strip() for requirement in project["dependencies"]]
     declared = {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names}
-    # Those are other libraries' own, of pydantic-settings, mcp and textual, and of an extra.
-    assert libraries(trees()) - {"pydantic", "mcp_types", "rich", "fsspec"} == declared
+    # Those are other libraries' own, of pydantic-settings and mcp, and of an extra.
+    assert libraries(trees()) - {"pydantic", "mcp_types", "fsspec"} == declared
     assert any(name.startswith("fsspec") for name in project["optional-dependencies"]["cluster"])
 
 
