@@ -489,7 +489,7 @@ class ReviewSession:
                 raise SkilldError("No such proposal", proposal_id)
             if seen is not None and _says(proposal) != _says(seen):
                 raise SkilldError(
-                    "Nothing was decided", f"{proposal_id} has changed meanwhile", "Look at it once more."
+                    "Nothing was decided", f"{proposal_id} has changed since it was shown", "Look at it once more."
                 )
             yield store, proposal
 

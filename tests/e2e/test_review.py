@@ -78,7 +78,7 @@ def test_what_is_new_comes_by_itself_and_the_cursor_stays_on_its_proposal(
 def test_what_has_changed_since_it_was_seen_is_not_decided_on(world: Taught) -> None:
     at = sitting(world.home)
     seen = next(one for one in at.proposals() if one.id == world.two)
-    with pytest.raises(SkilldError, match="has changed meanwhile"):
+    with pytest.raises(SkilldError, match="has changed since it was shown"):
         at.accept(world.two, replace(seen, summary="Something else."))
     assert world.states()[world.two] == "open"
 
