@@ -32,10 +32,12 @@ MODEST = 0.6  # how sure words with nothing lasting in them make us where the sk
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _SURE = 30  # characters from which on a doubt behind a comma is of something else
+_SUBJECT = 4  # words with which a clause names what it is about
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
+_OUTRIGHT = frozenset({Cue.ADVERB, Cue.STOP, Cue.CONSENT, *_EXPLICIT})
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
@@ -43,8 +45,14 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_COMMA = re.compile(r"(?<!\s)\s?(?:, | [-–—]{1,2} |; | (?=because\b|weil\b|parce que\b|porque\b|perché\b))")
 _ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
-_TICKET = re.compile(r"^\W{0,8}+(?!(?:UTF|ISO|RFC|SHA|TODO|HTTP)\b)[A-Z]{2,10}-\d{1,6}\s?[:–—-]\s")
+_TICKET = re.compile(
+    r"^\W{0,8}+(?:\w{2,10} )?(?!(?:UTF|ISO|RFC|SHA|TODO|HTTP)\b)[A-Z]{2,10}-\d{1,6}\s?[:,–—-]\s"
+    r"|^\W{0,8}+(?i:(?:(?:next|new|neue[rs]?|nuev[oa]|nouvelle|nuov[oa]|nov[oa]|нов\w\w|nowa|nieuwe?) )?"
+    r"(?:card|story|ticket|feature|requirement|epic|karte|anforderung|tarea|tâche|tarefa|compito|fiche|requisito|règle métier"
+    r"|funktion|задача|фича|карточка|taak|zadanie|úkol|görev|需求|工单|チケット|要件|課題|요구사항)(?: (?!for you)[\w-]{1,20}){0,4}\s?[:.,：–—-]\s?)"
+)
 _HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
@@ -182,7 +190,8 @@ def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
         return
     whole, *rest = parts(clause)
     for part in (whole, *reversed(rest)):
-        if not _ruled_out(fold(part.text), turn.languages):
+        bare = fold(part.text)
+        if not (_ruled_out(bare, turn.languages) or any(one.passing.search(bare) for one in turn.languages)):
             opener = turn.main.openers.match(part.text)
             begin = part.start + (opener.end() if opener else 0)
             yield begin, turn.text[begin : part.start + len(part.text)]
@@ -375,12 +384,38 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             if not pattern.search(rest):
                 continue
-            if cue is Cue.ADVERB and (turn.of_product or _of_product(bare, turn.languages)):
+            built = turn.of_product or _of_product(bare, turn.languages)
+            if cue is Cue.ADVERB and built and (clause.lead or not language.addressed.match(rest)):
                 continue  # "the button must always be visible"
+            if cue is Cue.LASTING and _tells_of(rest[frame.end() if frame else 0 :], language, turn):
+                continue  # "from now on an order can only be cancelled by the customer"
             best = _heard(clause, turn.text, language, cue, strength)
             break
     # Asked last: most clauses are not heard at all.
-    return None if best is None or _ruled_out(bare, turn.languages) else best
+    if best is None or _ruled_out(_core(bare, best) if best.cue in _OUTRIGHT else bare, turn.languages):
+        return None
+    return best
+
+
+def _tells_of(rest: str, language: Language, turn: _Turn) -> bool:
+    """Whether what follows "from now on" is said of what is built or who is served, and to nobody."""
+    if language.commands.match(rest) or not _of_product(rest, turn.languages):
+        return False
+    begins = " ".join(rest.split()[:_SUBJECT])
+    tells = language.theirs.match(rest) or language.requires.match(rest) or language.musts.search(begins)
+    return bool(tells or language.product.search(begins))
+
+
+def _core(bare: str, heard: Match) -> str:
+    """Return a clause without the reasons behind what it lays down: "from now on ..., my boss says it looks odd"."""
+    frames = [frame.end() for frame in heard.language.frames.finditer(bare)]
+    seam = _COMMA.search(bare, max(_SURE, *frames, 0))
+    if seam is None:
+        return bare
+    held = [found[0] for found in heard.language.meanwhile.finditer(bare, seam.end())]
+    for part in _COMMA.split(bare[seam.end() :]):  # "..., only this week"
+        held += [found[0] for found in heard.language.vetoes.finditer(part) if 2 * len(found[0]) >= len(part)]
+    return ", ".join([bare[: seam.start()], *held])
 
 
 def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:

@@ -84,6 +84,22 @@ _SAYS = re.compile(
         \s?[:：]\s""",
     re.IGNORECASE | re.VERBOSE,
 )
+# A line that asks about, or names the source of, what stands below it.
+_SHOWS = re.compile(
+    r"""(?:\bwhat\ (?:do|should|shall|can|would)\ (?:i|we)\ (?:answer|tell|reply|write|say)\b
+      | \b(?:does|do)\ (?:this|that|it|these|any\ of\ (?:this|it))\ (?:apply|concern|affect|matter|hold)\b
+      | \b(?:is|are)\ (?:this|that|it|these)\ (?:still\ )?(?:true|right|outdated|current|correct|valid)\b
+      | \b(?:do|are)\ we\ (?:already\ |still\ )?(?:follow|do|doing|meet|in\ line)
+      | \b(?:from|by|in|on)\ (?:the|our|my|an?|their)\ (?:\w+\ |\w+'s\ ){0,2}?(?:supplier|vendor|client|customer|wiki|kb|handbook|manual
+        |style\ guide|guide|slack|forum|mail|e-?mail|letter|docs?|lawyer|board|boss|colleague|news)\b
+      | \b(?:slack|mail|e-?mail|message|letter|note|text|nachricht|brief|mensaje|correo|message)\ (?:from|von|vom|de|del|du|da)\ \w
+      | \b(?:was\ (?:schreib|antwort|sag)\w*\ (?:ich|wir)|betrifft\ (?:uns|das)|gilt\ das|stimmt\ das|steht\ (?:so\ )?im)\b
+      | \b(?:ça|cela)\ (?:nous|me)\ concerne|\bque\ (?:lui\ )?r[ée]pond|\bnos\ afecta|\bqu[ée]\ (?:le\ )?(?:contest|respond)
+      | \bci\ riguarda|\bcosa\ (?:gli\ |le\ )?rispond|\bnos\ (?:afeta|diz\ respeito)|\bo\ que\ respond|\bgeldt\ dit|\bwat\ antwoord
+      | касается|что\ (?:ему\ |ей\ )?ответить|\bdotyczy|\btýká|当てはま|どう返|适用|怎么回|해당)
+      [^?？:：\n]{0,60}[?？:：]\s*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _TAKES_UP = re.compile(
     r"^\s*(?:please\s+)?(?:address|fix|consider|implement|execute|resolve|look\s+at|check|review|handle)\b"
     r"[^.?!\n]{0,60}[:：](?:\s|$)",
@@ -260,7 +276,7 @@ def _end_of_own(line: str) -> tuple[int, bool]:
     says = _SAYS.search(line)
     if says:
         return says.end(), True
-    return len(line), bool(_ANNOUNCES.search(line) or taken_up)
+    return len(line), bool(_ANNOUNCES.search(line) or _SHOWS.search(line) or taken_up)
 
 
 def _is_foreign(line: str) -> bool:

@@ -169,7 +169,7 @@ def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
 
 
 def _trimmed(line: str, first: int, last: int) -> tuple[int, int]:
-    while first < last and line[first] in " \t\r,;:，；：-–—":
+    while first < last and line[first] in " \t\r,;:，；：-–—(":
         first += 1
     close = line.find(")", first, last)
     if close >= 0 and "(" not in line[first:close]:

@@ -134,6 +134,11 @@ class Language:
         return self._listed("told", "^", self._bound)
 
     @cached_property
+    def addressed(self) -> re.Pattern[str]:
+        """How an order begins that is the agent's whatever it is about: no product does so by itself."""
+        return self._listed("addressed", "^", self._bound)
+
+    @cached_property
     def theirs(self) -> re.Pattern[str]:
         """How what somebody else does, or says, begins."""
         return self._listed("theirs", r"^\W*", self._bound)
