@@ -146,6 +146,7 @@ def meant_in(change: str, text: str) -> str | None:
         shared, held = _shared(own, wanted), _shared(wanted, own)
         if (
             min(shared, held) >= _ALIKE
+            and any(one.stems & other.stems for one in own for other in wanted)
             and shared * 3 >= len(own) * 2
             and held * 2 >= len(wanted)
             and (denies(line) or not denies(change))

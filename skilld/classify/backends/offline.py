@@ -20,6 +20,7 @@ from skilld.classify.offline.detector import (
     leaning_on,
     listen,
     narrowed,
+    orders,
     of_work,
     plain,
     specifies,
@@ -69,6 +70,7 @@ _REASONS = {
 _OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
 _OUTRIGHT = frozenset(Cue) - _OF_PRODUCTS
 _STANDING = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # of what stands before: "do that from now on"
+_LEANING = 3  # stems of words that may only say that what stands before them lasts
 _LAST_WORK = 3  # messages of the agent that tell what work is going on
 _TALK_OF_IT = 2  # turns that a talk about the product goes on
 
@@ -142,7 +144,7 @@ def _speaks_of_product(text: str) -> bool:
 
 def _goes_on_with(heard: Match) -> bool:
     """Whether what was heard behind a talk about the product is part of it."""
-    of_it = heard.cue in _OF_PRODUCTS or (heard.cue in _STANDING and demands(heard.quote))
+    of_it = heard.cue in _OF_PRODUCTS or (heard.cue in _STANDING and (demands(heard.quote) or not orders(heard)))
     return of_it and not of_work(heard.quote)
 
 
@@ -199,7 +201,7 @@ def _update(
     heard: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
-    if not said.clear and heard.cue in _STANDING:
+    if not said.clear and heard.cue in _STANDING and len(stems(said.text)) <= _LEANING:
         meant = ((one, phrased) for one in leaning_on(heard, message.text) if (phrased := phrase(one)).clear)
         heard, said = next(meant, (heard, said))
     if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):

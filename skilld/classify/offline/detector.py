@@ -13,7 +13,7 @@ from skilld.classify.offline.grammar import KEPT, Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
-from skilld.words import count_words, denies
+from skilld.words import content_stems, count_words, denies
 
 # Which clauses of a turn say something lasting: those with a cue that says so.
 #
@@ -33,6 +33,7 @@ _MANY = 700  # characters of a turn above which it is a description, like one th
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _SURE = 30  # characters from which on a doubt behind a comma is of something else
 _SUBJECT = 4  # words with which a clause names what it is about
+_HEAD = 80  # characters of what announces a rule
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
@@ -57,8 +58,6 @@ _HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
-
-
 _T = TypeVar("_T")
 
 
@@ -266,8 +265,16 @@ def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | 
 
 
 def _behind_opener(bare: str, language: Language) -> str:
-    opener = language.openers.match(bare)
-    return bare[opener.end() if opener else 0 :]
+    return bare[_opened(bare, language) :]
+
+
+def _opened(text: str, language: Language) -> int:
+    """Return where in a clause its instruction begins: behind an opener, or "one more thing, if I may:"."""
+    opener = language.openers.match(text)
+    begin = opener.end() if opener else 0
+    head, colon, _ = text[begin : begin + _HEAD].partition(": ")
+    announced = colon and not language.frames.search(head) and not content_stems(head) - language.saying
+    return begin + len(head + colon) if announced else begin
 
 
 def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
@@ -312,6 +319,12 @@ def demands(text: str) -> bool:
         if one.requires.match(rest[frame.end() if frame else 0 :]) or one.musts.search(rest):
             return True
     return False
+
+
+def orders(heard: Match) -> bool:
+    """Whether what was heard, but for the words that say how long it holds, begins as an instruction."""
+    frame = heard.language.frames.match(heard.said)
+    return bool(heard.language.commands.match(heard.said[frame.end() if frame else 0 :]))
 
 
 def builds(text: str) -> bool:
@@ -392,7 +405,9 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
             best = _heard(clause, turn.text, language, cue, strength)
             break
     # Asked last: most clauses are not heard at all.
-    if best is None or _ruled_out(_core(bare, best) if best.cue in _OUTRIGHT else bare, turn.languages):
+    if best is None or any(one.retracts.search(bare) for one in turn.languages):
+        return None
+    if _ruled_out(_core(bare, best) if best.cue in _OUTRIGHT else bare, turn.languages):
         return None
     return best
 
@@ -421,8 +436,7 @@ def _core(bare: str, heard: Match) -> str:
 def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
     """Return `clause` as heard, quoted as `text` has it, its opener cut off."""
     quote = text[clause.start : clause.start + len(clause.text)]
-    opener = language.openers.match(clause.text)
-    said = quote[opener.end() if opener else 0 :]
+    said = quote[_opened(clause.text, language) :]
     return Match(quote, said, clause.start, clause.question, language, cue, strength)
 
 

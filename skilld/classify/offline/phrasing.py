@@ -32,7 +32,6 @@ _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
 _PLACES = tuple(map(compiled, _DATA["places"]))
 _STATEMENTS = tuple(map(compiled, _DATA["statements"]))
 _LEANING = tuple(map(compiled, _DATA["leaning"]))
-_SAYING = stems(_DATA["saying"])
 _VERBS = frozenset(_DATA["verbs"].split())
 _ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
@@ -110,7 +109,7 @@ def _announced(text: str, heard: Match) -> str:
     """Return what stands behind "a wish for all later pages:", whose words say nothing but that."""
     head, colon, rest = text.partition(": ")
     framed = heard.language.frames.search(head) or heard.cue is Cue.MEMORY
-    announces = framed and not content_stems(heard.language.frames.sub(" ", head)) - _SAYING
+    announces = framed and not content_stems(heard.language.frames.sub(" ", head)) - heard.language.saying
     return rest if colon and announces and _says_enough(rest) else text
 
 

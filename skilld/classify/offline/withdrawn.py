@@ -67,7 +67,7 @@ def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> li
             continue
         for clause in retractions(message.text):
             standing = _without(standing, message, clause)
-    standing = [update for update in standing if not _given_up(update, messages, {one.turn for one in updates})]
+    standing = [update for update in standing if not _given_up(update, messages, {one.turn for one in updates if one.confidence > MODEST})]
     return [
         update
         for update in standing

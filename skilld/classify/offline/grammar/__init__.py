@@ -15,6 +15,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from skilld.words import stems
+
 _HERE = Path(__file__).parent
 _SHARED = "forms"  # the file of what several languages share
 _BLANK = re.compile(r" +(\??)")
@@ -81,6 +83,11 @@ class Language:
     def letters(self) -> frozenset[str]:
         """The letters that tell the language."""
         return frozenset("".join(self.lists.get("letters", ())))
+
+    @cached_property
+    def saying(self) -> frozenset[str]:
+        """The stems of what is said of a rule before it is laid down."""
+        return stems(" ".join(self.lists.get("saying", ())))
 
     @cached_property
     def openers(self) -> re.Pattern[str]:
@@ -233,7 +240,7 @@ class Language:
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
         names = [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]
-        values = [getattr(self, name) for name in names if name not in {"marks", "letters", "heard"}]
+        values = [getattr(self, name) for name in names if name not in {"marks", "letters", "saying", "heard"}]
         return [*values, *(pattern for _, _, pattern in self.heard)]
 
     @property
