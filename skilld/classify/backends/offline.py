@@ -201,7 +201,7 @@ def _update(
     heard: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
-    if not said.clear and heard.cue in _STANDING and len(stems(said.text)) <= _LEANING:
+    if not said.clear and heard.cue in _STANDING and (heard.cue is not Cue.LASTING or len(stems(said.text)) <= _LEANING):
         meant = ((one, phrased) for one in leaning_on(heard, message.text) if (phrased := phrase(one)).clear)
         heard, said = next(meant, (heard, said))
     if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
-from skilld.classify.offline.grammar import KEPT, Cue, Language, languages
+from skilld.classify.offline.grammar import KEPT, STRENGTH, Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
@@ -54,6 +54,8 @@ _TICKET = re.compile(
     r"(?:card|story|ticket|feature|requirement|epic|karte|anforderung|tarea|tâche|tarefa|compito|fiche|requisito|règle métier"
     r"|funktion|задача|фича|карточка|taak|zadanie|úkol|görev|需求|工单|チケット|要件|課題|요구사항)(?: (?!for you)[\w-]{1,20}){0,4}\s?[:.,：–—-]\s?)"
 )
+# What follows from what was just said is of the task at hand: "then two runs is what we have".
+_THEN = re.compile(r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b(?!,? (?:always|never|please))", re.IGNORECASE)
 _HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
@@ -218,7 +220,7 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
 
 
 def _plain(clause: Clause, turn: _Turn) -> Match | None:
-    found = None if clause.question else _plainly(clause, turn)
+    found = None if clause.question or _THEN.match(clause.text) else _plainly(clause, turn)
     return None if found is None or _ruled_out(fold(clause.text), turn.languages) else found
 
 
@@ -405,11 +407,22 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
             best = _heard(clause, turn.text, language, cue, strength)
             break
     # Asked last: most clauses are not heard at all.
+    best = best or next((one for language in turn.languages if (one := _framed(clause, bare, language, turn))), None)
     if best is None or any(one.retracts.search(bare) for one in turn.languages):
         return None
     if _ruled_out(_core(bare, best) if best.cue in _OUTRIGHT else bare, turn.languages):
         return None
     return best
+
+
+def _framed(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match | None:
+    """Return `clause` as heard for the words that say how long it holds, wherever they stand; English has its forms."""
+    rest = _behind_opener(bare, language)
+    frame = None if language.code == "en" else language.frames.search(rest)
+    asks = language.asks.match(rest) or (clause.question and not language.requests.search(bare))
+    if not frame or asks or language.theirs.match(rest) or _tells_of(rest[frame.end() :], language, turn):
+        return None
+    return _heard(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
 
 
 def _tells_of(rest: str, language: Language, turn: _Turn) -> bool:

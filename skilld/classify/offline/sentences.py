@@ -100,6 +100,11 @@ _HOW = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
 _NOT_THAT = re.compile(
     r"(?:and\s++)?+never\s++[\w./@-]++(?:\s++(?:here|please|pls|ever))?+\s*+(?:[.!,;]|$)", re.IGNORECASE
 )
+_OF_THE_SAME = re.compile(
+    r"(?:always|never|please|don'?t|dont|do\s++not|immer|nie|siempre|nunca|toujours|jamais|sempre)\s++(?:(?:always|never|ever)\s++)?+"
+    r"[\w-]++\s++(?:it|them|those|these|sie|es)\b",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
     r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
@@ -159,6 +164,8 @@ def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 
 def _begins_anew(line: str, begin: int, rule: re.Match[str]) -> bool:
     """Whether a rule behind a comma is one of its own: not behind "from now on", "when you write docs" or "titles:"."""
+    if _OF_THE_SAME.match(line, rule.end()):
+        return False  # "we never hide errors, always show them"
     if not rule["comma"]:
         return True
     if _TOPIC.match(line, begin, rule.start()):
