@@ -32,6 +32,7 @@ from skilld.classify.offline.phrasing import phrase, phrase_joined
 from skilld.classify.offline.placement import (
     described,
     is_for,
+    is_of_one_thing,
     points_to_rule,
     reacts,
     related,
@@ -102,6 +103,7 @@ class Offline:
                 heard += [one for one in said if one is not None]
                 taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
                 heard += _apart(taken_up, heard)
+            heard = [one for one in heard if not is_of_one_thing(one, skills)]
             if talk:
                 kept = [one for one in heard if not _goes_on_with(one)]
                 talk, heard = (_TALK_OF_IT if len(kept) < len(heard) else talk - 1), kept

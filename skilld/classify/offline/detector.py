@@ -56,6 +56,7 @@ _TICKET = re.compile(
 )
 # What follows from what was just said is of the task at hand: "then two runs is what we have".
 _THEN = re.compile(r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b(?!,? (?:always|never|please))", re.IGNORECASE)
+_EVENT = re.compile(r"\s?(?:que|qu'|che|wenn|als|dass|wanneer|когда|kdy\w*|kiedy|gdy)(?!\w)", re.IGNORECASE)
 _HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
@@ -228,6 +229,8 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
     found: list[Match] = []
+    if _demanded(clause, turn):
+        return None
     for part in parts(clause):
         begin = part.start - clause.start
         led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
@@ -248,6 +251,12 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
         if commands and not turn.of_product:
             return _heard(clause, turn.text, language, Cue.CORRECTION, MODEST)
     return None
+
+
+def _demanded(clause: Clause, turn: _Turn) -> bool:
+    """Whether a part of a clause says what some one thing must do: "das Spiel soll immer speichern"; no work does."""
+    built = (one for part in parts(clause) for one in turn.languages if one.code != "en" and one.theirs.match(fold(part.text)))
+    return any(built) and not any(one.work.search(fold(clause.text)) for one in turn.languages)
 
 
 def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
@@ -420,7 +429,7 @@ def _framed(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match
     rest = _behind_opener(bare, language)
     frame = None if language.code == "en" else language.frames.search(rest)
     asks = language.asks.match(rest) or (clause.question and not language.requests.search(bare))
-    if not frame or asks or language.theirs.match(rest) or _tells_of(rest[frame.end() :], language, turn):
+    if not frame or asks or _EVENT.match(rest, frame.end()) or language.theirs.match(rest) or _tells_of(rest[frame.end() :], language, turn):
         return None
     return _heard(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
 

@@ -97,7 +97,8 @@ _SHOWS = re.compile(
       | \b(?:ça|cela)\ (?:nous|me)\ concerne|\bque\ (?:lui\ )?r[ée]pond|\bnos\ afecta|\bqu[ée]\ (?:le\ )?(?:contest|respond)
       | \bci\ riguarda|\bcosa\ (?:gli\ |le\ )?rispond|\bnos\ (?:afeta|diz\ respeito)|\bo\ que\ respond|\bgeldt\ dit|\bwat\ antwoord
       | касается|что\ (?:ему\ |ей\ )?ответить|\bdotyczy|\btýká|当てはま|どう返|适用|怎么回|해당)
-      [^?？:：\n]{0,60}[?？:：]\s*$""",
+      [^?？:：\n]{0,60}[?？:：]\s*$
+      | ^[^\n]{0,40}\b(?:translate|proofread|summari[sz]e|übersetz\w*|tradu\w+|traduci\w*|vertaal|przetłumacz|переведи)\b[^\n]{0,60}$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TAKES_UP = re.compile(
