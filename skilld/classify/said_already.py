@@ -41,7 +41,7 @@ def line_saying(update: Update, text: str) -> str | None:
         return None
     if update.kind is Kind.CHANGE_STEP:
         return said_in(update.change, text, covered=1.0, whole=True)
-    return said_in(update.change, text) or forbidden_in(update.change, text) or meant_in(update.change, text)
+    return said_in(update.change, text) or forbidden_in(update.change, text)
 
 
 def is_same(one: str, other: str) -> bool:
@@ -133,7 +133,7 @@ def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
 
 _ADDS = re.compile(r"\b(?:also|too|as well|leave out|skip|auch|noch|aussi|también|anche|também|ook)\b|也|も", re.IGNORECASE)
 _EXACT = re.compile(r"[\w-]*[./_*][\w/*-][\w./*-]*|[\w-]+/")  # paths, names and endings of files
-_ALIKE = 2  # terms that a change and a line share at least, most of the line's and half of the change's
+_ALIKE = 2  # terms that a change and a line share at least, and most of either's
 
 
 def meant_in(change: str, text: str) -> str | None:
@@ -143,12 +143,13 @@ def meant_in(change: str, text: str) -> str | None:
         return None
     for _, line in _rules(text):
         own = _things(line)
-        shared, held = _shared(own, wanted), _shared(wanted, own)
+        foreign = other_tongue(change, line)  # in one language "WebP" and "JPEG" mean one thing, and are two
+        shared, held = _shared(own, wanted, foreign=foreign), _shared(wanted, own, foreign=foreign)
         if (
             min(shared, held) >= _ALIKE
-            and any(one.stems & other.stems for one in own for other in wanted)
             and shared * 3 >= len(own) * 2
-            and held * 2 >= len(wanted)
+            and held * 3 >= len(wanted) * 2
+            and not contradicts(change, line)
             and (denies(line) or not denies(change))
             and numbers(change) <= numbers(line)
             and set(_EXACT.findall(change)) <= set(_EXACT.findall(line))
@@ -163,8 +164,10 @@ def _things(text: str) -> list[Term]:
     return [term for term in terms(text) if not term.is_action]
 
 
-def _shared(terms_of: list[Term], others: list[Term]) -> int:
-    return sum(any(one.stems & other.stems or one.meanings & other.meanings for other in others) for one in terms_of)
+def _shared(some: list[Term], others: list[Term], *, foreign: bool) -> int:
+    return sum(
+        any(one.stems & other.stems or (foreign and one.meanings & other.meanings) for other in others) for one in some
+    )
 
 
 def _rules(text: str) -> Iterator[tuple[str, str]]:

@@ -32,6 +32,9 @@ MODEST = 0.6  # how sure words with nothing lasting in them make us where the sk
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _SURE = 30  # characters from which on a doubt behind a comma is of something else
+_ARTICLE = 5  # characters before the noun that a clause begins with
+_ASKING = frozenset({"ja", "ko", "zh"})  # whose words of time tell nothing where nothing is asked for
+_VERB_SECOND = frozenset({"de", "nl"})
 _SUBJECT = 4  # words with which a clause names what it is about
 _HEAD = 80  # characters of what announces a rule
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
@@ -56,6 +59,11 @@ _TICKET = re.compile(
 )
 # What follows from what was just said is of the task at hand: "then two runs is what we have".
 _THEN = re.compile(r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b(?!,? (?:always|never|please))", re.IGNORECASE)
+_RECALLS = re.compile(
+    r"remember|mind|note|point|merk|denk|vergiss|souv|rappel|retiens|note|recuerda|lembr|ricord|pamięt|pamat|запомни|помни|onthoud|unutma|rule|regel"
+    r"|regola|r[eè]gle|regla|regra|zasada|pravidlo|правило",
+    re.IGNORECASE,
+)
 _EVENT = re.compile(r"\s?(?:que|qu'|che|wenn|als|dass|wanneer|когда|kdy\w*|kiedy|gdy)(?!\w)", re.IGNORECASE)
 _HEADS = re.compile(r"[.!?:;]\s")
 _NO_WORDS = re.compile(r"\W*+")
@@ -284,7 +292,7 @@ def _opened(text: str, language: Language) -> int:
     opener = language.openers.match(text)
     begin = opener.end() if opener else 0
     head, colon, _ = text[begin : begin + _HEAD].partition(": ")
-    announced = colon and not language.frames.search(head) and not content_stems(head) - language.saying
+    announced = colon and not (_RECALLS.search(head) or language.frames.search(head)) and not content_stems(head) - language.saying
     return begin + len(head + colon) if announced else begin
 
 
@@ -428,7 +436,7 @@ def _framed(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match
     """Return `clause` as heard for the words that say how long it holds, wherever they stand; English has its forms."""
     rest = _behind_opener(bare, language)
     frame = None if language.code == "en" else language.frames.search(rest)
-    asks = language.asks.match(rest) or (clause.question and not language.requests.search(bare))
+    asks = language.asks.match(rest) or ((clause.question or language.code in _ASKING) and not language.requests.search(bare))
     if not frame or asks or _EVENT.match(rest, frame.end()) or language.theirs.match(rest) or _tells_of(rest[frame.end() :], language, turn):
         return None
     return _heard(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
@@ -436,11 +444,14 @@ def _framed(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match
 
 def _tells_of(rest: str, language: Language, turn: _Turn) -> bool:
     """Whether what follows "from now on" is said of what is built or who is served, and to nobody."""
+    if language.served.match(rest):
+        return True
     if language.commands.match(rest) or not _of_product(rest, turn.languages):
         return False
-    begins = " ".join(rest.split()[:_SUBJECT])
+    begins = " ".join(rest.split()[:_SUBJECT]) if language.spaced else ""
     tells = language.theirs.match(rest) or language.requires.match(rest) or language.musts.search(begins)
-    return bool(tells or language.product.search(begins))
+    named = language.product.search(begins)  # "der Nutzer", or with the verb before it "bekommt jeder Nutzer"
+    return bool(tells or (named and (language.code in _VERB_SECOND or named.start() <= _ARTICLE)))
 
 
 def _core(bare: str, heard: Match) -> str:

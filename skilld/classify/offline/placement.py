@@ -226,8 +226,8 @@ def is_for(said: str, skill: SkillDoc) -> bool:
 
 
 _ONE_THING = re.compile(
-    r"\W*(?:please |pls )?(?:for|in|on|für|auf|in|bei|pour|dans|sur|para|en|per|voor|dla|pro) "
-    r"(?:the|den|die|das|dem|le|la|el|il|lo|o|a|de|het) ([^\W\d_]{4,})",
+    r"\W*(?:please |pls )?(?:(?:for|in|on) the|(?:für|auf|bei|in) d(?:en|ie|as|em)|(?:pour|dans|sur) l[ea]|(?:para|en) (?:el|la|o)"
+    r"|per (?:il|la|lo)|voor (?:de|het)) (?!next|rest|future|other|first|last|nächste|rest)([^\W\d_]{4,})",
     re.IGNORECASE,
 )
 
