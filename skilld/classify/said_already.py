@@ -131,20 +131,21 @@ def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
     return bool(shared) and len(shared) * 2 >= len(own) and (most or len(shared) >= _ENOUGH_SHARED)
 
 
-_ADDS = re.compile(r"\b(?:also|too|as well|leave out|skip|auch|noch|aussi|también|anche|também|ook)\b|也|も", re.IGNORECASE)
+_ADDS = re.compile(
+    r"\b(?:also|too|as well|leave out|skip|auch|noch|aussi|también|anche|também|ook)\b|也|も", re.IGNORECASE
+)
 _EXACT = re.compile(r"[\w-]*[./_*][\w/*-][\w./*-]*|[\w-]+/")  # paths, names and endings of files
 _ALIKE = 2  # terms that a change and a line share at least, and most of either's
 
 
 def meant_in(change: str, text: str) -> str | None:
-    """Return the line of `text` that says what `change` says by the meanings of its words, in whatever language."""
+    """Return the line of `text` that says `change` in other words: most of what tells in either is in both."""
     wanted = _things(change)
     if len(wanted) < _ALIKE or len(change) > MAX_CHANGE or _ADDS.search(change):
         return None
     for _, line in _rules(text):
         own = _things(line)
-        foreign = other_tongue(change, line)  # in one language "WebP" and "JPEG" mean one thing, and are two
-        shared, held = _shared(own, wanted, foreign=foreign), _shared(wanted, own, foreign=foreign)
+        shared, held = _shared(own, wanted), _shared(wanted, own)
         if (
             min(shared, held) >= _ALIKE
             and shared * 3 >= len(own) * 2
@@ -164,10 +165,9 @@ def _things(text: str) -> list[Term]:
     return [term for term in terms(text) if not term.is_action]
 
 
-def _shared(some: list[Term], others: list[Term], *, foreign: bool) -> int:
-    return sum(
-        any(one.stems & other.stems or (foreign and one.meanings & other.meanings) for other in others) for one in some
-    )
+def _shared(some: list[Term], others: list[Term]) -> int:
+    """Return how many terms stand among others by a word; by meaning "WebP" and "JPEG" would be one."""
+    return sum(any(one.stems & other.stems for other in others) for one in some)
 
 
 def _rules(text: str) -> Iterator[tuple[str, str]]:

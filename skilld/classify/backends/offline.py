@@ -20,8 +20,8 @@ from skilld.classify.offline.detector import (
     leaning_on,
     listen,
     narrowed,
-    orders,
     of_work,
+    orders,
     plain,
     specifies,
     spoken,
@@ -203,7 +203,11 @@ def _update(
     heard: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
-    if not said.clear and heard.cue in _STANDING and (heard.cue is not Cue.LASTING or len(stems(said.text)) <= _LEANING):
+    if (
+        not said.clear
+        and heard.cue in _STANDING
+        and (heard.cue is not Cue.LASTING or len(stems(said.text)) <= _LEANING)
+    ):
         meant = ((one, phrased) for one in leaning_on(heard, message.text) if (phrased := phrase(one)).clear)
         heard, said = next(meant, (heard, said))
     if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):

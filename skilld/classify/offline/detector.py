@@ -33,10 +33,12 @@ _MANY = 700  # characters of a turn above which it is a description, like one th
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _SURE = 30  # characters from which on a doubt behind a comma is of something else
 _ARTICLE = 5  # characters before the noun that a clause begins with
-_ASKING = frozenset({"ja", "ko", "zh"})  # whose words of time tell nothing where nothing is asked for
+_OWN_FORMS = frozenset({"en", "zh"})
+_ASKING = frozenset({"ja", "ko"})  # whose words of time tell nothing where nothing is asked for
 _VERB_SECOND = frozenset({"de", "nl"})
 _SUBJECT = 4  # words with which a clause names what it is about
 _HEAD = 80  # characters of what announces a rule
+_TOLD = 20  # characters of what is laid down, from which on a reason may follow
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
@@ -54,13 +56,20 @@ _ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
 _TICKET = re.compile(
     r"^\W{0,8}+(?:\w{2,10} )?(?!(?:UTF|ISO|RFC|SHA|TODO|HTTP)\b)[A-Z]{2,10}-\d{1,6}\s?[:,–—-]\s"
     r"|^\W{0,8}+(?i:(?:(?:next|new|neue[rs]?|nuev[oa]|nouvelle|nuov[oa]|nov[oa]|нов\w\w|nowa|nieuwe?) )?"
-    r"(?:card|story|ticket|feature|requirement|epic|karte|anforderung|tarea|tâche|tarefa|compito|fiche|requisito|règle métier"
-    r"|funktion|задача|фича|карточка|taak|zadanie|úkol|görev|需求|工单|チケット|要件|課題|요구사항)(?: (?!for you)[\w-]{1,20}){0,4}\s?[:.,：–—-]\s?)"
+    r"(?:card|story|ticket|feature|requirement|epic|karte|anforderung"
+    r"|tarea|tâche|tarefa|compito|fiche|requisito|règle métier"
+    r"|funktion|задача|фича|карточка|taak|zadanie|úkol|görev|需求|工单|チケット|要件|課題|요구사항)"
+    r"(?: (?!for you)[\w-]{1,20}){0,4}\s?[:.,：–—-]\s?)"
 )
 # What follows from what was just said is of the task at hand: "then two runs is what we have".
-_THEN = re.compile(r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b(?!,? (?:always|never|please))", re.IGNORECASE)
+_THEN = re.compile(
+    r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b"
+    r"(?!,? (?:always|never|please))",
+    re.IGNORECASE,
+)
 _RECALLS = re.compile(
-    r"remember|mind|note|point|merk|denk|vergiss|souv|rappel|retiens|note|recuerda|lembr|ricord|pamięt|pamat|запомни|помни|onthoud|unutma|rule|regel"
+    r"remember|mind|note|point|merk|denk|vergiss|souv|rappel|retiens|note|recuerda|lembr|ricord|pamięt|pamat|запомни|помни|onthoud"
+    r"|unutma|rule|regel"
     r"|regola|r[eè]gle|regla|regra|zasada|pravidlo|правило",
     re.IGNORECASE,
 )
@@ -263,7 +272,12 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
 
 def _demanded(clause: Clause, turn: _Turn) -> bool:
     """Whether a part of a clause says what some one thing must do: "das Spiel soll immer speichern"; no work does."""
-    built = (one for part in parts(clause) for one in turn.languages if one.code != "en" and one.theirs.match(fold(part.text)))
+    built = (
+        one
+        for part in parts(clause)
+        for one in turn.languages
+        if one.code != "en" and one.theirs.match(fold(part.text))
+    )
     return any(built) and not any(one.work.search(fold(clause.text)) for one in turn.languages)
 
 
@@ -292,7 +306,11 @@ def _opened(text: str, language: Language) -> int:
     opener = language.openers.match(text)
     begin = opener.end() if opener else 0
     head, colon, _ = text[begin : begin + _HEAD].partition(": ")
-    announced = colon and not (_RECALLS.search(head) or language.frames.search(head)) and not content_stems(head) - language.saying
+    announced = (
+        colon
+        and not (_RECALLS.search(head) or language.frames.search(head))
+        and not content_stems(head) - language.saying
+    )
     return begin + len(head + colon) if announced else begin
 
 
@@ -416,11 +434,8 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             if not pattern.search(rest):
                 continue
-            built = turn.of_product or _of_product(bare, turn.languages)
-            if cue is Cue.ADVERB and built and (clause.lead or not language.addressed.match(rest)):
-                continue  # "the button must always be visible"
-            if cue is Cue.LASTING and _tells_of(rest[frame.end() if frame else 0 :], language, turn):
-                continue  # "from now on an order can only be cancelled by the customer"
+            if _is_of_product(cue, clause, rest, language, turn):
+                continue
             best = _heard(clause, turn.text, language, cue, strength)
             break
     # Asked last: most clauses are not heard at all.
@@ -432,12 +447,29 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
     return best
 
 
+def _is_of_product(cue: Cue, clause: Clause, rest: str, language: Language, turn: _Turn) -> bool:
+    """Whether a clause with a lasting word says what a product does: "the button must always be visible"."""
+    if cue is Cue.ADVERB:
+        built = turn.of_product or _of_product(fold(clause.text), turn.languages)
+        return built and not (not clause.lead and language.addressed.match(rest))
+    frame = language.frames.match(rest)
+    return cue is Cue.LASTING and _tells_of(rest[frame.end() if frame else 0 :], language, turn)
+
+
 def _framed(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match | None:
     """Return `clause` as heard for the words that say how long it holds, wherever they stand; English has its forms."""
     rest = _behind_opener(bare, language)
-    frame = None if language.code == "en" else language.frames.search(rest)
-    asks = language.asks.match(rest) or ((clause.question or language.code in _ASKING) and not language.requests.search(bare))
-    if not frame or asks or _EVENT.match(rest, frame.end()) or language.theirs.match(rest) or _tells_of(rest[frame.end() :], language, turn):
+    frame = None if language.code in _OWN_FORMS else language.frames.search(rest)
+    asks = language.asks.match(rest) or (
+        (clause.question or language.code in _ASKING) and not language.requests.search(bare)
+    )
+    if (
+        not frame
+        or asks
+        or _EVENT.match(rest, frame.end())
+        or language.theirs.match(rest)
+        or _tells_of(rest[frame.end() :], language, turn)
+    ):
         return None
     return _heard(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
 
@@ -457,7 +489,7 @@ def _tells_of(rest: str, language: Language, turn: _Turn) -> bool:
 def _core(bare: str, heard: Match) -> str:
     """Return a clause without the reasons behind what it lays down: "from now on ..., my boss says it looks odd"."""
     frames = [frame.end() for frame in heard.language.frames.finditer(bare)]
-    seam = _COMMA.search(bare, max(_SURE, *frames, 0))
+    seam = _COMMA.search(bare, max(_TOLD, *frames, 0))
     if seam is None:
         return bare
     held = [found[0] for found in heard.language.meanwhile.finditer(bare, seam.end())]

@@ -81,14 +81,18 @@ class Language:
     # Each of these lists as words of its own.
     vetoes = _of_words("vetoes")  # what makes a clause no rule, whatever else it says
     hedges = _of_words("hedges")  # what makes a clause no rule, unless it stands in a later part of it
-    meanwhile = _of_words("meanwhile")  # what says that something holds for the time being: a veto, for a model's answer too
+    meanwhile = _of_words(
+        "meanwhile"
+    )  # what says that something holds for the time being: a veto, for a model's answer too
     product = _of_words("product")  # what is being built, and who uses it
     work = _of_words("work")  # the work on it
     passing = _of_words("passing")  # what is said of this time, or of how one likes it: no practice
     dissent = _of_words("dissent")  # what says that something is not wanted
     duties = _of_words("duty")  # what says that something is to be done
     stories = _of_words("stories")  # what tells of other times and places, however long it leads up to a clause
-    elsewhere = _of_words("elsewhere")  # what begins a story of how others work, which goes on until the speaker comes back
+    elsewhere = _of_words(
+        "elsewhere"
+    )  # what begins a story of how others work, which goes on until the speaker comes back
     comes_back = _of_words("comes_back")  # what ends a story
     musts = _of_words("must")  # what says that somebody or something else must: no word to the agent
 
