@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, contradicts, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice, turned_round
 from skilld.classify.offline.sections import body_of, sections
-from skilld.meanings import Term, terms
 from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
 
@@ -129,45 +128,6 @@ def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
     shared = asked & own
     most = max(len(asked), len(own)) - len(shared) <= 1
     return bool(shared) and len(shared) * 2 >= len(own) and (most or len(shared) >= _ENOUGH_SHARED)
-
-
-_ADDS = re.compile(
-    r"\b(?:also|too|as well|leave out|skip|auch|noch|aussi|también|anche|também|ook)\b|也|も", re.IGNORECASE
-)
-_EXACT = re.compile(r"[\w-]*[./_*][\w/*-][\w./*-]*|[\w-]+/")  # paths, names and endings of files
-_ALIKE = 2  # terms that a change and a line share at least, and most of either's
-
-
-def meant_in(change: str, text: str) -> str | None:
-    """Return the line of `text` that says `change` in other words: most of what tells in either is in both."""
-    wanted = _things(change)
-    if len(wanted) < _ALIKE or len(change) > MAX_CHANGE or _ADDS.search(change):
-        return None
-    for _, line in _rules(text):
-        own = _things(line)
-        shared, held = _shared(own, wanted), _shared(wanted, own)
-        if (
-            min(shared, held) >= _ALIKE
-            and shared * 3 >= len(own) * 2
-            and held * 3 >= len(wanted) * 2
-            and not contradicts(change, line)
-            and (denies(line) or not denies(change))
-            and numbers(change) <= numbers(line)
-            and set(_EXACT.findall(change)) <= set(_EXACT.findall(line))
-            and same_choice(change, line)
-            and not turned_round(change, line)
-        ):
-            return line
-    return None
-
-
-def _things(text: str) -> list[Term]:
-    return [term for term in terms(text) if not term.is_action]
-
-
-def _shared(some: list[Term], others: list[Term]) -> int:
-    """Return how many terms stand among others by a word; by meaning "WebP" and "JPEG" would be one."""
-    return sum(any(one.stems & other.stems for other in others) for one in some)
 
 
 def _rules(text: str) -> Iterator[tuple[str, str]]:

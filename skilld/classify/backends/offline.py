@@ -41,7 +41,7 @@ from skilld.classify.offline.placement import (
     target_section,
 )
 from skilld.classify.offline.withdrawn import still_standing
-from skilld.classify.said_already import meant_in, says_already
+from skilld.classify.said_already import says_already
 from skilld.classify.subject import before_quote, with_subject
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
@@ -218,8 +218,6 @@ def _update(
     skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
-    if target and meant_in(said.text, target.text):
-        confidence = min(confidence, _UNCLEAR)  # stands there in other words: no proposal, but kept
     if target and not skill:
         confidence = min(confidence, _UNRELATED)
     return Update(
