@@ -14,17 +14,12 @@ from skilld.classify.contradiction import contradicted_block, contradicts_outrig
 from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import (
     Match,
-    builds,
-    demands,
     joined,
     leaning_on,
     listen,
     narrowed,
-    of_work,
     orders,
     plain,
-    specifies,
-    spoken,
     statements,
 )
 from skilld.classify.offline.grammar import Cue
@@ -40,6 +35,7 @@ from skilld.classify.offline.placement import (
     takes_up,
     target_section,
 )
+from skilld.classify.offline.product import builds, demands, of_work, specifies, spoken
 from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
 from skilld.classify.subject import before_quote, with_subject
