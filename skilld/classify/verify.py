@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.adopted import Endorsement, endorsed, is_bare_assent, passed_back, question
 from skilld.classify.clauses import beyond, without_beyond
+from skilld.classify.offline.grammar import languages
 from skilld.classify.offline.provenance import own_words, without_quotations
-from skilld.classify.passing import FOR_NOW, is_passing
+from skilld.classify.offline.sentences import clauses
 from skilld.classify.polarity import asks_to_remove, is_plainly_kept, is_plainly_turned, turns_round
 from skilld.classify.said_already import line_saying, says_already
 from skilld.classify.subject import before_quote, leans, with_subject
@@ -261,6 +262,7 @@ def _said(messages: Sequence[Message], index: int) -> HumanTurn:
     return HumanTurn(message.turn or 0, message.text, typed, "" if before is None or before.by_person else before.text)
 
 
+FOR_NOW = "you said it was only for now"
 # Words that a reason is made of, whoever gives it.
 _REASONS = """asked asks for hold from now on always never stated as a preference how it is done here not to be done
 without consent remembered or written down stop said before user person requested corrected correction wants prefers
@@ -325,6 +327,18 @@ class Verdict:
         faults = list(self.faults)
         faults.remove(self.lost[place][1])
         return replace(self, faults=tuple(faults), lost=self.lost[:place] + self.lost[place + 1 :])
+
+
+def is_passing(quote: str, typed: str) -> bool:
+    """Whether a clause that a quote is part of, or the quote itself, says that it holds for now."""
+    at = typed.find(quote)
+    around = [
+        clause.text
+        for clause in (clauses(typed) if at >= 0 else ())
+        if clause.start < at + len(quote) and at < clause.start + len(clause.text)
+    ]
+    # In all of them: a short message tells none by its small words, and these words are none in any other.
+    return any(language.meanwhile.search(text) for text in (quote, *around) for language in languages().values())
 
 
 def verify(

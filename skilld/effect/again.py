@@ -18,7 +18,8 @@ from typing import Any
 
 from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.offline.choices import turned_round
-from skilld.classify.offline.detector import clauses_of, spoken, typed_part
+from skilld.classify.offline.detector import clauses_of, typed_part
+from skilld.classify.offline.product import spoken
 from skilld.effect.gist import (
     CHOSEN,
     LANGUAGES,

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from skilld.batching.gate import needs_classification
 from skilld.classify.contradiction import contradicts_outright
 from skilld.classify.offline.choices import turned_down, turned_round
-from skilld.classify.offline.detector import Match, clauses_of, listen, plain, spoken, typed_part
+from skilld.classify.offline.detector import Match, clauses_of, listen, plain, typed_part
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.product import spoken
 from skilld.classify.offline.provenance import FILLER
 from skilld.classify.said_already import is_same, says_already
 from skilld.clock import seconds

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.classify.offline.detector import listen, plain, spoken
+from skilld.classify.offline.detector import listen, plain
 from skilld.classify.offline.grammar import Cue
+from skilld.classify.offline.product import spoken
 from skilld.classify.said_already import forbidden_in
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc

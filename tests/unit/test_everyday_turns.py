@@ -71,6 +71,32 @@ def test_what_is_taken_back_is_what_was_said_before_it() -> None:
     assert changes("Ab jetzt bitte immer zwei Fotos pro Rezept", "lass es wieder, eins reicht") == []
 
 
+def test_what_the_agent_took_out_again_stands_no_longer() -> None:
+    messages = [
+        Message("from now on every page gets a box with the main points", turn=1),
+        Message("Added to both pages."),
+        Message("Nora thinks it doubles the intro, leave the pages without", turn=2),
+        Message("Removed from both pages."),
+    ]
+    assert Offline().detect(messages, [SKILL]) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "never put a photo below the title, you did that last week and users quit",
+        "ab jetzt nur WebP für Fotos, sonst meckert mein Chef wieder",
+        "We never hide photos from the users, always show them",
+    ],
+)
+def test_a_reason_behind_a_rule_takes_nothing_from_it(said: str) -> None:
+    assert len(changes(said)) == 1
+
+
+def test_what_is_asked_about_below_is_not_the_persons() -> None:
+    assert changes("from the supplier, does it apply to us?\n\nFrom now on always use WebP for photos.") == []
+
+
 def test_asking_first_how_much_is_no_question() -> None:
     assert changes("以后改照片之前先问我，不要自己决定改多少") == ["改照片之前先问我，不要自己决定改多少。"]
     assert changes("以后改照片要改多少") == []

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from skilld.classify.offline.detector import listen, plain, retractions, spoken
+from skilld.classify.offline.detector import listen, plain, retractions
 from skilld.classify.offline.grammar import Cue, languages
+from skilld.classify.offline.product import spoken
 
 LASTING = """
 From now on, run the formatter before you hand anything back.

@@ -8,9 +8,8 @@ import pytest
 
 from skilld.classify.offline.detector import listen
 from skilld.classify.offline.grammar import languages
-from skilld.classify.passing import FOR_NOW, is_passing
 from skilld.classify.subject import leans
-from skilld.classify.verify import verify
+from skilld.classify.verify import FOR_NOW, is_passing, verify
 from skilld.types import Kind, Message, SkillDoc, Update
 
 DOC = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Past tense.\n")

@@ -14,16 +14,12 @@ from skilld.classify.contradiction import contradicted_block, contradicts_outrig
 from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import (
     Match,
-    builds,
-    demands,
     joined,
     leaning_on,
     listen,
     narrowed,
-    of_work,
+    orders,
     plain,
-    specifies,
-    spoken,
     statements,
 )
 from skilld.classify.offline.grammar import Cue
@@ -31,6 +27,7 @@ from skilld.classify.offline.phrasing import phrase, phrase_joined
 from skilld.classify.offline.placement import (
     described,
     is_for,
+    is_of_one_thing,
     points_to_rule,
     reacts,
     related,
@@ -38,6 +35,7 @@ from skilld.classify.offline.placement import (
     takes_up,
     target_section,
 )
+from skilld.classify.offline.product import builds, demands, of_work, specifies, spoken
 from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
 from skilld.classify.subject import before_quote, with_subject
@@ -69,6 +67,7 @@ _REASONS = {
 _OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.TAKEN_UP})
 _OUTRIGHT = frozenset(Cue) - _OF_PRODUCTS
 _STANDING = frozenset({Cue.LASTING, Cue.ADVERB, Cue.MEMORY})  # of what stands before: "do that from now on"
+_LEANING = 3  # stems of words that may only say that what stands before them lasts
 _LAST_WORK = 3  # messages of the agent that tell what work is going on
 _TALK_OF_IT = 2  # turns that a talk about the product goes on
 
@@ -100,6 +99,7 @@ class Offline:
                 heard += [one for one in said if one is not None]
                 taken_up = [one for one in statements(message.text, agent) if takes_up(one, skills, agent[-1:])]
                 heard += _apart(taken_up, heard)
+            heard = [one for one in heard if not is_of_one_thing(one, skills)]
             if talk:
                 kept = [one for one in heard if not _goes_on_with(one)]
                 talk, heard = (_TALK_OF_IT if len(kept) < len(heard) else talk - 1), kept
@@ -142,7 +142,7 @@ def _speaks_of_product(text: str) -> bool:
 
 def _goes_on_with(heard: Match) -> bool:
     """Whether what was heard behind a talk about the product is part of it."""
-    of_it = heard.cue in _OF_PRODUCTS or (heard.cue in _STANDING and demands(heard.quote))
+    of_it = heard.cue in _OF_PRODUCTS or (heard.cue in _STANDING and (demands(heard.quote) or not orders(heard)))
     return of_it and not of_work(heard.quote)
 
 
@@ -199,7 +199,11 @@ def _update(
     heard: Match, message: Message, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
-    if not said.clear and heard.cue in _STANDING:
+    if (
+        not said.clear
+        and heard.cue in _STANDING
+        and (heard.cue is not Cue.LASTING or len(stems(said.text)) <= _LEANING)
+    ):
         meant = ((one, phrased) for one in leaning_on(heard, message.text) if (phrased := phrase(one)).clear)
         heard, said = next(meant, (heard, said))
     if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):

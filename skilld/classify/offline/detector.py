@@ -9,7 +9,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
 
-from skilld.classify.offline.grammar import KEPT, Cue, Language, languages
+from skilld.classify.offline.grammar import KEPT, STRENGTH, Cue, Language, languages
+from skilld.classify.offline.product import (
+    behind_opener,
+    names_product,
+    of_product,
+    of_work,
+    opened,
+    specifies,
+    spoken,
+    tells_of,
+)
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
@@ -32,25 +42,30 @@ MODEST = 0.6  # how sure words with nothing lasting in them make us where the sk
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _SURE = 30  # characters from which on a doubt behind a comma is of something else
+_OWN_FORMS = frozenset({"en", "zh"})
+_ASKING = frozenset({"ja", "ko"})  # whose words of time tell nothing where nothing is asked for
+_TOLD = 20  # characters of what is laid down, from which on a reason may follow
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _JOINED = re.compile(r"\b(?:and|but|y|e|et|und|aber|en|и|а|a|i)$", re.IGNORECASE)  # "leave it for now, and"
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
+_OUTRIGHT = frozenset({Cue.ADVERB, Cue.STOP, Cue.CONSENT, *_EXPLICIT})
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:(?:[-*•]|\d{1,2}[.)])[^\S\n]+|\d{1,2}[、．])\S", re.MULTILINE)
-_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_COMMA = re.compile(r"(?<!\s)\s?(?:, | [-–—]{1,2} |; | (?=because\b|weil\b|parce que\b|porque\b|perché\b))")
 _ALWAYS = re.compile(r"(?:always|only)\b", re.IGNORECASE)
-_TICKET = re.compile(r"^\W{0,8}+(?!(?:UTF|ISO|RFC|SHA|TODO|HTTP)\b)[A-Z]{2,10}-\d{1,6}\s?[:–—-]\s")
-_HEADS = re.compile(r"[.!?:;]\s")
+# What follows from what was just said is of the task at hand: "then two runs is what we have".
+_THEN = re.compile(
+    r"(?:ok(?:ay)?,? |so,? |well,? )?(?:then|dann|also dann|alors|entonces|então|allora|dan|wtedy|tak|тогда)\b"
+    r"(?!,? (?:always|never|please))",
+    re.IGNORECASE,
+)
+_EVENT = re.compile(r"\s?(?:que|qu'|che|wenn|als|dass|wanneer|когда|kdy\w*|kiedy|gdy)(?!\w)", re.IGNORECASE)
 _NO_WORDS = re.compile(r"\W*+")
 _GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
-
-
 _T = TypeVar("_T")
 
 
@@ -145,11 +160,11 @@ def _statement(part: Clause, clause: Clause, turn: _Turn) -> Match | None:
         return None
     if not (language.dissent.search(bare) or language.duties.search(bare) or denies(bare)):
         return None
-    rest = _behind_opener(bare, language)
+    rest = behind_opener(bare, language)
     of_now = any(one.asks.match(rest) or one.passing.search(rest) for one in turn.languages)
     if of_now or (language.commands.match(rest) and not _says_no(rest, language)):
         return None
-    if _ruled_out(bare, turn.languages) or _of_product(bare, turn.languages):
+    if _ruled_out(bare, turn.languages) or of_product(bare, turn.languages):
         return None
     return _heard(part, turn.text, language, Cue.TAKEN_UP, MODEST)
 
@@ -182,7 +197,8 @@ def _before(clause: Clause | None, turn: _Turn) -> Iterator[tuple[int, str]]:
         return
     whole, *rest = parts(clause)
     for part in (whole, *reversed(rest)):
-        if not _ruled_out(fold(part.text), turn.languages):
+        bare = fold(part.text)
+        if not (_ruled_out(bare, turn.languages) or any(one.passing.search(bare) for one in turn.languages)):
             opener = turn.main.openers.match(part.text)
             begin = part.start + (opener.end() if opener else 0)
             yield begin, turn.text[begin : part.start + len(part.text)]
@@ -204,13 +220,13 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
         long=len(folded) * (_DENSE if _HAN.search(typed) else 1) > _MANY,
         # Steps between tags are a prompt that was written beforehand, and so is what leads up to them.
         listed=max(len(_ITEM.findall(part)) for part in (typed, tagged(text))) > _ITEMS,
-        of_product=_of_product(folded[:_MANY], found),
+        of_product=of_product(folded[:_MANY], found),
         specified=specifies(typed),
     )
 
 
 def _plain(clause: Clause, turn: _Turn) -> Match | None:
-    found = None if clause.question else _plainly(clause, turn)
+    found = None if clause.question or _THEN.match(clause.text) else _plainly(clause, turn)
     return None if found is None or _ruled_out(fold(clause.text), turn.languages) else found
 
 
@@ -218,26 +234,39 @@ def _plainly(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)
     before: Clause | None = None
     found: list[Match] = []
+    if _demanded(clause, turn):
+        return None
     for part in parts(clause):
         begin = part.start - clause.start
         led, up_to_it = part is clause or ":" in clause.text[:begin], fold(clause.text[: begin + len(part.text)])
         for language in turn.languages:
-            rest = _behind_opener(fold(part.text), language)
+            rest = behind_opener(fold(part.text), language)
             said_of = _said_of(rest, language, whole=part is clause, led=led)
             built = (rest,) if language.code == "en" else (rest, up_to_it)
-            if said_of and not any(_names_product(one, turn.languages) for one in built):
+            if said_of and not any(names_product(one, turn.languages) for one in built):
                 meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
                 one = _heard(meant, turn.text, language, said_of, MODEST)
-                found.append(replace(one, demands=_of_product(rest, turn.languages)))
+                found.append(replace(one, demands=of_product(rest, turn.languages)))
         before = None if part is clause else part
     if found:
         return replace(found[0], narrower=tuple((one.start, one.quote, one.said) for one in found[1:]))
     for language in turn.languages:
-        rest = _behind_opener(bare, language)
+        rest = behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
         if commands and not turn.of_product:
             return _heard(clause, turn.text, language, Cue.CORRECTION, MODEST)
     return None
+
+
+def _demanded(clause: Clause, turn: _Turn) -> bool:
+    """Whether a part of a clause says what some one thing must do: "das Spiel soll immer speichern"; no work does."""
+    built = (
+        one
+        for part in parts(clause)
+        for one in turn.languages
+        if one.code != "en" and one.theirs.match(fold(part.text))
+    )
+    return any(built) and not any(one.work.search(fold(clause.text)) for one in turn.languages)
 
 
 def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
@@ -256,11 +285,6 @@ def _said_of(rest: str, language: Language, *, whole: bool, led: bool) -> Cue | 
     return Cue.PRACTICE if lasts or language.practice.search(rest) else None
 
 
-def _behind_opener(bare: str, language: Language) -> str:
-    opener = language.openers.match(bare)
-    return bare[opener.end() if opener else 0 :]
-
-
 def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
     """Whether a clause holds for once, is somebody else's, or takes something back, in any language it may be in."""
     head = bare[: bare.find(", ", _SURE) + 1 or len(bare)]
@@ -270,57 +294,15 @@ def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
     )
 
 
-def _of_product(bare: str, languages: Sequence[Language]) -> bool:
-    works = any(language.work.search(bare) for language in languages)  # tools have English names in any language
-    return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
-
-
-def _names_product(bare: str, languages: Sequence[Language]) -> bool:
-    works = any(language.work.search(bare) for language in languages)
-    return not works and any(language.product.search(bare) for language in languages)
-
-
 def _specified(heard: Match, turn: _Turn) -> bool:
     """Whether what was heard is part of a description of a product, and says nothing of the work on it."""
     return turn.specified and not of_work(heard.quote.rpartition(": ")[2])
 
 
-def specifies(text: str) -> bool:
-    """Whether `text`, one turn, is announced as what a product must do: "ABC-12: ...", "new ticket from sales: ..."."""
-    begins = fold(text)[:_MAX_LENGTH]
-    if _TICKET.match(begins):
-        return True
-    heads = [(one, head.strip()) for one in spoken(text) for head in _HEADS.split(begins)]
-    return any(one.spec.match(head) or one.spec.match(_behind_opener(head, one)) for one, head in heads)
-
-
-def demands(text: str) -> bool:
-    """Whether `text` says what something must do, and not what the agent must."""
-    found, bare = spoken(text), fold(text)
-    for one in found:
-        rest = _behind_opener(bare, one)
-        frame = one.frames.match(rest)
-        if one.requires.match(rest[frame.end() if frame else 0 :]) or one.musts.search(rest):
-            return True
-    return False
-
-
-def builds(text: str) -> bool:
-    """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
-    begins, found = fold(text)[:_MAX_LENGTH], spoken(text)
-    if any(language.work.search(begins) for language in found):
-        return False
-    # "new rule of the calendar: a patient can never ...", "fine. it should also ...": each sentence, and behind a colon
-    parts_of = [begins, begins.partition(": ")[2], *_HEADS.split(begins)]
-    heads = [_behind_opener(head.strip(), one) for head in parts_of for one in found]
-    return any(one.theirs.match(head) for head in parts_of[:2] for one in found) or any(
-        one.requires.match(head) for head in heads for one in found
-    )
-
-
-def of_work(text: str) -> bool:
-    """Whether `text` names a part of the work, in any language it may be in."""
-    return any(language.work.search(text) for language in spoken(text))
+def orders(heard: Match) -> bool:
+    """Whether what was heard, but for the words that say how long it holds, begins as an instruction."""
+    frame = heard.language.frames.match(heard.said)
+    return bool(heard.language.commands.match(heard.said[frame.end() if frame else 0 :]))
 
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
@@ -336,33 +318,11 @@ def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     ]
 
 
-def spoken(text: str) -> list[Language]:
-    """Return the languages that `text` may be in: by its script, and in Latin script by its small words.
-
-    English is always among them, people mix it into everything.
-    """
-    by_code = languages()
-    scripts = (("ja", _KANA), ("ko", _HANGUL), ("ru", _CYRILLIC), ("zh", _HAN))
-    for code, script in scripts:
-        if script.search(text):
-            return [by_code[code], by_code["en"]]
-    words = {word.lower() for word in _LETTERS.findall(text)}
-    letters = frozenset(text.lower())
-    counts = {
-        code: len(words & language.marks) + len(letters & language.letters)
-        for code, language in by_code.items()
-        if language.marks
-    }
-    most = max(counts.values(), default=0)
-    found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
-    return [by_code[code] for code in found]
-
-
 def _hear(clause: Clause, turn: _Turn) -> Match | None:
     bare = fold(clause.text)  # runs of blanks would cost each expression their square
     best: Match | None = None
     for language in turn.languages:
-        rest = _behind_opener(bare, language)
+        rest = behind_opener(bare, language)
         frame = language.frames.match(rest)  # "as a rule of thumb, is ...?"
         asks = bool(language.asks.match(rest[frame.end() :] if frame and "," in frame[0] else rest))
         wonders = clause.question and not language.requests.search(bare)
@@ -375,19 +335,62 @@ def _hear(clause: Clause, turn: _Turn) -> Match | None:
                 continue
             if not pattern.search(rest):
                 continue
-            if cue is Cue.ADVERB and (turn.of_product or _of_product(bare, turn.languages)):
-                continue  # "the button must always be visible"
+            if _is_of_product(cue, clause, rest, language, turn):
+                continue
             best = _heard(clause, turn.text, language, cue, strength)
             break
     # Asked last: most clauses are not heard at all.
-    return None if best is None or _ruled_out(bare, turn.languages) else best
+    best = best or next((one for language in turn.languages if (one := _framed(clause, bare, language, turn))), None)
+    if best is None or any(one.retracts.search(bare) for one in turn.languages):
+        return None
+    if _ruled_out(_core(bare, best) if best.cue in _OUTRIGHT else bare, turn.languages):
+        return None
+    return best
+
+
+def _is_of_product(cue: Cue, clause: Clause, rest: str, language: Language, turn: _Turn) -> bool:
+    """Whether a clause with a lasting word says what a product does: "the button must always be visible"."""
+    if cue is Cue.ADVERB:
+        built = turn.of_product or of_product(fold(clause.text), turn.languages)
+        return built and not (not clause.lead and language.addressed.match(rest))
+    frame = language.frames.match(rest)
+    return cue is Cue.LASTING and tells_of(rest[frame.end() if frame else 0 :], language, turn.languages)
+
+
+def _framed(clause: Clause, bare: str, language: Language, turn: _Turn) -> Match | None:
+    """Return `clause` as heard for the words that say how long it holds, wherever they stand; English has its forms."""
+    rest = behind_opener(bare, language)
+    frame = None if language.code in _OWN_FORMS else language.frames.search(rest)
+    asks = language.asks.match(rest) or (
+        (clause.question or language.code in _ASKING) and not language.requests.search(bare)
+    )
+    if (
+        not frame
+        or asks
+        or _EVENT.match(rest, frame.end())
+        or language.theirs.match(rest)
+        or tells_of(rest[frame.end() :], language, turn.languages)
+    ):
+        return None
+    return _heard(clause, turn.text, language, Cue.LASTING, STRENGTH[Cue.LASTING])
+
+
+def _core(bare: str, heard: Match) -> str:
+    """Return a clause without the reasons behind what it lays down: "from now on ..., my boss says it looks odd"."""
+    frames = [frame.end() for frame in heard.language.frames.finditer(bare)]
+    seam = _COMMA.search(bare, max(_TOLD, *frames, 0))
+    if seam is None:
+        return bare
+    held = [found[0] for found in heard.language.meanwhile.finditer(bare, seam.end())]
+    for part in _COMMA.split(bare[seam.end() :]):  # "..., only this week"
+        held += [found[0] for found in heard.language.vetoes.finditer(part) if 2 * len(found[0]) >= len(part)]
+    return ", ".join([bare[: seam.start()], *held])
 
 
 def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Match:
     """Return `clause` as heard, quoted as `text` has it, its opener cut off."""
     quote = text[clause.start : clause.start + len(clause.text)]
-    opener = language.openers.match(clause.text)
-    said = quote[opener.end() if opener else 0 :]
+    said = quote[opened(clause.text, language) :]
     return Match(quote, said, clause.start, clause.question, language, cue, strength)
 
 
@@ -407,7 +410,7 @@ def _without_echoes(said: Sequence[Clause], languages: Sequence[Language]) -> It
     before = ""
     for clause in said:
         bare = fold(clause.text)
-        if before and any(_says_no(_behind_opener(bare, language), language) for language in languages):
+        if before and any(_says_no(behind_opener(bare, language), language) for language in languages):
             lasts = any(language.frames.search(bare) for language in languages)
             if not lasts and any(language.vetoes.search(before) for language in languages):
                 continue
@@ -430,7 +433,7 @@ def _without_stories(said: Iterable[Clause], languages: Sequence[Language]) -> I
 
 def _comes_back(clause: Clause, bare: str, languages: Sequence[Language]) -> bool:
     """Whether a clause ends the story before it: by its words, as a question, or as a sentence to the agent."""
-    heads = [(one, _behind_opener(bare, one)) for one in languages]
+    heads = [(one, behind_opener(bare, one)) for one in languages]
     if clause.question or any(one.comes_back.match(bare) or one.comes_back.match(rest) for one, rest in heads):
         return True
     if clause.lead:

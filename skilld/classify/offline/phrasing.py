@@ -15,7 +15,7 @@ from typing import Any
 from skilld.classify.offline.detector import Match
 from skilld.classify.offline.grammar import Cue, compiled
 from skilld.text import fold
-from skilld.words import denies, stems
+from skilld.words import content_stems, denies, stems
 
 _MAX_LENGTH = 280  # characters
 _MAX = 1000  # characters of what was heard that are looked at
@@ -98,11 +98,19 @@ def _carried(text: str) -> str | None:
 
 def _unframed(text: str, heard: Match) -> str:
     """Return `text` without "from now on", what stood before it, and a task that it was not said of."""
-    text = _lasting_half(text, heard)
+    text = _lasting_half(_announced(text, heard), heard)
     without = heard.language.frames.sub(" ", text).replace(" ,", ",").strip(" ,:–—-，、：")
     opener = heard.language.openers.match(without)
     without = _NOTED.sub("", without[opener.end() if opener else 0 :])
     return without if stems(without) else text
+
+
+def _announced(text: str, heard: Match) -> str:
+    """Return what stands behind "a wish for all later pages:", whose words say nothing but that."""
+    head, colon, rest = text.partition(": ")
+    framed = heard.language.frames.search(head) or heard.cue is Cue.MEMORY
+    announces = framed and not content_stems(heard.language.frames.sub(" ", head)) - heard.language.saying
+    return rest if colon and announces and _says_enough(rest) else text
 
 
 def _lasting_half(text: str, heard: Match) -> str:

@@ -225,6 +225,20 @@ def is_for(said: str, skill: SkillDoc) -> bool:
     return bool(about & stems(skill.name.replace("-", " ")))
 
 
+_ONE_THING = re.compile(
+    r"\W*(?:please |pls )?(?:(?:for|in|on) the|(?:für|auf|bei|in) d(?:en|ie|as|em)|(?:pour|dans|sur) l[ea]"
+    r"|(?:para|en) (?:el|la|o)"
+    r"|per (?:il|la|lo)|voor (?:de|het)) (?!next|rest|future|other|first|last|nächste|rest)([^\W\d_]{4,})",
+    re.IGNORECASE,
+)
+
+
+def is_of_one_thing(heard: Match, skills: Sequence[SkillDoc]) -> bool:
+    """Whether what was heard is said for one thing that no skill in use speaks of: "for the printout no links"."""
+    named = None if heard.cue in {Cue.LASTING, Cue.MEMORY} else _ONE_THING.match(heard.said)
+    return bool(named and skills and not any(_near(stems(named[1]), stems(f"{doc.name} {doc.text}")) for doc in skills))
+
+
 def reacts(heard: Match, turn: str) -> bool:
     """Whether the ask is in a turn that begins by objecting to what the agent just did, in its first line."""
     return bool(_REACTS.match(turn)) and "\n" not in turn[: heard.start].strip()

@@ -61,20 +61,25 @@ _SAYS = re.compile(
         [^.?!:\n]{0,30}\b(?:says?|said|saying|prints?|printed|wrote|writes|replie[ds]|reads|tells|told)\b
         [^.?!:\n]{0,20}[:：]\s
       | \b(?:kund\w+|chef\w*|kolleg\w+|handbuch|anleitung|doku\w*|e?-?mails?|client\w*|manual|documentaci[oó]n|correo|
-        jef[ea]|manuel|courriel|manuale|documentazione|capo|documentação|klant\w*|handleiding|baas|klient\w*|instrukcj\w+|szef\w*|
+        jef[ea]|manuel|courriel|manuale|documentazione|capo|documentação|klant\w*|handleiding|baas|klient\w*
+        |instrukcj\w+|szef\w*|
         zákazník\w*|návod\w*|šéf\w*|клиент\w*|заказчик\w*|инструкци\w+|письм\w+|документаци\w+|начальник\w*|
         müşteri\w*|kılavuz\w*|patron\w*|artikel|art[ií]culo|article|articolo|artykuł\w*|стать\w+)\b[^.?!:\n]{0,30}
-        \b(?:schreibt|schrieb|steht|sagte?|meinte?|escribe|escribió|pone|dice|dijo|écrit|dit|escreveu|escreve|diz|disse|escrito|
-        scrive|scritto|schrijft|schreef|staat|zegt|pisze|napisał\w*|jest|píše|napsal\w*|stojí|je|пишет|написал\w*|написано|пишут|сказано|
+        \b(?:schreibt|schrieb|steht|sagte?|meinte?|escribe|escribió|pone|dice|dijo|écrit|dit|escreveu|escreve
+        |diz|disse|escrito|
+        scrive|scritto|schrijft|schreef|staat|zegt|pisze|napisał\w*|jest|píše|napsal\w*|stojí|je|пишет
+        |написал\w*|написано|пишут|сказано|
         yazmış|yazıyor|yazdı|diyor)\s?[:：]\s
       | (?:[写寫]道|[写寫][着著]|回[复覆][说說]?|(?:からの|よりの)(?:メール|連絡|コメント)|
         이렇게\ (?:썼|말했|왔)[^\s:]{0,3})\s?[:：]
       | \b(?:found|saw|read|copied|pasted|quot(?:e|ed|ing)|from|per)\b[^.?!:\n]{0,40}
-        \b(?:reddit|forum|overflow|twitter|hacker\ news|docs?|documentation|readme|slack|discord|blog|article|internet|
+        \b(?:reddit|forum|overflow|twitter|hacker\ news|docs?|documentation|readme|slack|discord|blog|article
+        |internet|
         google|chatgpt|copilot|gemini|e?mail|ticket|issue|review|comment|page|site|website|wiki|log|output|terminal|
         console|book|video|post|answer)\b[^.?!:\n]{0,20}[:：]\s
       | \b(?:summari[sz]e|translate|proofread|paraphrase|rephrase|shorten)\b[^.?!:\n]{0,60}[:：]\s
-      | [:：]\s(?=(?:dear|hello|hi|sehr\ geehrte[rs]?|liebe[rs]?|cher|chère|chers|estimad[oa]s?|prezad[oa]s?|gentil[ie])
+      | [:：]\s(?=(?:dear|hello|hi|sehr\ geehrte[rs]?|liebe[rs]?|cher|chère|chers|estimad[oa]s?|prezad[oa]s?
+      |gentil[ie])
         \ [^\W\d_]+(?:\ [^\W\d_]+)?,\s)
       | \b(?:generate|write|create|put|insert|add|include)\b[^?!:\n]{0,60}\b(?:the\ following|this|these)\b
         (?:[^.?!:\n]|\.(?=\w)){0,40}\b(?:file|document|doc|page|section|readme)\b[^.?!:\n]{0,20}[:：](?:\s|$)
@@ -82,6 +87,29 @@ _SAYS = re.compile(
       | \b(?:this|these|following|attached|below)\ (?:\w+\ ){0,2}?(?:resume|cv|paper|article|e?mail|document|essay|
         report|abstract|transcript|review|story|passage|letter|contract|tweet)s?
         \s?[:：]\s""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# A line that asks about, or names the source of, what stands below it.
+_SHOWS = re.compile(
+    r"""(?:\bwhat\ (?:do|should|shall|can|would)\ (?:i|we)\ (?:answer|tell|reply|write|say)\b
+      | \b(?:does|do)\ (?:this|that|it|these|any\ of\ (?:this|it))\ (?:apply|concern|affect|matter|hold)\b
+      | \b(?:is|are)\ (?:this|that|it|these)\ (?:still\ )?(?:true|right|outdated|current|correct|valid)\b
+      | \b(?:do|are)\ we\ (?:already\ |still\ )?(?:follow|do|doing|meet|in\ line)
+      | \b(?:from|by|in|on)\ (?:the|our|my|an?|their)\ (?:\w+\ |\w+'s\ ){0,2}?(?:supplier|vendor|client|customer
+      |wiki|kb|handbook|manual
+        |style\ guide|guide|slack|forum|mail|e-?mail|letter|docs?|lawyer|board|boss|colleague|news)\b
+      | \b(?:slack|mail|e-?mail|message|letter|note|text|nachricht|brief|mensaje|correo|message)\ (?:from|von
+      |vom|de|del|du|da)\ \w
+      | \b(?:was\ (?:schreib|antwort|sag)\w*\ (?:ich|wir)|betrifft\ (?:uns|das)|gilt\ das|stimmt\ das
+      |steht\ (?:so\ )?im)\b
+      | \b(?:ça|cela)\ (?:nous|me)\ concerne|\bque\ (?:lui\ )?r[ée]pond|\bnos\ afecta
+      |\bqu[ée]\ (?:le\ )?(?:contest|respond)
+      | \bci\ riguarda|\bcosa\ (?:gli\ |le\ )?rispond|\bnos\ (?:afeta|diz\ respeito)|\bo\ que\ respond
+      |\bgeldt\ dit|\bwat\ antwoord
+      | касается|что\ (?:ему\ |ей\ )?ответить|\bdotyczy|\btýká|当てはま|どう返|适用|怎么回|해당)
+      [^?？:：\n]{0,60}[?？:：]\s*$
+      | ^[^\n]{0,40}\b(?:translate|proofread|summari[sz]e|übersetz\w*|tradu\w+|traduci\w*|vertaal|przetłumacz
+      |переведи)\b[^\n]{0,60}$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TAKES_UP = re.compile(
@@ -260,7 +288,7 @@ def _end_of_own(line: str) -> tuple[int, bool]:
     says = _SAYS.search(line)
     if says:
         return says.end(), True
-    return len(line), bool(_ANNOUNCES.search(line) or taken_up)
+    return len(line), bool(_ANNOUNCES.search(line) or _SHOWS.search(line) or taken_up)
 
 
 def _is_foreign(line: str) -> bool:

@@ -6,15 +6,18 @@ Updates and the turns after them in, the updates that still stand out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.detector import MODEST, retractions
 from skilld.types import Message, Update
-from skilld.words import stems
+from skilld.words import content_stems, stems
 
 _REACH = 2  # turns back that "scratch that" can mean when it names nothing
+_NEAR = 4  # turns between a rule and its end
+_SAID = 400  # characters of a turn that ends a rule
+_PART = 5  # letters of a part of a compound
 _BARE = 40  # characters of a clause that takes back whatever was said last
 _TALK = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
@@ -32,6 +35,39 @@ _DEICTIC = re.compile(
 )
 
 
+# What says, beside a word of a rule, that it no longer holds; and what says so only if the agent then takes it out.
+_TURNS_BACK = re.compile(
+    r"""(?P<outright>\b(?:out\ (?:again|with\ (?:it|them|that))|forget|throw|drop|scrap|take\ (?:it|them
+      |that)\ (?:out|off)|undo|as\ (?:it|they|we)\ (?:was|were|had)
+        |like\ before|after\ all|never\ ?mind|on\ reflection|(?:not|n't)\ worth|(?:are|is)\ fine\ then|let\ it\b
+        |weg\ damit|raus|wieder\ weg|vergiss|doch\ (?:nicht|lieber)|wie\ (?:vorher|gehabt|bisher)|lass\w*
+        |enl[èe]ve\w*|oubli\w+|finalement|comme\ avant|qu[íi]t(?:a|e)\w*|olv[íi]d\w+|al\ final|mejor\ no
+        |togli\w*|come\ (?:non\ detto|prima)|com'er\w+
+        |tira\w*|esque[cç]\w+|afinal|melhor\ n[ãa]o|toch\ (?:niet|maar)|vergeet|jednak\ nie|zapomnij|usuń
+        |přece\ jen|zapomeň|vazgeç\w*|thôi)\b
+        |забуд|убер|вс[её]-таки|отмен|不要了|算了|取消|去掉|やっぱ|やめ|취소|빼)
+      | \b(?:back\ to|remove|stays?|normal|plain|nonsense|wrong|mistake|sorry|my\ bad|idea|instead|no\ more
+      |without|leave|again|weg|bleib\w*|quatsch|fehler
+        |falsch\w*|zurück|ohne|nimm|wieder|retire\w*|revien\w*|remets|laisse\w*|avant|annule\w*|vuelve\w*
+        |d[ée]ja\w*|como\ (?:estaba\w*|antes)|sin|error
+        |lasci\w+|torna\w*|resta(?:no)?|niente|sbagliat\w+|volta\w*|deixa\w*|sem|laat|terug|zonder|haal|wróć\w*
+        |zostaw\w*|bez|vrať\w*|nech\w*|geri|kaldır\w*|bỏ)\b
+      | верн|ошиб|оставь|без|不要|还是|還是|恢复|恢復|删|なし|戻|間違|되돌|그냥|원래""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# How an agent begins that took something out again: "Removed from all three."
+_UNDONE = re.compile(
+    r"""(?:\S+\s){0,4}?\b(?:removed|reverted|undone|undid|restored|dropped|taken\ out|stays?|unchanged|(?:back
+      |again)\b|as\ before|no\ longer|without|entfernt|rückgängig|zurück\w*|wieder|bleib\w+
+      |retir[ée]\w*|supprim[ée]\w*|enlev[ée]\w*|annul[ée]\w*|remis\w*|quitad\w+|eliminad\w+|deshech\w+
+      |restaurad\w+|tolt[aeio]|rimoss\w+|ripristinat\w+|annullat\w+|removid\w+|desfeit\w+
+      |verwijderd|hersteld|teruggezet|weer|usunięt\w+|cofnięt\w+|przywrócon\w+|odstraněn\w+|vrácen\w+|kaldırıldı
+      |geri)\b
+      |(?:\S+\s){0,4}?\S{0,9}(?:убра|удал|верн|отмен|по-прежнему|削除|戻し|外し|取り消|已(?:删|移|恢|去|撤)|삭제|되돌|뺐)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
 def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> list[Update]:
     """Return `updates` without those that a later turn takes back, or replaces by an opposite one."""
     standing = list(updates)
@@ -40,6 +76,11 @@ def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> li
             continue
         for clause in retractions(message.text):
             standing = _without(standing, message, clause)
+    standing = [
+        update
+        for update in standing
+        if not _given_up(update, messages, {one.turn for one in updates if one.confidence > MODEST})
+    ]
     return [
         update
         for update in standing
@@ -62,3 +103,25 @@ def _without(updates: list[Update], message: Message, clause: str) -> list[Updat
         whys = [update for update in near if update.turn == turn and update.confidence <= MODEST]
         named = [*near[: len(near) - len(whys)][-1:], *whys]
     return [update for update in updates if update not in named]
+
+
+def _given_up(update: Update, messages: Sequence[Message], rules_in: Collection[int]) -> bool:
+    """Whether a later turn turns back what an update says: by name, or as the agent's answer to it shows."""
+    for index, message in enumerate(messages):
+        turn, said = message.turn or 0, message.text[:_SAID]
+        back = None if turn <= update.turn or turn in rules_in else _TURNS_BACK.search(said)
+        if back is None:
+            continue
+        answer = messages[index + 1].text if index + 1 < len(messages) else ""
+        undone = turn - update.turn <= _NEAR and _UNDONE.match(answer)
+        outright = any(one["outright"] for one in _TURNS_BACK.finditer(said))
+        if undone or (outright and _names(said, update.quote)):
+            return True
+    return False
+
+
+def _names(text: str, quote: str) -> bool:
+    """Whether a text names something of a quote, a compound by its last part: "the number" for "telephone number"."""
+    said, rule = content_stems(text) - _TALK, content_stems(quote) - _TALK
+    longer = {(one, other) for one in said for other in rule if min(len(one), len(other)) >= _PART}
+    return bool(said & rule) or any(one.endswith(other) or other.endswith(one) for one, other in longer)

@@ -15,6 +15,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from skilld.words import stems
+
 _HERE = Path(__file__).parent
 _SHARED = "forms"  # the file of what several languages share
 _BLANK = re.compile(r" +(\??)")
@@ -62,6 +64,11 @@ STRENGTH = {
 KEPT = 0.45  # of forms that are as often meant for once: kept, not proposed
 
 
+def _of_words(name: str) -> cached_property[re.Pattern[str]]:
+    """Return a property of a language: a list of its table as one expression."""
+    return cached_property(lambda language: language._words(name))  # noqa: SLF001 - it is the class's own
+
+
 @dataclass(frozen=True)
 class Language:
     """The grammar of one language. Each property is a list of the table as one expression, compiled on first use."""
@@ -70,6 +77,24 @@ class Language:
     lists: Mapping[str, Sequence[str]]
     forms: Mapping[tuple[Cue, bool], Sequence[str]]
     spaced: bool
+
+    # Each of these lists as words of its own.
+    vetoes = _of_words("vetoes")  # what makes a clause no rule, whatever else it says
+    hedges = _of_words("hedges")  # what makes a clause no rule, unless it stands in a later part of it
+    meanwhile = _of_words(
+        "meanwhile"
+    )  # what says that something holds for the time being: a veto, for a model's answer too
+    product = _of_words("product")  # what is being built, and who uses it
+    work = _of_words("work")  # the work on it
+    passing = _of_words("passing")  # what is said of this time, or of how one likes it: no practice
+    dissent = _of_words("dissent")  # what says that something is not wanted
+    duties = _of_words("duty")  # what says that something is to be done
+    stories = _of_words("stories")  # what tells of other times and places, however long it leads up to a clause
+    elsewhere = _of_words(
+        "elsewhere"
+    )  # what begins a story of how others work, which goes on until the speaker comes back
+    comes_back = _of_words("comes_back")  # what ends a story
+    musts = _of_words("must")  # what says that somebody or something else must: no word to the agent
 
     @cached_property
     def marks(self) -> frozenset[str]:
@@ -81,6 +106,11 @@ class Language:
     def letters(self) -> frozenset[str]:
         """The letters that tell the language."""
         return frozenset("".join(self.lists.get("letters", ())))
+
+    @cached_property
+    def saying(self) -> frozenset[str]:
+        """The stems of what is said of a rule before it is laid down."""
+        return stems(" ".join(self.lists.get("saying", ())))
 
     @cached_property
     def openers(self) -> re.Pattern[str]:
@@ -99,24 +129,14 @@ class Language:
         return self._listed("tags", r"[,;–—-]+ ?(?:and )?(?:please )?", r"(?=\s*(?:[.,!;]|$))")
 
     @cached_property
-    def vetoes(self) -> re.Pattern[str]:
-        """What makes a clause no rule, whatever else it says."""
-        return self._words("vetoes")
-
-    @cached_property
-    def hedges(self) -> re.Pattern[str]:
-        """What makes a clause no rule, unless it stands in a later part of it."""
-        return self._words("hedges")
-
-    @cached_property
-    def meanwhile(self) -> re.Pattern[str]:
-        """What says that something holds for the time being: a veto, for a model's answer too."""
-        return self._words("meanwhile")
-
-    @cached_property
     def retracts(self) -> re.Pattern[str]:
         """What takes back something said before."""
         return self._listed("retracts", self._bound, "")
+
+    @cached_property
+    def served(self) -> re.Pattern[str]:
+        """How what is told of those who are served begins."""
+        return self._listed("customers", r"^(?:\S{1,6} )?", self._bound)
 
     @cached_property
     def asks(self) -> re.Pattern[str]:
@@ -134,6 +154,11 @@ class Language:
         return self._listed("told", "^", self._bound)
 
     @cached_property
+    def addressed(self) -> re.Pattern[str]:
+        """How an order begins that is the agent's whatever it is about: no product does so by itself."""
+        return self._listed("addressed", "^", self._bound)
+
+    @cached_property
     def theirs(self) -> re.Pattern[str]:
         """How what somebody else does, or says, begins."""
         return self._listed("theirs", r"^\W*", self._bound)
@@ -147,16 +172,6 @@ class Language:
     def unmarked(self) -> re.Pattern[str]:
         """What makes a question of a clause without a question mark."""
         return self._listed("unmarked", "", "")
-
-    @cached_property
-    def product(self) -> re.Pattern[str]:
-        """What is being built, and who uses it."""
-        return self._words("product")
-
-    @cached_property
-    def work(self) -> re.Pattern[str]:
-        """The work on it."""
-        return self._words("work")
 
     @cached_property
     def heard(self) -> tuple[tuple[Cue, float, re.Pattern[str]], ...]:
@@ -176,24 +191,9 @@ class Language:
         return self._listed("back", "^", self._bound)
 
     @cached_property
-    def passing(self) -> re.Pattern[str]:
-        """What is said of this time, or of how one likes it: no practice."""
-        return self._words("passing")
-
-    @cached_property
     def practice(self) -> re.Pattern[str]:
         """What is said of a whole kind of things."""
         return self._any_of(Cue.PRACTICE, kept=False)
-
-    @cached_property
-    def dissent(self) -> re.Pattern[str]:
-        """What says that something is not wanted."""
-        return self._words("dissent")
-
-    @cached_property
-    def duties(self) -> re.Pattern[str]:
-        """What says that something is to be done."""
-        return self._words("duty")
 
     @cached_property
     def requires(self) -> re.Pattern[str]:
@@ -201,34 +201,14 @@ class Language:
         return self._listed("required", "", "")
 
     @cached_property
-    def stories(self) -> re.Pattern[str]:
-        """What tells of other times and places, however long it leads up to a clause."""
-        return self._words("stories")
-
-    @cached_property
-    def elsewhere(self) -> re.Pattern[str]:
-        """What begins a story of how others work, which goes on until the speaker comes back."""
-        return self._words("elsewhere")
-
-    @cached_property
-    def comes_back(self) -> re.Pattern[str]:
-        """What ends a story."""
-        return self._words("comes_back")
-
-    @cached_property
     def spec(self) -> re.Pattern[str]:
         """How a description of what a product must do is announced."""
         return self._listed("spec", r"^\W*", "")
 
-    @cached_property
-    def musts(self) -> re.Pattern[str]:
-        """What says that somebody or something else must: no word to the agent."""
-        return self._words("must")
-
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
         names = [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]
-        values = [getattr(self, name) for name in names if name not in {"marks", "letters", "heard"}]
+        values = [getattr(self, name) for name in names if name not in {"marks", "letters", "saying", "heard"}]
         return [*values, *(pattern for _, _, pattern in self.heard)]
 
     @property

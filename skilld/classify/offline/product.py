@@ -1,0 +1,141 @@
+"""What a turn is about: in which languages it is, where its instruction begins, and whether it tells of a product.
+
+Text in, yes or no out. `detector` hears what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from skilld.classify.offline.grammar import Language, languages
+from skilld.text import fold
+from skilld.words import content_stems
+
+_BEGINNING = 500  # characters of a turn by which it is told
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ARTICLE = 5  # characters before the noun that a clause begins with
+_VERB_SECOND = frozenset({"de", "nl"})
+_SUBJECT = 4  # words with which a clause names what it is about
+_HEAD = 80  # characters of what announces a rule
+_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+_TICKET = re.compile(
+    r"^\W{0,8}+(?:\w{2,10} )?(?!(?:UTF|ISO|RFC|SHA|TODO|HTTP)\b)[A-Z]{2,10}-\d{1,6}\s?[:,–—-]\s"
+    r"|^\W{0,8}+(?i:(?:(?:next|new|neue[rs]?|nuev[oa]|nouvelle|nuov[oa]|nov[oa]|нов\w\w|nowa|nieuwe?) )?"
+    r"(?:card|story|ticket|feature|requirement|epic|karte|anforderung"
+    r"|tarea|tâche|tarefa|compito|fiche|requisito|règle métier"
+    r"|funktion|задача|фича|карточка|taak|zadanie|úkol|görev|需求|工单|チケット|要件|課題|요구사항)"
+    r"(?: (?!for you)[\w-]{1,20}){0,4}\s?[:.,：–—-]\s?)"
+)
+_RECALLS = re.compile(
+    r"remember|mind|note|point|merk|denk|vergiss|souv|rappel|retiens|note|recuerda|lembr|ricord|pamięt|pamat|запомни|помни|onthoud"
+    r"|unutma|rule|regel"
+    r"|regola|r[eè]gle|regla|regra|zasada|pravidlo|правило",
+    re.IGNORECASE,
+)
+_HEADS = re.compile(r"[.!?:;]\s")
+
+
+def spoken(text: str) -> list[Language]:
+    """Return the languages that `text` may be in: by its script, and in Latin script by its small words.
+
+    English is always among them, people mix it into everything.
+    """
+    by_code = languages()
+    scripts = (("ja", _KANA), ("ko", _HANGUL), ("ru", _CYRILLIC), ("zh", _HAN))
+    for code, script in scripts:
+        if script.search(text):
+            return [by_code[code], by_code["en"]]
+    words = {word.lower() for word in _LETTERS.findall(text)}
+    letters = frozenset(text.lower())
+    counts = {
+        code: len(words & language.marks) + len(letters & language.letters)
+        for code, language in by_code.items()
+        if language.marks
+    }
+    most = max(counts.values(), default=0)
+    found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
+    return [by_code[code] for code in found]
+
+
+def behind_opener(bare: str, language: Language) -> str:
+    """Return a clause from where its instruction begins."""
+    return bare[opened(bare, language) :]
+
+
+def opened(text: str, language: Language) -> int:
+    """Return where in a clause its instruction begins: behind an opener, or "one more thing, if I may:"."""
+    opener = language.openers.match(text)
+    begin = opener.end() if opener else 0
+    head, colon, _ = text[begin : begin + _HEAD].partition(": ")
+    announced = (
+        colon
+        and not (_RECALLS.search(head) or language.frames.search(head))
+        and not content_stems(head) - language.saying
+    )
+    return begin + len(head + colon) if announced else begin
+
+
+def of_product(bare: str, languages: Sequence[Language]) -> bool:
+    """Whether words name a product or say what a thing must do, and name no part of the work on it."""
+    works = any(language.work.search(bare) for language in languages)  # tools have English names in any language
+    return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
+
+
+def names_product(bare: str, languages: Sequence[Language]) -> bool:
+    """Whether words name a product, and no part of the work on it."""
+    works = any(language.work.search(bare) for language in languages)
+    return not works and any(language.product.search(bare) for language in languages)
+
+
+def tells_of(rest: str, language: Language, spoken_in: Sequence[Language]) -> bool:
+    """Whether what follows "from now on" is said of what is built or who is served, and to nobody."""
+    if language.served.match(rest):
+        return True
+    if language.commands.match(rest) or not of_product(rest, spoken_in):
+        return False
+    begins = " ".join(rest.split()[:_SUBJECT]) if language.spaced else ""
+    tells = language.theirs.match(rest) or language.requires.match(rest) or language.musts.search(begins)
+    named = language.product.search(begins)  # "der Nutzer", or with the verb before it "bekommt jeder Nutzer"
+    return bool(tells or (named and (language.code in _VERB_SECOND or named.start() <= _ARTICLE)))
+
+
+def specifies(text: str) -> bool:
+    """Whether `text`, one turn, is announced as what a product must do: "ABC-12: ...", "new ticket from sales: ..."."""
+    begins = fold(text)[:_BEGINNING]
+    if _TICKET.match(begins):
+        return True
+    heads = [(one, head.strip()) for one in spoken(text) for head in _HEADS.split(begins)]
+    return any(one.spec.match(head) or one.spec.match(behind_opener(head, one)) for one, head in heads)
+
+
+def demands(text: str) -> bool:
+    """Whether `text` says what something must do, and not what the agent must."""
+    found, bare = spoken(text), fold(text)
+    for one in found:
+        rest = behind_opener(bare, one)
+        frame = one.frames.match(rest)
+        if one.requires.match(rest[frame.end() if frame else 0 :]) or one.musts.search(rest):
+            return True
+    return False
+
+
+def builds(text: str) -> bool:
+    """Whether the beginning of `text`, one turn, says what a product must do, and nothing of the work on it."""
+    begins, found = fold(text)[:_BEGINNING], spoken(text)
+    if any(language.work.search(begins) for language in found):
+        return False
+    # "new rule of the calendar: a patient can never ...", "fine. it should also ...": each sentence, and behind a colon
+    parts_of = [begins, begins.partition(": ")[2], *_HEADS.split(begins)]
+    heads = [behind_opener(head.strip(), one) for head in parts_of for one in found]
+    return any(one.theirs.match(head) for head in parts_of[:2] for one in found) or any(
+        one.requires.match(head) for head in heads for one in found
+    )
+
+
+def of_work(text: str) -> bool:
+    """Whether `text` names a part of the work, in any language it may be in."""
+    return any(language.work.search(text) for language in spoken(text))
