@@ -376,13 +376,13 @@ class ReviewSession:
         """Accept the person's own text of the whole skill, made of the one `opened`, in place of what was proposed."""
         with self._deciding(proposal_id) as (store, proposal):
             told = amend.accept_edited(store, proposal, text, self._around.removed, opened)
-        return self._made(proposal_id, told)
+            return self._made(proposal_id, told)
 
     def accept_parts(self, proposal_id: str, chosen: Collection[int], seen: Proposal | None = None) -> DecisionReport:
         """Accept these parts, by number from 0; the others stay open."""
         with self._deciding(proposal_id, seen) as (store, proposal):
             told = amend.accept_parts(store, proposal, chosen, self._around.removed)
-        return self._made(proposal_id, told)
+            return self._made(proposal_id, told)
 
     def own_file(self, proposal: Proposal) -> str:
         """Return the name of the person's own file, to which what it says may go instead; empty if it may not."""
@@ -396,7 +396,7 @@ class ReviewSession:
             made, told = waiting.accept_elsewhere(
                 store, proposal, Path(path), self._host, redact=self._redact, decision=decision
             )
-        return self._made(made, told)
+            return self._made(made, told)
 
     def undo(self, agree: Callable[[str], bool | None] = lambda _: False) -> DecisionReport:
         """Undo the person's last decision; the commit of one that was accepted is taken back or reverted.
@@ -404,7 +404,7 @@ class ReviewSession:
         One that was not made in this sitting is undone only where they `agree`.
         """
         with self._undoing:  # of two quick presses the second means the decision before
-            with self._store() as store:
+            with self._one_at_a_time, self._store() as store:  # a decision that is being made is the last
                 last = store.proposals.last_decided()
             if last is None:
                 return DecisionReport(("There is nothing to undo.",))
@@ -474,7 +474,7 @@ class ReviewSession:
     def _decide(self, proposal_id: str, decision: Decision, seen: Proposal | None) -> DecisionReport:
         with self._deciding(proposal_id, seen) as (store, proposal):
             told = decide(store, proposal, decision)
-        return self._made(proposal_id, told)
+            return self._made(proposal_id, told)
 
     def _made(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
         self._done.add(proposal_id)

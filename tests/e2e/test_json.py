@@ -23,6 +23,7 @@ ELSEWHERE = {
     "restore",
     "skills test",
     "team status",
+    "team pr",
     "machines status",
     "mine --reviews",
     "mine --over",

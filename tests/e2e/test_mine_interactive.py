@@ -250,7 +250,7 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     (made,) = program.json("proposals")
     assert made["skill"] == "squash"
     again = _answer(program, "/rebase", "all", "y")
-    assert f"  {SQUASH[1]}: the open proposal {made['id']} already says this\n" in again
+    assert f"  “{SQUASH[1]}”: the open proposal {made['id']} already says this\n" in again
 
 
 def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -> None:

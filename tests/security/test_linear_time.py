@@ -51,7 +51,11 @@ NOT_CALLED = {
     "skilld.ingest.source.Lines.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.source.Rows.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.source.Sessions.cursor": "takes back a cursor that the store keeps: numbers",
-    "skilld.review.plain_tabs.Talk.asked": "asks at a terminal, with an editor of its own kind",
+    "skilld.review.plain.Plain.run": "asks at a terminal, with an editor of its own kind",
+    "skilld.review.plain_tabs.PlainTabs.show": "as Plain.run",
+    "skilld.review.plain_tabs.Talk.agreed": "as Plain.run",
+    "skilld.review.plain_tabs.Talk.asked": "as Plain.run",
+    "skilld.review.dialogs.Rows.add": "adds a row to a table that is on a screen",
     "skilld.review.dialogs.Pane.check_action": "takes the name of an action: one of its own bindings",
 }
 

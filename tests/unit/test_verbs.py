@@ -145,7 +145,7 @@ def test_u3_a_number_out_of_bounds_is_told_with_the_bounds_it_broke(
             ["skills", "lst"],
             "skilld: 'lst' is not a skilld skills command. Did you mean list? See: skilld skills --help",
         ),
-        ([], "skilld COMMAND --help"),
+        ([], "All commands: skilld --help"),
         (["skills"], "show this help message"),
     ],
 )
