@@ -20,11 +20,12 @@ from skilld.caller.clients import Client, clients, is_alive
 from skilld.caller.judge import Agents
 from skilld.store.transcripts import Transcripts
 
+_LOOK_AGAIN = 60.0  # seconds
 _SETTLED = 2.0  # seconds without a word: what a client writes as it goes has been read by then
 
 
 class Presence:
-    """Knows the clients of the sessions that wait. Kept in memory; looks for processes only when somebody spoke."""
+    """Knows the clients of the sessions that wait. Kept in memory; looks for processes only when somebody new spoke."""
 
     def __init__(self, rows: Transcripts, find: Callable[[], list[Client]] | None = None) -> None:
         self._rows = rows
@@ -32,6 +33,7 @@ class Presence:
         self._clients: list[Client] = []
         self._spoke: set[Session] = set()
         self._seen: set[Session] = set()  # those at which a client was seen
+        self._alone: dict[Session, float] = {}  # those at which none was when it was last looked for, and when
 
     def note(self, session: Session) -> None:
         """Somebody spoke in a session that waits: whoever did is at work now."""
@@ -40,10 +42,11 @@ class Presence:
     def end(self, waiting: Collection[Session], now: float) -> list[Session]:
         """Record which of the sessions that wait are over (Unix time), and return them."""
         self._seen.intersection_update(waiting)
-        if self._spoke:
-            self._clients = self._find()
-        elif self._seen:
+        self._alone = {one: at for one, at in self._alone.items() if 0 <= now - at < _LOOK_AGAIN}
+        if self._spoke or self._seen:
             self._clients = [client for client in self._clients if is_alive(client.pid)]
+        if any(map(self._is_unknown, self._spoke)):
+            self._clients = self._find()
         looked_for, self._spoke = self._spoke, set()
         ended = [one for one in waiting if (one in looked_for or one in self._seen) and self._is_over(one, now)]
         for agent, session_id in ended:
@@ -51,16 +54,31 @@ class Presence:
         return ended
 
     def _is_over(self, session: Session, now: float) -> bool:
-        agent, session_id = session
-        folder, others = self._rows.place(agent, session_id)
-        title = ADAPTERS[agent].INFO.title if agent in ADAPTERS else ""
-        at_work = sum(client.title == title and _related(client.folder, folder) for client in self._clients)
+        agent, _ = session
+        folder, others = self._rows.place(*session)
+        at_work = self._at_work(agent, folder)
         if at_work:
             self._seen.add(session)
         elif session not in self._seen:
+            self._alone.setdefault(session, now)
             return False
-        active, _ = self._rows.activity(agent, session_id)
+        active, _ = self._rows.activity(*session)
         return now - active >= _SETTLED and sum(_related(other, folder) for other in others) >= at_work
+
+    def _is_unknown(self, session: Session) -> bool:
+        """Whether to look for the client of a session in which somebody spoke.
+
+        A look at all processes takes 4 ms for 70 of them, so not for each word to a client that is known, nor for each
+        in a session at which none was seen, as in an editor.
+        """
+        if session in self._seen:
+            return not self._at_work(session[0], self._rows.place(*session)[0])
+        return session not in self._alone
+
+    def _at_work(self, agent: str, folder: str) -> int:
+        """Return how many clients of an agent are at work in a folder."""
+        title = ADAPTERS[agent].INFO.title if agent in ADAPTERS else ""
+        return sum(client.title == title and _related(client.folder, folder) for client in self._clients)
 
 
 def _related(one: str, other: str) -> bool:

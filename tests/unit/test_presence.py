@@ -34,7 +34,12 @@ class World:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.clients: list[Client] = []
-        self.presence = Presence(store.transcripts, lambda: list(self.clients))
+        self.looks = 0
+        self.presence = Presence(store.transcripts, self._look)
+
+    def _look(self) -> list[Client]:
+        self.looks += 1
+        return list(self.clients)
 
     def says(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> Session:
         self.store.transcripts.see_session(agent, name, cwd=cwd, activity=at)
@@ -71,14 +76,16 @@ def program(folder: Path, name: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_u5_a_session_is_over_once_its_client_has_gone(world: World, tmp_path: Path) -> None:
-    with program(tmp_path, "elsewhere") as gone:
-        pass
-    one = world.says("one")
-    world.works(os.getpid())
-    assert world.over(one) == []
-    world.clients[:] = [Client(gone.pid, CLAUDE, "/w/shop")]
+    with program(tmp_path, "claude") as client:
+        one = world.says("one")
+        world.works(client.pid)
+        assert world.over(one) == []
+        world.says("one")
+        assert world.over(one) == []
+        assert world.looks == 1  # its client is known, and runs
     world.says("one")
     assert world.over(one) == []  # it was seen just now
+    assert world.looks == 2
     assert world.over(one) == ["one"]
     assert world.store.transcripts.activity(*one)[1]
 
@@ -123,7 +130,9 @@ def test_a_session_whose_client_was_never_seen_waits(world: World) -> None:
     world.works(os.getpid(), CLAUDE, "/w/other")
     world.works(os.getpid(), CLAUDE, "/w/shopping")
     assert world.over(one) == []
+    world.says("one")
     assert world.over(one) == []
+    assert world.looks == 1  # once a minute
 
 
 def test_other_agents_and_other_folders_and_runs_without_a_person_end_nothing(world: World) -> None:
@@ -137,12 +146,11 @@ def test_other_agents_and_other_folders_and_runs_without_a_person_end_nothing(wo
     assert world.over(one) == []
 
 
-def test_a_command_may_have_left_the_session_in_a_folder_below(world: World) -> None:
-    one = world.says("one", cwd="/w/shop/src/api")
-    world.works(os.getpid())
-    world.over(one)
-    world.clients.clear()
-    world.says("one", cwd="/w/shop/src/api")
+def test_a_command_may_have_left_the_session_in_a_folder_below(world: World, tmp_path: Path) -> None:
+    with program(tmp_path, "claude") as client:
+        one = world.says("one", cwd="/w/shop/src/api")
+        world.works(client.pid)
+        assert world.over(one) == []
     assert world.over(one) == ["one"]
 
 
