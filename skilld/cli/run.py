@@ -249,8 +249,8 @@ def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
 
 def _news(proposal: Proposal) -> tuple[str, str]:
     """Return what happened to a proposal, and what to do about it."""
-    from skilld.proposals.lessons import UNWANTED
     from skilld.proposals.remarks import BACK
+    from skilld.store.proposals import UNWANTED
 
     state, name = proposal.state, console.plain(proposal.skill)
     if state in UNWANTED:

@@ -16,12 +16,13 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING
 from skilld.ingest.discover import Host, skill_places
-from skilld.proposals.lessons import UNWANTED, past_decisions, thresholds
+from skilld.proposals.lessons import past_decisions, thresholds
 from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source, StoredWords
 from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
+from skilld.store.proposals import UNWANTED
 from skilld.text import folded
 from skilld.types import Cause, How, SkillRef, State, TargetKind
 

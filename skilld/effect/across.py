@@ -25,8 +25,9 @@ from skilld.errors import SkilldError
 from skilld.git.repo import find, find_absent
 from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_out
 from skilld.pipeline.edits import compose
-from skilld.proposals.lessons import UNWANTED, known_reason
+from skilld.proposals.lessons import known_reason
 from skilld.proposals.model import ACROSS
+from skilld.store.proposals import UNWANTED
 from skilld.targets.places import Session, places, project_refusal
 from skilld.targets.session import SessionWork
 from skilld.text import cut, fold, folded

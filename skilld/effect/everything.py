@@ -18,9 +18,10 @@ from skilld.ingest.discover import Host
 from skilld.past import PastSession
 from skilld.pipeline.judge import Redact
 from skilld.proposals.amend import put
-from skilld.proposals.lessons import UNWANTED, past_decisions
+from skilld.proposals.lessons import past_decisions
 from skilld.proposals.model import ACROSS, REMEDY
 from skilld.store import Store
+from skilld.store.proposals import UNWANTED
 from skilld.types import Proposal, State, TargetKind
 
 # The effect of all rules, from the store and the files as they are now. Reads only.

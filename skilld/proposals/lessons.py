@@ -10,7 +10,6 @@ from skilld.types import Kind, Proposal, State, Update
 from skilld.words import content_stems
 
 _ALONE = 2  # words that say something: a sentence with fewer may lean on the one before it
-UNWANTED = (State.REJECTED, State.REVERTED, State.DROPPED)
 
 
 def past_decisions(unwanted: Iterable[Proposal]) -> tuple[PastDecision, ...]:

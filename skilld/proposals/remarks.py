@@ -10,12 +10,10 @@ from pathlib import Path
 from skilld.clock import ago, seconds
 from skilld.files import read_plain
 from skilld.git.staging_branch import STAGING_BRANCH
-from skilld.proposals.lessons import UNWANTED
-from skilld.proposals.model import RESTORABLE_SECONDS
 from skilld.store import Store
 from skilld.store.batches import REMAKE
 from skilld.store.meta import LOOKED_AT, RESTS_ON
-from skilld.store.proposals import MAYBE
+from skilld.store.proposals import MAYBE, UNWANTED
 from skilld.store.transcripts import Active
 from skilld.text import counted, fold, sentences_of
 from skilld.types import ContradictingLine, Proposal, State
@@ -63,6 +61,8 @@ def being_made_anew(store: Store, proposal: Proposal) -> str:
 
 def hours_left(store: Store, proposal: Proposal, now: float) -> int:
     """Return the hours, rounded up, until a dropped proposal counts as rejected; at least 1: a look makes it final."""
+    from skilld.proposals.model import RESTORABLE_SECONDS  # with what `status` goes without
+
     since = seconds(store.proposals.missing_since(proposal.id))
     left = RESTORABLE_SECONDS if since is None else since + RESTORABLE_SECONDS - now
     return math.ceil(min(max(left, 1), RESTORABLE_SECONDS) / _HOUR)

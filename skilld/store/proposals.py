@@ -12,6 +12,7 @@ from skilld.store.batches import REMAKE
 from skilld.store.connection import Table
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
+UNWANTED = (State.REJECTED, State.REVERTED, State.DROPPED)
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
 
 _COLUMNS = tuple(field.name for field in fields(Proposal))
