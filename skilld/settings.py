@@ -79,6 +79,9 @@ class Notify(_Section):
         return day_minutes(self.quiet_hours)
 
 
+_LEAST_MEMORY = 128  # MB: with less not even the offline rules get through
+
+
 class Worker(_Section):
     """Limits of the process that judges one batch."""
 
@@ -88,6 +91,13 @@ class Worker(_Section):
     processor_seconds: float = Field(
         120, ge=0, le=3600, description="CPU time limit per job, in seconds; 0 for no limit"
     )
+
+    @field_validator("memory_mb")
+    @classmethod
+    def _enough(cls, megabytes: int) -> int:
+        if 0 < megabytes < _LEAST_MEMORY:
+            raise ValueError(f"must be at least {_LEAST_MEMORY}, or 0 for no limit")
+        return megabytes
 
 
 class Budget(_Section):
@@ -218,7 +228,7 @@ class Settings(BaseSettings):
         description="stage: every edit waits for you; auto: simple, high-confidence edits are applied immediately",
     )
     targets: Targets = Field(
-        default_factory=lambda: list(TargetKind), description="kinds of files to propose edits for"
+        default_factory=lambda: list(TargetKind), min_length=1, description="kinds of files to propose edits for"
     )
     batch: Batch = Batch()
     notify: Notify = Notify()
@@ -300,7 +310,7 @@ class _WithoutAccept(EnvSettingsSource):
         return {name: value for name, value in super().__call__().items() if name != "accept"}
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return a clause that names the known word most like a mistyped one; empty if none is near."""
     import difflib  # only for what was mistyped
 
@@ -422,6 +432,7 @@ def _explain(error: ValidationError) -> str:
 
 _MUST = {
     "string_too_short": "cannot be empty",
+    "too_short": "cannot be empty (to stop proposals: skilld pause)",
     "string_type": "must be text",
     "list_type": "must be a list",
     "dict_type": "must be a section of settings",

@@ -196,7 +196,7 @@ DOCUMENTS = (
     Document(("skills history",), "The newest commit first.", f"{of_fields(Version, at='string')}[]"),
     Document(
         ("skills test",),
-        "`covered` is null where the rules noticed nothing; `reason` then says so.",
+        "`covered` is null where the rules noticed nothing, or cannot tell; `reason` then says so.",
         "{skill: string, session_id: string, agent: string, backend: string, covered: boolean | null, "
         f"reason: string, answers: {of_fields(Answer)}[], elsewhere: integer, calls: integer, tokens: integer}}",
     ),

@@ -76,7 +76,10 @@ OF_PROJECT = re.compile(
     r"|в этом (?:проекте|репо)|这个项目|本项目|このプロジェクト|이 프로젝트",
     re.IGNORECASE,
 )
-_HERE = re.compile(r"\bhere\b|\bhier\b|\bici\b|\baqu[íi]\b|\bqui\b|здесь|这里|ここ|여기", re.IGNORECASE)
+_HERE = re.compile(
+    r"(?<!from )(?<!von )(?<!ab )(?<!desde )(?<!d')(?<!da )\b(?:here|hier|ici|aqu[íi]|qui)\b|здесь|这里|ここ|여기",
+    re.IGNORECASE,
+)
 _THE_PERSON = re.compile(r"\bthe (?:user|person)\b(?!')", re.IGNORECASE)
 _SOMEBODY = re.compile(r"\W*(?:the|an?|our|each|every|it|bots?)\b", re.IGNORECASE)  # that speaks to its users
 
@@ -92,6 +95,11 @@ def talk_apart(change: str) -> tuple[str, str]:
     parts = sentences_of(change)
     talk = [part for part in parts if is_about_talk(part)]
     return " ".join(talk), " ".join(part for part in parts if part not in talk)
+
+
+def without_project(text: str) -> str:
+    """Return words without those that name the project that they are said in."""
+    return OF_PROJECT.sub(" ", text)
 
 
 def is_of_project(text: str) -> bool:

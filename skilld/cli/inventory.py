@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,8 +124,17 @@ def the_skill(store: Store, given: str, session: str = "") -> LibraryRow:
     """Return the skill that a person means, as `perhaps`. Raises SkilldError where there is none, too."""
     found = perhaps(store, given, session)
     if found is None:
-        raise SkilldError("No such skill", common.as_text(given), "List them: skilld skills list")
+        raise no_such_skill(given, (row.name for row in shelved(store)))
     return found
+
+
+def no_such_skill(given: str, known: Iterable[str]) -> SkilldError:
+    """Return the error for a name that none of the known skills has, with the nearest that one has."""
+    from skilld.settings import nearest
+
+    return SkilldError(
+        "No such skill", f"{common.as_text(given)}{nearest(given, known)}", "List them: skilld skills list"
+    )
 
 
 def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:

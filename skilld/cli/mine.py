@@ -104,17 +104,18 @@ def run(arguments: argparse.Namespace) -> int:
         return mine_reviews.run(arguments)
     refuse_others(arguments)
     if arguments.nightly:
-        return as_job("mining", lambda: _mined(arguments).proposed)
+        return as_job("mining", lambda: _mined(arguments, _options(arguments)).proposed)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on alone
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     if arguments.interactive:
         return _step_by_step(arguments)
-    report = _mined(arguments)
+    options = _options(arguments)
+    report = _mined(arguments, options)
     from skilld.cli.mine_report import as_json, show
 
     if arguments.json:
         return common.write_json(as_json(report))
-    show(report)
+    show(report, options.wanted.ids or ())
     return 0
 
 
@@ -168,12 +169,12 @@ def whole() -> tuple[Options, World]:
     return _options(build_parser("mine").parse_args(["mine"])), _world()
 
 
-def _mined(arguments: argparse.Namespace) -> Report:
+def _mined(arguments: argparse.Namespace, options: Options) -> Report:
     from skilld.mining.candidates import mine
 
     progress = _Shown()
     try:
-        return mine(_options(arguments), _world(), _hooks(arguments, progress))
+        return mine(options, _world(), _hooks(arguments, progress))
     except KeyboardInterrupt:
         progress.clear()
         sys.stderr.write("Stopped. Your answers and proposals so far are kept; the next run continues from there.\n")

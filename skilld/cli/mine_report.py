@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -42,11 +42,14 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def show(report: Report) -> None:
-    """Print the report."""
+def show(report: Report, named: Collection[str] = ()) -> None:
+    """Print the report on all sessions, or on those `named`."""
     reading, unusable = report.reading, report.asked.unusable
+    missing = sorted(set(named) - {one.id for one in reading.sessions})
+    names = console.plain(", ".join(missing))
     console.line(f"{counted(len(reading.sessions), 'session')} read.")
     for number, what in (
+        (len(missing), f"not found, or left out by another option: {names} (to look further back: --since DAYS)"),
         (reading.unreadable, f"{counted(reading.unreadable, 'transcript')} could not be read"),
         (reading.left_alone, f"{counted(reading.left_alone, 'session')} skipped in projects that opted out"),
         (reading.unknown_cost, f"{counted(reading.unknown_cost, 'session')} with no recorded cost"),
@@ -74,9 +77,9 @@ def show(report: Report) -> None:
     _list("Not used:", ((one.topic, _lacked(one.missed)) for one in judged.rejected))
     if report.proposed:
         console.line(_NEXT)
-    elif not reading.sessions:
+    elif not reading.sessions and not named:
         console.line(_NONE)
-    elif not (report.became or report.gathered or judged.docs or judged.rejected):
+    elif reading.sessions and not (report.became or report.gathered or judged.docs or judged.rejected):
         console.line("There is not enough in these sessions to make a skill.")
 
 

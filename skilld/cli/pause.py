@@ -12,7 +12,8 @@ from skilld.errors import UsageError
 from skilld.text import counted
 
 _MAX_SECONDS = 36500 * 86400  # a hundred years: beyond it there is no date to show
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_PART = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?)([smhdw])", re.ASCII)
 
 
 def add(verbs: common.Verbs) -> None:
@@ -22,7 +23,7 @@ def add(verbs: common.Verbs) -> None:
         "duration",
         metavar="DURATION",
         nargs="?",
-        help="how long to pause, such as 30m, 2h or 1d (default: until you resume)",
+        help="how long to pause, such as 30m, 1h30m, 1d or 2w (default: until you resume)",
     )
     common.verb(verbs, "resume", resume, "resume judging and proposing")
     parser = common.verb(verbs, "snooze", snooze, "mute desktop notifications; everything else keeps working")
@@ -31,7 +32,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="DURATION",
         nargs="?",
         default="1h",
-        help="how long to mute, such as 30m, 2h or 1d (default: 1h); off to unmute",
+        help="how long to mute, such as 30m, 1h30m, 1d or 2w (default: 1h); off to unmute",
     )
     common.verb(verbs, "retry", retry, "retry failed or delayed work now")
 
@@ -75,10 +76,12 @@ def snooze(arguments: argparse.Namespace) -> int:
 
 
 def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip(), re.ASCII)
-    seconds = float(match[1]) * _UNITS[match[2]] if match else None
-    if not seconds or seconds > _MAX_SECONDS:
-        raise UsageError("Not a duration", text, "Use a number and a unit, such as 30m, 2h or 1d.")
+    given = text.strip()
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(given))
+    if _PART.sub("", given) or not seconds:
+        raise UsageError("Not a duration", text, "Use a number and a unit, such as 30m, 1h30m, 1d or 2w.")
+    if seconds > _MAX_SECONDS:
+        raise UsageError("Too long", f"{text} is more than a hundred years")
     return seconds
 
 

@@ -78,6 +78,7 @@ def record(arguments: argparse.Namespace) -> int:
     # What an agent says came of a task is nobody's word, and learnings are shown to agents again.
     doubt = guarding.person_doubt() if arguments.result else None
     task = _task(arguments)
+    _refuse_unknown(store, arguments.skill, Path(task.project))
     with store.transaction():
         store.records.add_task(task)
         learned = bool(task.qa and task.result and not doubt)
@@ -89,6 +90,19 @@ def record(arguments: argparse.Namespace) -> int:
     kept = f"; nothing was learned from it: {doubt.words}." if doubt else kept
     console.line(f"{task.id} recorded{kept}")
     return 0
+
+
+def _refuse_unknown(store: Store, skills: list[str], project: Path) -> None:
+    """Raise SkilldError where a skill is named that is not here, and that no session ever used."""
+    from skilld.cli import inventory
+    from skilld.skills.find import FILE
+
+    if skills:
+        rows = inventory.shelved(store, project / FILE)
+        known = {*(row.name for row in rows), *(one.name for one in store.overview.used())}
+        for name in skills:
+            if not {name, name.rpartition(":")[2]} & known:
+                raise inventory.no_such_skill(name, known)
 
 
 def _show_patterns(store: Store, *, as_json: bool) -> int:
@@ -149,10 +163,13 @@ def _task(arguments: argparse.Namespace) -> Task:
 def feedback(arguments: argparse.Namespace) -> int:
     """Keep whether a skill helped."""
     from skilld.cli.inventory import the_skill
+    from skilld.cli.skills.testing import past_session
     from skilld.clock import rfc3339
 
     note = common.redactor()(common.as_text(arguments.note))
     session, store = common.as_text(arguments.session), common.store()
+    if session and all(session != one for _, one, _, _ in store.overview.all_sessions()):
+        past_session(common.settings(), session)  # which is not followed, but may be there
     found = the_skill(store, arguments.skill, session)
     path = str(found.path)
     store.records.add_feedback(found.name, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)

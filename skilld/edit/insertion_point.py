@@ -162,24 +162,31 @@ DEFAULT_TITLE = "Preferences"
 _MENTION = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
 _FENCE = re.compile(r"\s*(?:`{3}|~{3})")
 _TITLE_LENGTH = 80
+# What tells a numbered list of rules from the steps of a procedure: its heading, or how half of its items begin.
+_OF_RULES = re.compile(
+    r"rule|guideline|convention|principle|practice|prefer|note|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
+    re.IGNORECASE,
+)
+_RULES_BEGIN = re.compile(r"\W*(?:always|never|avoid|prefer|only|no|must|do not|don.t)\b", re.IGNORECASE)
 
 
-def insert_bullet(data: bytes, section_hint: str, text: str) -> Operation:
+def insert_bullet(data: bytes, section_hint: str, text: str, *, step: bool = True) -> Operation:
     """Return the operation that adds `text` to the skill as one more item, numbered step or paragraph.
 
     The section is the one the hint names, else the one that shares most words with the text, else a new one at the
     end, named by the hint; where the end is open code, any section will do. `text` may have several lines; a list
     marker it starts with is dropped, and a file that it mentions with an at sign is put into code, where no client
-    includes it. Raises SkilldError when the skill cannot be parsed or has no place at all, RefusedError when the text
-    is blank.
+    includes it. What is no `step` becomes none of a procedure's.
+
+    Raises SkilldError when the skill cannot be parsed or has no place at all, RefusedError when the text is blank.
     """
     body = parse(data).body
     said = _said(text)
     kinds = roles(body)
     fitting, others = by_fit(body, section_hint, fold(text))
-    places = [_into(body, kinds, section, said) for section in fitting]
+    places = [_into(body, kinds, section, said, step=step) for section in fitting]
     places.append(_new_section(body, kinds, section_hint, said))
-    for at, lines in (*places, *(_into(body, kinds, section, said) for section in others)):
+    for at, lines in (*places, *(_into(body, kinds, section, said, step=step) for section in others)):
         if at and _is_read(body, at, lines):
             return anchored(body, at, at, lines)
     raise SkilldError("The skill has no place for the instruction", "its body is empty or contains only code")
@@ -245,7 +252,9 @@ def _quoted(line: str) -> str:
     return line
 
 
-def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: list[str]) -> tuple[int, list[str]]:
+def _into(
+    body: Sequence[Line], kinds: Sequence[Role], section: Section, said: list[str], *, step: bool
+) -> tuple[int, list[str]]:
     """Return the line before which the instruction goes into the section, and its lines."""
     kept = managed(body)
     found = [
@@ -253,6 +262,8 @@ def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: l
         for part in lists(body, kinds, section.start, section.own_end)
         if not any(block.start < part.end < block.stop for block in kept)
     ]
+    procedures = [part for part in found if not step and _is_procedure(body, part, section.title)]
+    found = [part for part in found if part not in procedures]
     if found:
         words = stems(" ".join(said))
         best = max(reversed(found), key=lambda part: len(words & _list_words(body, part)))
@@ -261,9 +272,18 @@ def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: l
         return best.end, best.next_item(said)
     spoken = [at for at in range(section.start, section.own_end) if body[at].key]
     at = spoken[-1] + 1 if spoken else section.start
-    style = [] if spoken else [f"{_bullet(body, kinds)} "]
+    style = [] if spoken and not procedures else [f"{_bullet(body, kinds)} "]
     lines = ["", "".join(style) + said[0], *(("  " if style and line else "") + line for line in said[1:])]
     return at, [*lines, *([""] if at < len(body) and body[at].key else [])]
+
+
+def _is_procedure(body: Sequence[Line], part: BulletList, title: str) -> bool:
+    """Whether a list numbers the steps of something, in their order, and no rules."""
+    if not part.items[0].marker[0].isdigit() or _OF_RULES.search(title):
+        return False
+    found = [(item, line.text) for line in body[part.start : part.end] if (item := list_item(line.text)) is not None]
+    rules = sum(bool(_RULES_BEGIN.match(text[item.width :])) for item, text in found if item in part.items)
+    return 2 * rules < len(part.items)
 
 
 def _ends(body: Sequence[Line], part: BulletList) -> list[str]:

@@ -307,7 +307,8 @@ def refit_in_section(before: bytes, after: bytes, current: bytes) -> list[Operat
             raise _no_place("it removes lines that were edited or are gone")
         title = _section_now(old.body, now.body, alignment, hunk.start)
         for text in _items(hunk.added):
-            operation = insert_bullet(data, title, text)
+            item = list_item(text.split("\n")[0])
+            operation = insert_bullet(data, title, text, step=item is None or item.marker[0].isdigit())
             done = apply(data, [operation])
             if not _is_in(title, parse(data).body, parse(done).body):
                 raise _no_place("it cannot be placed in its section")

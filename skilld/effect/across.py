@@ -66,7 +66,8 @@ def offers(around: Around, accepted_at: Callable[[str], str]) -> Iterator[Propos
     for rule in rules(accepted, [], text_of):
         origin = around.proposals[rule.proposal]
         for offer in _unseen(rule, origin, around):
-            batch = ACROSS + hashlib.sha256(f"{offer.ref.path}\n{folded(rule.text)}".encode()).hexdigest()[:16]
+            place = f"{offer.ref.path}\n{folded(rule.text)}".encode("utf-8", "surrogatepass")
+            batch = ACROSS + hashlib.sha256(place).hexdigest()[:16]
             if batch not in known and not _was_refused(offer.ref, around):
                 known.add(batch)
                 try:

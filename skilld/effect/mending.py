@@ -305,7 +305,7 @@ class _Rule:
         ref, batch = loaded.ref, batch_of(self._rule, remedy)
         origin, newest = self._origin, self._heard[-1] if self._heard else None
         return Proposal(
-            id=hashlib.sha256(f"{batch}\n{ref.path}".encode()).hexdigest()[:8],
+            id=hashlib.sha256(f"{batch}\n{ref.path}".encode("utf-8", "surrogatepass")).hexdigest()[:8],
             batch_id=batch,
             skill=ref.name,
             path=ref.path,

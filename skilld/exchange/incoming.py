@@ -102,6 +102,10 @@ MAX_SKILLS = 50
 _MAX_FILES = 20_000
 _DEPTH = 8
 _YAML = (".yaml", ".yml")
+_AS_SKILL = (
+    "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at its top."
+)
+_DECLARE = "Declare each {{name}} in the file, or write it without braces."
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
 
 
@@ -153,13 +157,15 @@ def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> lis
     if path.is_file() and (path.suffix.lower() in _YAML or path.name == FILE):
         return [_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
     if os.path.lexists(path):
-        raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository")
+        remedy = _AS_SKILL.format(valid_name(path.stem) or "NAME")
+        raise UsageError(_TITLE, f"{source} is not a SKILL.md, a YAML file, a folder or a git repository", remedy)
     raise SkilldError(_TITLE, f"{source} does not exist")
 
 
 def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
     if not found:
-        raise SkilldError(_TITLE, f"there is no SKILL.md in {source}")
+        remedy = "To import another file: " + _AS_SKILL[:1].lower() + _AS_SKILL[1:].format("NAME")
+        raise SkilldError(_TITLE, f"there is no SKILL.md in {source}", remedy)
     if len(found) > MAX_SKILLS:
         raise RefusedError(
             _TITLE, f"{source} has {len(found)} skills; the limit is {MAX_SKILLS}", "Import one of its folders."
@@ -240,7 +246,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     SkilldError if the specification accepts no such skill.
     """
     wrong = list(faults(draft))
-    remedy = ""
+    remedy = _DECLARE if any(one.startswith("{{") for one in wrong) else ""
     if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME:
         # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
         wrong = wrong or [_name_fault(draft.name)]

@@ -370,16 +370,16 @@ class Analysis:
             refs = {one.doc.number: one.ref for one in found.files}
             self._backend = RoutedBackend(self._backend, refs, overlaid, found.subjects)
 
-    def _own(self, named: TargetDocument) -> TargetDocument | None:
-        """Return the file for words on how the agent speaks to the person that were meant for `named`.
+    def _own(self, named: TargetDocument, kind: TargetKind) -> TargetDocument | None:
+        """Return the file of a kind for words that were meant for `named`, and are not its; none if there is none.
 
-        That is their own for all projects, unless `named` is theirs already; none if they have none.
+        Words on how the agent speaks to the person are for their own file, unless `named` is theirs already.
         """
-        if is_persons(named.ref, self._batch.cwd):
+        if kind is TargetKind.PERSONAL and is_persons(named.ref, self._batch.cwd):
             return named
-        own = next((one for one in self._skills if one.ref.kind is TargetKind.PERSONAL), None)
+        own = next((one for one in self._skills if one.ref.kind is kind), None)
         if own is None and self._places is None:
-            own = find_own(self._job, len(self._skills) + 1)
+            own = find_own(self._job, kind, len(self._skills) + 1)
             self._skills += [own] if own else []
         return own
 
@@ -432,7 +432,9 @@ class Analysis:
 
     def _before(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return where the same was said in other sessions, and waits for a place."""
-        return [] if self._places is None else self._places.said_before(updates)
+        file = self._file(updates[0])
+        waits = self._places is not None or (file is not None and file.absent)
+        return (self._places or seen(self._job, [])).said_before(updates) if waits else []
 
     def _note(self, update: Update, line: str) -> Proposal | None:
         """Return a note of what a `line` of a file that the agent loads says already."""

@@ -120,12 +120,12 @@ def seen(job: Analyse, skills: Sequence[TargetDocument]) -> JobPlaces:
     batch = job.batch
     if not _is_plain(batch):
         nothing = Context(batch.agent, "", "unknown", "")
-        return JobPlaces(
-            list(skills), Places((), nothing, "skilld does not know which folder the session ran in"), batch.home
-        )
-    session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
-    context = session.context()
-    return JobPlaces(list(skills), Places((), context, project_refusal(session, context) or ""), batch.home)
+        found = Places((), nothing, "skilld does not know which folder the session ran in")
+    else:
+        session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
+        context = session.context()
+        found = Places((), context, project_refusal(session, context) or "")
+    return JobPlaces(list(skills), found, batch.home, session_id=batch.session_id, waiting=job.waiting)
 
 
 def is_persons(ref: SkillRef, cwd: str | None) -> bool:
@@ -136,14 +136,18 @@ def is_persons(ref: SkillRef, cwd: str | None) -> bool:
     return theirs or ref.kind is TargetKind.PERSONAL
 
 
-def find_own(job: Analyse, number: int) -> TargetDocument | None:
-    """Return the person's own file for all projects of the session's agent, numbered so."""
-    batch = job.batch
-    if not _is_plain(batch) or TargetKind.PERSONAL not in job.targets:
+def find_own(job: Analyse, kind: TargetKind, number: int) -> TargetDocument | None:
+    """Return the file of the session's project, or the person's own for all projects, numbered so."""
+    if not _is_plain(job.batch) or kind not in job.targets:
         return None
-    session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
-    loaded, _ = load_skills(places(session, [TargetKind.PERSONAL]).refs, number)
+    loaded, _ = load_skills(places(_session(job), [kind]).refs, number)
     return next(iter(loaded), None)
+
+
+def _session(job: Analyse) -> Session:
+    batch = job.batch
+    work = worked(batch.agent, batch.session_id, batch.sources)
+    return Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
 
 
 def _is_plain(batch: BatchJob) -> bool:
@@ -156,8 +160,7 @@ def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
     batch = job.batch
     if not _is_plain(batch):
         return seen(job, [])
-    work = worked(batch.agent, batch.session_id, batch.sources)
-    session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
+    session = _session(job)
     typed = [one.text for one in messages if one.by_person]
     found = places(session, job.targets, [scope for text in typed for scope in scopes(text)])
     said = [text for one in typed for text in _SENTENCE.split(one)]

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from skilld.batching.gate import needs_classification
-from skilld.classify.backends import Backend
+from skilld.classify.backends import OFFLINE, Backend
 from skilld.classify.contradiction import contradicted_block
 from skilld.classify.said_already import forbidden_in, said_in, says_already
 from skilld.classify.verify import Verdict
@@ -26,7 +26,8 @@ from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.skills import Skill
 from skilld.text import cut, fold
-from skilld.types import Kind, Message, SkillDoc, SkillRef, Update
+from skilld.types import Kind, Message, SkillDoc, SkillRef, TargetKind, Update
+from skilld.words import other_tongue
 
 TOP = 10
 _MAX = 0.5  # share of a change's words that the line has which a model takes to cover it
@@ -307,6 +308,7 @@ class Word(StrEnum):
     COVERED = "covered"
     NOT_COVERED = "not_covered"
     CONTRADICTS = "contradicts"
+    CANNOT_TELL = "cannot_tell"  # by rules alone: it was said in another language than the skill's
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,12 +372,16 @@ class Examination:
         return [replace(one, turn=keys[one.turn]) for one in sorted(found, key=lambda one: order.index(one.turn))]
 
     def _ask(self, messages: Sequence[Message], loaded: TargetDocument) -> Verdict:
-        return Judge(self._backend, messages, [loaded], "", self._redact).verdict()
+        def own(named: TargetDocument, kind: TargetKind) -> TargetDocument | None:
+            return named if kind is TargetKind.PERSONAL else None  # the project's words are not the skill's
+
+        return Judge(self._backend, messages, [loaded], "", self._redact, own=own).verdict()
 
     def _missing(self, update: Update) -> Answer:
         against = contradicted_block(update.change, self._text)
         changes = against is not None or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
-        word = Word.CONTRADICTS if changes else Word.NOT_COVERED
+        foreign = self._backend.name == OFFLINE and other_tongue(f"{update.quote}\n{update.change}", self._text)
+        word = Word.CONTRADICTS if changes else Word.CANNOT_TELL if foreign else Word.NOT_COVERED
         return Answer(word, update.change, update.quote, str(update.turn), against.text if against else "")
 
 

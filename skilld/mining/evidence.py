@@ -9,7 +9,7 @@ from pathlib import Path
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
-from skilld.classify.talk import is_of_project
+from skilld.classify.talk import OF_PROJECT, without_project
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
 from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
@@ -110,9 +110,9 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
     read = {path for row in rows for path in row.skill_paths}
     folders = [Path(row.main_dir) for row in rows if row.main_dir]
     task = [row.tasks[0].text for row in rows if row.tasks]
-    if is_of_project(ask.text) or is_personal(ask.text):  # whatever was done meanwhile
+    if OF_PROJECT.search(ask.text) or is_personal(ask.text):  # whatever was done meanwhile
         task = []
-    wanted = content_stems(" ".join([ask.text, *task]))
+    wanted = content_stems(without_project(" ".join([ask.text, *task])))
     likes = [
         (likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}")), skill)
         for skill in skills

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -92,6 +93,7 @@ _SHOWN = 80  # characters of a clause that a flag quotes
 _NO_SECTION = "new step"  # what the prompt has a model say where no heading fits: no name for a new one
 # Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
 _ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
+_IN_ORDER = re.compile(r"(?:then|next|first|after|before|finally|lastly|once|when)\b", re.IGNORECASE)
 
 
 class LintError(RefusedError):
@@ -346,9 +348,10 @@ def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
     ground = data.decode("utf-8-sig") + "\n".join(update.change for update in updates)
     for update in updates:
         hint = "" if fold(update.section).casefold() == _NO_SECTION else update.section
-        operation = insert_bullet(data, hint, update.change)
+        step = update.kind is Kind.ADD_STEP or bool(_IN_ORDER.match(update.change))
+        operation = insert_bullet(data, hint, update.change, step=step)
         if any(line.startswith("#") and not adds_only(line, ground) for line in operation.text.split("\n")):
-            operation = insert_bullet(data, "", update.change)  # a new heading in words that nobody used
+            operation = insert_bullet(data, "", update.change, step=step)  # a new heading in words that nobody used
         data = apply(data, [operation])
         operations.append(operation)
     return operations

@@ -10,22 +10,23 @@ from dataclasses import replace
 
 from skilld.classify.backends import Backend
 from skilld.classify.clauses import excepts
-from skilld.classify.offline.placement import target_section
+from skilld.classify.offline.placement import WEAK, target_section
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.said_already import says_already
 from skilld.classify.support import says_nothing_written
-from skilld.classify.talk import is_of_project, talk_apart
+from skilld.classify.talk import OF_PROJECT, is_of_project, talk_apart, without_project
 from skilld.classify.verify import NOT_SURE, Verdict, VerifiedUpdate, as_typed, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import CheckedEdit, adds, apart, compose, harms
+from skilld.skills.spec import front
 from skilld.text import sentences_of
 from skilld.types import Kind, Message, SkillDoc, TargetKind, Update
-from skilld.words import content_stems, denies, share_held
+from skilld.words import content_stems, denies, other_tongue, share_held
 
 Redact = Callable[[str], str]
-# What takes words about the person that were meant for a file; itself, if any may.
-Own = Callable[[TargetDocument], TargetDocument | None]
+# What takes words about the person, or the project, that were meant for a file; itself, if any may.
+Own = Callable[[TargetDocument, TargetKind], TargetDocument | None]
 # Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
 _SAYS_SOMETHING = 3
 _NOT_SAID = "the edited skill still does not say this"
@@ -44,7 +45,7 @@ class Judge:
         instructions: str,
         redact: Redact,
         *,
-        own: Own = lambda named: named,
+        own: Own = lambda named, _: named,
     ) -> None:
         self._backend = backend
         self._messages = messages
@@ -190,18 +191,32 @@ class Judge:
         return self._verify(placed, [*docs, *self._docs()[len(docs) :]]), left_out
 
     def _placed(self, update: Update) -> list[Update]:
-        """Return an update; what it says of how the agent speaks to the person as one of their own file."""
+        """Return an update; what it says of how the agent speaks to the person as one of their own file.
+
+        What is about the project, and nothing that the skill is for, is one of the project's file.
+        """
         named = next((one for one in self._skills if one.doc.number == update.skill), None)
+        if named is None or update.kind is Kind.REMOVE_STEP:
+            return [update]
+        if _is_beside(update, named):
+            return [self._moved(update, named, TargetKind.INSTRUCTIONS)]
         talk, rest = talk_apart(update.change)
-        if named is None or not talk or update.kind is Kind.REMOVE_STEP or is_of_project(self._typed([update])):
+        if not talk or is_of_project(self._typed([update])):
             return [update]
-        own = self._own(named)
-        if own is named:
+        mine = self._moved(replace(update, change=talk, kind=Kind.PREFERENCE), named, TargetKind.PERSONAL)
+        if mine.skill == update.skill:
             return [update]
-        number = None if own is None else own.doc.number
-        section = target_section(talk, own.doc.text).heading if own is not None and own.doc.text.strip() else ""
-        mine = replace(update, change=talk, skill=number, section=section, kind=Kind.PREFERENCE)
         return [*([replace(update, change=rest)] if rest else []), mine]
+
+    def _moved(self, update: Update, named: TargetDocument, kind: TargetKind) -> Update:
+        """Return an update that was meant for `named` as one of the file of a kind, unless `named` may take it."""
+        own = self._own(named, kind)
+        if own is named:
+            return update
+        section = (
+            target_section(update.change, own.doc.text).heading if own is not None and own.doc.text.strip() else ""
+        )
+        return replace(update, skill=None if own is None else own.doc.number, section=section)
 
     def _verify(self, updates: Sequence[Update], docs: Sequence[SkillDoc]) -> Verdict:
         def meant(change: str, ground: str) -> bool | None:
@@ -227,6 +242,15 @@ class Judge:
         return replace(
             update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
         )
+
+
+def _is_beside(update: Update, named: TargetDocument) -> bool:
+    """Whether an update is about the project that it was said in, and nothing that the skill named is for."""
+    said = f"{update.quote}\n{update.change}"
+    if named.ref.kind is not TargetKind.SKILL or update.kind is Kind.CHANGE_STEP or not OF_PROJECT.search(said):
+        return False
+    own = f"the skill {named.ref.name.replace('-', ' ')}: {front(named.doc.text).description}"
+    return not (content_stems(without_project(said)) & content_stems(own) - WEAK or other_tongue(said, own))
 
 
 def _is_heard(verdict: Verdict) -> bool:

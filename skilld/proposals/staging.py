@@ -18,6 +18,7 @@ from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import TrackedFile
 from skilld.git.run import one_command
 from skilld.git.staging_branch import STAGING
+from skilld.ingest.discover import is_text
 from skilld.paths import places
 from skilld.proposals.contradictions import sentence
 from skilld.proposals.model import (
@@ -202,6 +203,8 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
 
     Raises SkilldError if it may not be made, or another that is open makes the skill that this one edits.
     """
+    if not is_text(Path(proposal.path)):
+        raise RefusedError(_TITLE, "the path of its file is not UTF-8")  # which no store keeps
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:

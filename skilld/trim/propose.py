@@ -139,7 +139,7 @@ def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> lis
 
 
 def _key(ref: SkillRef, key: str) -> str:
-    return TRIM + hashlib.sha256(f"{ref.path}\n{key}".encode()).hexdigest()[:16]
+    return TRIM + hashlib.sha256(f"{ref.path}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _is_decided(states: set[State]) -> bool:

@@ -30,6 +30,14 @@ def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, f
     here = ("--project", folder)
     notes = f"{folder}/.claude/skills/release-notes"
     assert first() == "release-notes"
+    refused = program.run("feedback", notes, "--unhelpful", "--session", "s1")
+    assert (refused.returncode, "No such session" in refused.stderr) == (1, True)
+    log = program.home / ".claude/projects/-shop"
+    log.mkdir(parents=True)
+    for session in ("s1", "s2", "s3", "s4", "s5"):
+        (log / f"{session}.jsonl").write_text(
+            f'{{"type":"user","sessionId":"{session}","message":{{"content":"hi"}}}}\n'
+        )
     for _ in range(2):
         program.run("feedback", notes, "--unhelpful", "--note", f"see {KEY}", "--session", "s1")
     for session in ("s2", "s3", "s4", "s5"):
@@ -42,6 +50,8 @@ def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, f
     assert KEY not in str(learning)
     assert first() == "deploy"
 
+    refused = program.run("record", "ship it", "--skill", "deplyo", *here)
+    assert (refused.returncode, "deplyo (did you mean deploy?)" in refused.stderr) == (1, True)
     stats = program.json("record", "--stats")
     assert (stats["tasks"], stats["success_rate"], stats["qa_rate"], stats["average_seconds"]) == (2, 0.5, 0.5, 60.0)
     assert (stats["tools"], stats["work"]) == ({"git": 1}, {"debugging": 1, "documentation": 1})

@@ -39,6 +39,8 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
     assert program.json("mine", "--min-turns", "3")["sessions"] == 2
     assert program.json("mine", "--project", str(home))["sessions"] == 0
     assert program.json("mine", "--from", used.path.stem)["sessions"] == 1
+    told = program.run("mine", "--from", "nosuch", "--dry-run").stdout
+    assert "  not found, or left out by another option: nosuch (to look further back: --since DAYS)\n" in told
     assert program.json("mine", str(used.path))["sessions"] == 1
     assert program.run("mine", "/no/such/folder").returncode == 1
     assert program.run("mine", "--limit", "0").returncode == 2

@@ -143,6 +143,9 @@ def test_a_link_to_the_settings_stays_a_link(file: Path, tmp_path: Path) -> None
     [
         ("modle", "x", "No such setting: modle (did you mean model?)"),
         ("batch", "5", "No such setting: batch (it is a section: batch.turns, batch.idle_minutes)"),
+        ("nothing.here", "x", "No such setting: nothing.here\n"),
+        ("worker.memory_mb", "1", "worker.memory_mb: must be at least 128, or 0 for no limit"),
+        ("targets", "", "targets: cannot be empty"),
         ("batch.turns", "many", "batch.turns: must be a whole number from 1 to 50"),
         ("batch.turns", "0", "batch.turns"),
         ("budget.usd", "nan", "budget.usd"),

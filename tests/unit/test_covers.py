@@ -29,6 +29,13 @@ def test_a_session_is_cut_into_batches_without_those_of_mere_chatter() -> None:
     assert list(batches([Message("Bye.")], 2)) == []
 
 
+def test_of_words_in_another_language_rules_cannot_tell() -> None:
+    said = _said("Ab jetzt immer die Ticketnummer an den Anfang von jedem Eintrag in den Release Notes schreiben.")
+    text = TEXT + "- Always put the ticket number at the start of each entry.\n"
+    examination = Examination(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
+    assert [one.word for one in examination.answers(said)] == [Word.CANNOT_TELL]
+
+
 def test_each_lasting_thing_is_answered_in_the_order_it_was_said() -> None:
     messages = _said(
         ALWAYS,

@@ -58,6 +58,20 @@ def test_the_instruction_goes_into_its_section_in_its_style(hint: str, text: str
     assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("## Steps\n\n1. Build.\n2. Test.\n\n## Next\n", "## Steps\n\n1. Build.\n2. Test.\n\n- n\n\n## Next\n"),
+        ("## Steps\n\n1. Build.\n2. Test.\n\n- a\n", "## Steps\n\n1. Build.\n2. Test.\n\n- a\n- n\n"),
+        ("## Rules\n\n1. Short.\n2. Plain.\n", "## Rules\n\n1. Short.\n2. Plain.\n3. n\n"),
+        ("## Tone\n\n1. Never shout.\n2. Be plain.\n", "## Tone\n\n1. Never shout.\n2. Be plain.\n3. n\n"),
+    ],
+)
+def test_what_is_no_step_is_none_of_a_procedure(before: str, after: str) -> None:
+    operation = insert_bullet(before.encode(), before.split("\n", maxsplit=1)[0], "n", step=False)
+    assert apply(before.encode(), [operation]).decode() == after
+
+
 def test_a_second_instruction_without_a_section_goes_below_the_first() -> None:
     data = b"# Shop\n\n## Contacts\n\nAsk Bo.\n\n## Billing\n\nMonthly.\n"
     for text in ("Use SI units.", "Ask one question at a time."):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilld.errors import SkilldError
-from skilld.exchange.incoming import SourceSkill, incoming, proposal, shown
+from skilld.errors import RefusedError, SkilldError
+from skilld.exchange.incoming import SourceSkill, find, incoming, proposal, shown
 from skilld.redact import Redactor
 from skilld.skills.draft import SkillKind, read
 from skilld.skills.spec import faults
@@ -95,6 +95,21 @@ def test_a_name_and_a_kind_can_be_given() -> None:
     draft = read(taken.text)
     assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT, {})
     assert [one.name for one in draft.variables] == ["name"]
+
+
+@pytest.mark.parametrize(("source", "folder"), [("tools.json", "tools"), ("Fix Bug.md", "fix-bug"), ("", "NAME")])
+def test_what_is_no_skill_yet_is_refused_with_how_to_make_it_one(tmp_path: Path, source: str, folder: str) -> None:
+    (tmp_path / (source or "fix.md")).write_text("Fix it.\n")
+    with pytest.raises(SkilldError) as refused:
+        find(str(tmp_path / source), {})
+    assert f"ave it as SKILL.md in a folder called {folder}, with a description" in refused.value.remedy
+
+
+def test_an_undeclared_variable_is_refused_with_the_way_out() -> None:
+    data = b"name: fix\ntype: prompt\ndescription: Fixes.\nprompt: 'Fix {{bug}} in {{x}}.'\nvariables: [{name: bug}]\n"
+    with pytest.raises(RefusedError, match="x}} is not a variable") as refused:
+        incoming(SourceSkill("fix.yaml", "", data), "fix.yaml", SECRETS)
+    assert refused.value.remedy == "Declare each {{name}} in the file, or write it without braces."
 
 
 def test_a_skill_without_a_name_is_called_as_its_folder() -> None:

@@ -283,8 +283,8 @@ def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_
 ) -> None:
     files = [LOADED]
 
-    def find_own(named: TargetDocument) -> TargetDocument | None:
-        assert named is LOADED
+    def find_own(named: TargetDocument, kind: TargetKind) -> TargetDocument | None:
+        assert (named, kind) == (LOADED, TargetKind.PERSONAL)
         files.extend([own] if own and own not in files else [])
         return own
 
@@ -297,10 +297,33 @@ def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_
     assert kept == ([] if own else [(None, about_me)]), "the team's file never gets it"
 
 
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [
+        ("in this repo, always sign your commits", 2),
+        ("in this repo, always put the ticket number first in the notes", 1),
+        ("add to the skill: always sign your commits in this repo", 1),
+        ("always put the ticket number first", 1),
+    ],
+)
+def test_a_rule_of_the_project_and_not_of_the_skills_subject_goes_to_the_projects_file(said: str, number: int) -> None:
+    update = replace(UPDATE, change=f"{said[0].upper()}{said[1:]}.", quote=said)
+    project = replace(MINE, ref=replace(MINE.ref, kind=TargetKind.INSTRUCTIONS))
+    judge = Judge(
+        Scripted(GOOD, [update]),
+        [Message(said, turn=1)],
+        [LOADED, project],
+        "",
+        lambda text: text,
+        own=lambda *_: project,
+    )
+    assert [item.update.skill for item in judge.verdict().proposed] == [number]
+
+
 def test_what_the_persons_file_says_already_is_not_proposed_for_it() -> None:
     mine = replace(MINE, doc=replace(MINE.doc, text="# Me\n\n- Be brief with the user.\n"))
     judge = Judge(
-        Scripted(GOOD, [TALK]), [Message(SPOKEN, turn=1)], [LOADED, mine], "", lambda text: text, own=lambda _: mine
+        Scripted(GOOD, [TALK]), [Message(SPOKEN, turn=1)], [LOADED, mine], "", lambda text: text, own=lambda *_: mine
     )
     found = judge.verdict()
     assert [item.update.change for item in found.proposed] == ["Use tabs."]

@@ -375,10 +375,15 @@ def test_the_persons_own_file_is_found_for_words_on_how_the_agent_speaks(root: P
     mine, home = _put(root.parent / "home/.claude/CLAUDE.md"), root.parent / "home"
     batch = BatchJob(agent="claude-code", cwd=str(root / "src"), home=str(home))
     job = Analyse(batch=batch, closed_at="", backend=Spec("offline"))
-    own = find_own(job, 4)
+    own = find_own(job, TargetKind.PERSONAL, 4)
     assert own is not None
     assert (own.ref.path, own.ref.kind, own.doc.number) == (str(mine), TargetKind.PERSONAL, 4)
-    assert find_own(replace(job, targets=(TargetKind.SKILL,)), 4) is None, "unless personal files are left out"
+    assert find_own(replace(job, targets=(TargetKind.SKILL,)), TargetKind.PERSONAL, 4) is None, (
+        "unless personal files are left out"
+    )
+    project = find_own(job, TargetKind.INSTRUCTIONS, 4)
+    assert project is not None
+    assert (project.ref.path, project.ref.absent) == (str(root / "CLAUDE.md"), True)
     teams, theirs = (
         SkillRef("a", str(root / "skills/a/SKILL.md")),
         SkillRef("b", str(home / ".claude/skills/b/SKILL.md")),

@@ -11,13 +11,16 @@ from skilld.classify.reply import parse_spare
 from skilld.context.ceilings import ceilings, passed_by
 from skilld.context.tokenizer import ESTIMATE, tokenizer
 from skilld.edit.operations import apply
+from skilld.errors import RefusedError
+from skilld.proposals.staging import stage
+from skilld.proposals.staging_result import StagingResult
 from skilld.trim.cuts import Cut, Why
 from skilld.trim.find import FileFacts, doubtful, sure
 from skilld.trim.named import Answer, named, of_units, shown
 from skilld.trim.pieces import pieces
 from skilld.trim.propose import MAX_OPEN, Fate, plan, proposal
 from skilld.trim.units import Sheet, leads, sheet
-from skilld.types import SkillRef, State
+from skilld.types import SkillRef, State, TargetKind
 from support.proposals import a_proposal
 
 COUNT = ESTIMATE.count
@@ -506,6 +509,13 @@ def test_a_cut_is_proposed_once_and_no_more_than_ten_at_a_time() -> None:
     fates = [again[one.batch_id.rpartition("-")[0]].fate for one in made]
     assert fates == [Fate.OPEN, Fate.REJECTED, Fate.PROPOSE]
     assert all(one.flags and not one.evidence for one in made)
+
+
+def test_a_path_that_is_no_text_has_its_cuts_planned_and_none_of_them_staged() -> None:
+    ref = SkillRef("CLAUDE.md", "/p\udcff/CLAUDE.md", kind=TargetKind.INSTRUCTIONS)
+    made = proposal(plan([(ref, cut_of(1))], [])[0], "offline", "t", "2026-01-01T00:00:00Z")
+    with pytest.raises(RefusedError, match="is not UTF-8"):
+        stage(made, [], StagingResult())
 
 
 def test_a_ceiling_counts_in_the_unit_of_its_vendor() -> None:

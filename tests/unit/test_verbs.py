@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,7 @@ def test_bad_input_is_told_with_its_exit_code(
         (["run", "--backfill", "2w"], "--backfill: must be a number, greater than 0 and at most 36500"),
         (["mine", "--limit", "0"], "--limit: must be a whole number greater than 0"),
         (["mine", "--min-cost", "$1"], "--min-cost: must be a number, at least 0"),
+        (["pause", "36501d"], "Too long: 36501d is more than a hundred years"),
     ],
 )
 def test_u3_a_number_out_of_bounds_is_told_with_the_bounds_it_broke(
@@ -133,6 +135,13 @@ def test_u3_a_number_out_of_bounds_is_told_with_the_bounds_it_broke(
 ) -> None:
     assert _run(*given) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("given", "hours"), [("1h30m", 1.5), ("1w", 168), ("2w1d", 360), ("1.5h", 1.5)])
+def test_a_duration_may_be_a_sum_and_in_weeks(given: str, hours: float) -> None:
+    before = time.time()
+    assert _run("snooze", given) == 0
+    assert float(store().meta.get(SNOOZED_UNTIL) or 0) - before == pytest.approx(hours * 3600, abs=60)
 
 
 @pytest.mark.parametrize(

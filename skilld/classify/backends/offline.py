@@ -39,6 +39,7 @@ from skilld.classify.offline.product import builds, demands, of_work, specifies,
 from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
 from skilld.classify.subject import before_quote, with_subject
+from skilld.classify.talk import OF_PROJECT
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
 
@@ -214,7 +215,7 @@ def _update(
     skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
-    if target and not skill:
+    if target and not skill and not OF_PROJECT.search(heard.quote):  # that has a place of its own
         confidence = min(confidence, _UNRELATED)
     return Update(
         skill=target.number if target else None,

@@ -147,7 +147,7 @@ def _stands_once(block: Lines, lines: list[str]) -> bool:
 # What was heard and a skill in, yes or no out.
 
 _FAMILIES = tuple(stems(family) for family in TOPICS["near"])
-_WEAK = stems(TOPICS["weak"])
+WEAK = stems(TOPICS["weak"])
 _NAMED = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
 _RULE_FILE = re.compile(r"\b(?:claude|agents?|gemini|skill|conventions)\.md\b|\.mdc\b", re.IGNORECASE)
 _PER_FILE = re.compile(
@@ -181,7 +181,7 @@ def related(heard: Match, change: str, skill: SkillDoc, before: Sequence[str] = 
     if _near(asked, known) or choices(change).keys() & choices(text).keys():
         return True
     # What is said right after work that the skill guides is about that work.
-    return len(stems(" ".join(before)) & known - _WEAK) >= _COMMON_SHARE
+    return len(stems(" ".join(before)) & known - WEAK) >= _COMMON_SHARE
 
 
 def takes_up(heard: Match, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
@@ -190,7 +190,7 @@ def takes_up(heard: Match, skills: Sequence[SkillDoc], before: Sequence[str]) ->
     It must turn that down. A mere no must have another word of the line, too, since it is as often said of the task at
     hand; and of what should be otherwise the agent, whose last message is `before`, must just have spoken.
     """
-    said, agent = stems(heard.quote) - _WEAK, stems(" ".join(before))
+    said, agent = stems(heard.quote) - WEAK, stems(" ".join(before))
     unwanted = bool(heard.language.dissent.search(heard.quote))
     denied, obliged = denies(heard.quote), bool(heard.language.duties.search(heard.quote))
     if not (unwanted or denied or obliged):
@@ -221,7 +221,7 @@ def described(change: str, skill: SkillDoc) -> bool:
 
 def is_for(said: str, skill: SkillDoc) -> bool:
     """Whether what `said` begins with, what is spoken of, is what `skill` makes, by its name."""
-    about = stems(" ".join(said.split()[:_SUBJECT_WORDS])) - _WEAK
+    about = stems(" ".join(said.split()[:_SUBJECT_WORDS])) - WEAK
     return bool(about & stems(skill.name.replace("-", " ")))
 
 
@@ -250,10 +250,10 @@ def points_to_rule(heard: Match) -> bool:
 
 
 def _near(asked: frozenset[str], known: frozenset[str]) -> bool:
-    roots = {stem[:_ROOT] for stem in known - _WEAK if len(stem) >= _ROOT}
+    roots = {stem[:_ROOT] for stem in known - WEAK if len(stem) >= _ROOT}
     return (
-        bool(asked & known - _WEAK)
-        or any(stem[:_ROOT] in roots for stem in asked - _WEAK if len(stem) >= _ROOT)
+        bool(asked & known - WEAK)
+        or any(stem[:_ROOT] in roots for stem in asked - WEAK if len(stem) >= _ROOT)
         or any(asked & family and len(known & family) >= _COMMON_SHARE for family in _FAMILIES)
     )
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
     from skilld.store import Store
 
-_COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red"}
+_FOREIGN = "the offline rules cannot compare what you said with a skill in another language; a model can (skilld setup)"
+_COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red", "cannot_tell": "yellow"}
 
 
 def add(verbs: common.Verbs) -> None:
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     settings = common.settings()
     store = common.store()
-    session = _session(settings, common.as_text(arguments.session))
+    session = past_session(settings, common.as_text(arguments.session))
     row = _used_in(session, store, arguments.name) or inventory.the_skill(store, arguments.name, session.id)
     _refuse_unwanted(row, session)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
@@ -49,7 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     # What was said while the skill was in use may be about it, though it does not say so.
     unsure = row.name in {use.name for use in session.uses} or not examination.elsewhere
     unheard = _unheard_reason(backend, session, row.name, examination.elsewhere) if unsure and not answers else ""
-    covered = None if unheard else all(answer.word is Word.COVERED for answer in answers)
+    words = {answer.word for answer in answers}
+    foreign = words <= {Word.COVERED, Word.CANNOT_TELL} and Word.CANNOT_TELL in words
+    unheard = unheard or (_FOREIGN if foreign else "")
+    covered = None if unheard else words <= {Word.COVERED}
     if arguments.json:
         common.write_json(
             {
@@ -137,20 +141,26 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
         )
 
 
-def _session(settings: Settings, wanted: str) -> Session:
-    """Return a past session, read from its transcript; those whose path has its id are looked into first."""
+def past_session(settings: Settings, wanted: str) -> Session:
+    """Return a past session, read from its transcript; those whose path has its id are looked into first.
+
+    Raises SkilldError with the nearest id where there is none.
+    """
     from skilld.ingest.discover import Host
     from skilld.mining.sessions import Reader, past
+    from skilld.settings import nearest
 
     reader = Reader(common.redactor())
     found = past(Host(common.home(), os.environ, roots=settings.roots), 0.0)
+    ids = []
     for transcript in sorted(found, key=lambda one: wanted not in str(one.path)):
-        session = next((one for one in reader.sessions(transcript) if one.id == wanted), None)
-        if session is not None:
-            return session
+        for session in reader.sessions(transcript):
+            if session.id == wanted:
+                return session
+            ids.append(session.id)
     raise SkilldError(
         "No such session",
-        f"no transcript here contains session {wanted}",
+        f"no transcript here contains session {wanted}{nearest(wanted, ids, cutoff=0.75)}",
         "To see which session a proposal came from: skilld show ID",
     )
 
