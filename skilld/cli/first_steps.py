@@ -95,7 +95,7 @@ def offer_link() -> None:
     if common.program() == "skilld" or not on_path or os.path.lexists(link):
         return
     console.line()
-    if not _wanted("skilld is not on your PATH yet. Link it into ~/.local/bin, so that it runs in every terminal?"):
+    if not _wanted("skilld is not on your PATH yet. Link it into ~/.local/bin?"):
         return
     try:
         link.parent.mkdir(parents=True, exist_ok=True)

@@ -33,8 +33,10 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="the learning to propose, or a prefix of its ID")
     parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put the learning in")
     parser.add_argument("--search", metavar="TEXT", help="show only learnings about TEXT, best match first")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="show only what you said in this project")
-    parser.add_argument("--forget", metavar="ID", help="delete this learning, however often you said it")
+    parser.add_argument(
+        "--project", metavar="FOLDER", type=Path, help="show only what you said in the project at FOLDER"
+    )
+    parser.add_argument("--forget", metavar="ID", help="delete this learning, even if you said it in several sessions")
 
 
 def run(arguments: argparse.Namespace) -> int:

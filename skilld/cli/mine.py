@@ -63,7 +63,7 @@ def add(verbs: common.Verbs) -> None:
         "--min-cost",
         metavar="USD",
         type=common.number,
-        help="only sessions known to have cost at least USD",
+        help="only sessions known to have cost at least this many US dollars",
     )
     parser.add_argument(
         "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"

@@ -80,7 +80,7 @@ ABOUT = (
 )
 CODES = """\
 exit codes:
-  0 done   1 failed   2 usage error   3 internal error
+  0 success   1 failed   2 usage error   3 internal error
   4 daemon not running, or already running   5 refused for safety
   130 interrupted
 """

@@ -45,8 +45,8 @@ def pause(arguments: argparse.Namespace) -> int:
     until = FOREVER if given is None else time.time() + _seconds(given)
     common.store().meta.set(PAUSED_UNTIL, until)
     console.line(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
-    end = "you resume" if given is None else "the pause ends. To end it now"
-    console.line(f"What you say in the meantime is judged when {end}: skilld resume")
+    end = "you resume. To resume" if given is None else "the pause ends. To end it now"
+    console.line(f"What you say in the meantime will be judged when {end}: skilld resume")
     return 0
 
 

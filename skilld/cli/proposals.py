@@ -216,8 +216,8 @@ def present(
         console.say(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
     console.say(
         console.paint(
-            f"  {origin(proposal)}, {proposal.created_at}, "
-            f"by {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
+            f"  {origin(proposal)}, proposed {proposal.created_at}, "
+            f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
             "dim",
         )
     )
@@ -428,7 +428,7 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
 
     behind = _behind(proposal, line)
     accepted = store.proposals.accepted_at(proposal.id)
-    when = f"accepted {accepted}" if accepted else f"created {proposal.created_at}"
+    when = f"accepted {accepted}" if accepted else f"proposed {proposal.created_at}"
     console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.say(f"  {console.plain(behind.change if behind else proposal.summary)}")
     if behind is not None and behind.turn == OBSERVED_TURN:
@@ -439,7 +439,7 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
             console.say(f"  you: “{console.plain(quote)}”")
     if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
         console.say(console.paint(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", "dim"))
-    who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
+    who = f"{origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
     console.say(console.paint(f"  {who}", "dim"))
     if maybe := doubt(store, proposal):
         console.say(console.paint(f"  note: {console.plain(maybe)}", "yellow"))

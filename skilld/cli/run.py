@@ -257,7 +257,7 @@ def _news(proposal: Proposal) -> tuple[str, str]:
         return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {BACK[state]}"
     if proposal.landed:
         return f"Applied to {name}", "Undo: skilld revert"
-    return f"Proposed for {name}", "See it: skilld show"
+    return f"Proposed for {name}", "Review it: skilld review"
 
 
 # What `skilld run` says when it starts: what was found here, who judges, what that costs.
@@ -315,13 +315,13 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
         _row("", found)
     if settings.notify.enabled:
         _row("Notify", f"at most {settings.notify.per_day} a day; for fewer: skilld config set notify.per_day 3")
-    if new_here:
+    if new_here and any(one.get("files") for one in engine.store.transcripts.summary().values()):
         _tell_of_the_past(choice.name, follows=follows)
     console.line()
     if follows and sys.stdout.isatty():
         common.tell_of_path()
         console.say(
-            console.paint("Following your agents. Press Ctrl-C to stop. To see the results: skilld status", "dim")
+            console.paint("Following your agents. Press Ctrl-C to stop. To review proposals: skilld review", "dim")
         )
     sys.stdout.flush()
 

@@ -183,7 +183,7 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
         found.append(Offer(AGENT, title, sends, f"your plan or credits for that agent: {A_DAY}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
-        found.append(Offer("auto", title, "nothing leaves this machine", "only CPU time on this machine"))
+        found.append(Offer("auto", title, "nothing; it runs on this machine", "only CPU time on this machine"))
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
@@ -196,11 +196,14 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
 
 def _show(found: Sequence[Offer]) -> None:
     console.say("Who should judge whether something you tell an agent is worth remembering?")
+    if any(_WHAT in one.sends for one in found):
+        console.say(f"A model is sent {_WHAT}: {A_DAY}.")
     for letter, one in zip(string.ascii_lowercase, found, strict=False):
         console.line()
-        console.say(f"  {letter}  {one.model}: {one.title}")
-        console.say(f"     sends: {one.sends}")
-        console.say(f"     costs: {one.costs}")
+        console.say(f"  {letter}  {one.model}: {one.title}", 5)
+        to = one.sends.removeprefix(f"{_WHAT}, to ")
+        console.say(f"     {'sends' if to == one.sends else 'sent to'}: {to}", 5)
+        console.say(f"     costs: {one.costs.removesuffix(f': {A_DAY}')}", 5)
     console.line()
     if missing := unavailable(found):
         console.say(console.paint(missing, "dim"))
@@ -280,7 +283,7 @@ def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
 
 
 def _tell_remembered(file: Path, model: str) -> None:
-    console.say(f"Set model to {console.plain(model)} in {console.plain(str(file))}. To change it: skilld setup")
+    console.say(f"Judge: {console.plain(model)} (model in {console.plain(str(file))}). To change it: skilld setup")
 
 
 def _mind_variable(settings: Settings, model: str) -> None:

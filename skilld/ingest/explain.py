@@ -115,7 +115,9 @@ def _words(event: Event) -> str:
 
 
 def _why(kind: Kind) -> str:
-    marks = [*_marks(kind.when), *(f"in one part of {kind.each}, {mark}" for mark in _marks(kind.part))]
+    marks = [*_marks(kind.when)]
+    if part := " and ".join(_marks(kind.part)):
+        marks.append(f"{kind.each} has an element where {part}")
     name = f"{kind.take.value} ({kind.why})" if kind.take is Take.NOTHING and kind.why else kind.take.value
     return f"{name} because {', '.join(marks)}"
 

@@ -198,7 +198,7 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
         raise RepoRefusedError("Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", remedy)
     out = result.out.decode().split()
     if len(out) == _LIMIT:
-        raise RebuildBlockedError(f"more than {_LIMIT} commits are only on {STAGING_BRANCH}")
+        raise RebuildBlockedError(f"{STAGING_BRANCH} has more than {_LIMIT} commits that are on no other branch")
     commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
     merged = next((commit for commit in commits if len(commit.parents) != 1), None)
     if merged is not None:

@@ -98,7 +98,7 @@ def _other_holder(repo: Repo, commit: str) -> str:
         has_branch = head == repo.branch
         detached = objects.read_commit(repo.git, head) if not head.startswith("refs/") else None
         if has_branch or (detached and _reaches(repo, commit, detached.oid)):
-            return f"the work tree {work_tree}"
+            return f"the worktree {work_tree}"
     return ""
 
 

@@ -24,7 +24,7 @@ from skilld.review.panes import ReportPane, SessionsPane, SkillsPane, WaitingPan
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.text import safe_text
 
-_BRIEF, _LONG = 5, 15  # seconds: what only confirms, and what a person has to read
+_SHOWN = 20  # seconds: it covers nothing
 _STYLES: Mapping[SeverityLevel, str] = {"information": "green", "warning": "yellow", "error": "red"}
 
 Editor = Callable[[str, Callable[[], AbstractContextManager[object]], str], str]
@@ -99,9 +99,9 @@ class ReviewApp(KeysApp[None]):
             pane.enter()
 
     def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """Show a text from outside, made harmless, above the key line; what only confirms goes soon."""
+        """Show a text from outside, made harmless, above the key line."""
         shown = Content.styled(safe_text(text, newlines=True), _STYLES[severity])
-        self.screen_stack[0].query_one(Messages).add(shown, _BRIEF if severity == "information" else _LONG)
+        self.screen_stack[0].query_one(Messages).add(shown, _SHOWN)
 
     def edit_outside(self, text: str, name: str = "SKILL.md") -> str:
         """Return a text, called `name`, as the person's own editor leaves it; the screen is theirs meanwhile."""

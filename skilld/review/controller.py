@@ -251,6 +251,7 @@ class ReviewSession:
         self._one_at_a_time = threading.Lock()
         self._undoing = threading.Lock()
         self._done: set[str] = set()  # what was decided on in this sitting
+        self.told: list[str] = []  # what came of it, with the commands that undo it
 
     def _redact(self, text: str) -> str:
         return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
@@ -391,18 +392,14 @@ class ReviewSession:
 
     def accept_elsewhere(self, proposal_id: str, path: str) -> DecisionReport:
         """Accept what a proposal says in the file with this path."""
-        decision = accepting(self._around.removed)
         with self._deciding(proposal_id) as (store, proposal):
             made, told = waiting.accept_elsewhere(
-                store, proposal, Path(path), self._host, redact=self._redact, decision=decision
+                store, proposal, Path(path), self._host, redact=self._redact, decision=accepting(self._around.removed)
             )
             return self._made(made, told)
 
     def undo(self, agree: Callable[[str], bool | None] = lambda _: False) -> DecisionReport:
-        """Undo the person's last decision; the commit of one that was accepted is taken back or reverted.
-
-        One that was not made in this sitting is undone only where they `agree`.
-        """
+        """Undo the person's last decision, one of another sitting only where they `agree`; a commit is reverted."""
         with self._undoing:  # of two quick presses the second means the decision before
             with self._one_at_a_time, self._store() as store:  # a decision that is being made is the last
                 last = store.proposals.last_decided()
@@ -413,9 +410,10 @@ class ReviewSession:
             if last.id not in self._done and not agree(question):
                 return DecisionReport(("Nothing was undone.",))
             with self._deciding(last.id) as (store, proposal):
-                if proposal.state is State.REJECTED:
-                    return amend.reopen(store, proposal)
-                return undo_accept(store, proposal, self._around.removed)
+                rejected = proposal.state is State.REJECTED
+                told = amend.reopen(store, proposal) if rejected else undo_accept(store, proposal, self._around.removed)
+                self.told += told.lines
+                return told
 
     def waiting(self) -> list[list[Learning]]:
         """Return what was said and waits for a place, each ask with all the times it was said, the newest first."""
@@ -478,6 +476,7 @@ class ReviewSession:
 
     def _made(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
         self._done.add(proposal_id)
+        self.told += told.lines
         return told.undone_by("u")
 
     @contextmanager

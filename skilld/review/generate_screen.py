@@ -349,7 +349,7 @@ class SessionsStep(Step):
         if self._soon is not None:
             self._soon.stop()
         if self._chosen:
-            self.say(f"{len(self._chosen)} selected; looking through them ...")
+            self.say(f"{len(self._chosen)} selected; looking through them...")
             self._soon = self.set_timer(_PAUSE_SECONDS, self._expect)
         else:
             self.say(f"{counted(len(self._all), 'session')}, none selected")

@@ -304,9 +304,7 @@ def _template(draft: Draft) -> Iterator[str]:
     yield from (f"{name} is not a valid variable name" for name in declared if not _NAME.fullmatch(name))
     if len(set(declared)) < len(declared):
         yield "it declares a variable twice"
-    yield from (
-        f"{{{{{name}}}}} is not a variable that it declares" for name in used if declared and name not in declared
-    )
+    yield from (f"it uses {{{{{name}}}}} without declaring it" for name in used if declared and name not in declared)
     yield from (f"it never uses its variable {name}" for name in declared if name not in used)
 
 

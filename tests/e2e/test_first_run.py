@@ -65,7 +65,7 @@ def _fresh(home: Path) -> Program:
     return program
 
 
-def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
+def test_it_says_what_it_found_and_what_it_costs(home: Path) -> None:
     program = _fresh(home)
     terminal = Terminal(program)
     shown = terminal.read_until("Following your agents.")
@@ -74,7 +74,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     assert "Judge        offline" in shown
     assert "Files        instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
-    assert "skilld run --once --backfill 7" in shown
+    assert "--backfill" not in shown, "there is nothing to look back at"
     assert ASKED not in shown, "there is nothing to choose from"
 
 
@@ -121,9 +121,11 @@ def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
     assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
     assert "(installed: Claude Code)" in shown
     assert (
-        "sends: the skill in use, your instruction files and your last messages, with secrets removed, to openai"
+        "A model is sent the skill in use, your instruction files and your last messages, with secrets removed: about 30"
         in shown
     )
+    assert shown.count("sent to: ") == 2
+    assert "sent to: openai" in shown
     assert shown.count("costs: ") == 3
     terminal.type("x")
     terminal.read_until("'x' is not one of the choices.")
@@ -257,8 +259,9 @@ def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) ->
     assert program.json("status")["backend"]["why"] == "you chose it"
 
 
-def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path) -> None:
+def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path, project: Project) -> None:
     program = _fresh(home)
+    Session(home, project).type("Write the notes for 2.4.0")
     program.environment["OPENAI_API_KEY"] = "dummy"
     done = program.run("run", "--once")
     assert done.returncode == 0

@@ -207,7 +207,7 @@ def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
     ("draft", "fault"),
     [
         (replace(TEMPLATE, variables=(), body="Review."), "prompt templates need {{variables}}, but this one has none"),
-        (replace(TEMPLATE, variables=TEMPLATE.variables[:1]), "{{concern}} is not a variable that it declares"),
+        (replace(TEMPLATE, variables=TEMPLATE.variables[:1]), "it uses {{concern}} without declaring it"),
         (replace(TEMPLATE, body="Review {{concern}}."), "it never uses its variable file"),
         (replace(TEMPLATE, variables=(*TEMPLATE.variables, Variable("a b"))), "a b is not a valid variable name"),
         (replace(TEMPLATE, kind=SkillKind.WORKFLOW), "workflows need numbered steps, but this one has none"),

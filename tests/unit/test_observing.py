@@ -142,7 +142,7 @@ def test_a_pause_says_what_it_keeps_and_a_resume_that_there_was_none(
     for verb in (pause.pause, pause.resume, pause.resume):
         assert verb(run) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "What you say in the meantime is judged when you resume: skilld resume",
+        "What you say in the meantime will be judged when you resume. To resume: skilld resume",
         "Resumed.",
         "skilld was not paused.",
     ]

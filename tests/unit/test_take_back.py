@@ -83,7 +83,7 @@ def stashed(person: Person, landed: str) -> str:
 def another_work_tree(person: Person, landed: str) -> str:
     place = person.root.parent / "beside"
     person.git("worktree", "add", "--quiet", "--detach", str(place), landed)
-    return f"the work tree {place} contains it too"
+    return f"the worktree {place} contains it too"
 
 
 def staging_in_use(person: Person, landed: str) -> str:

@@ -62,7 +62,7 @@ _PERMANENT: dict[str | int, str] = {
     "UnprocessableEntityError": _REQUEST,
     "UnsupportedParamsError": _REQUEST,
     "ContextWindowExceededError": _LENGTH,
-    "ContentPolicyViolationError": "the provider refused to answer because of the content",
+    "ContentPolicyViolationError": "the provider's content policy blocked the request",
     402: "the provider requires payment",
     403: _KEY,
     405: _MODEL,

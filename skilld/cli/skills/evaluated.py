@@ -118,7 +118,9 @@ def outcome(found: Outcome, stopped: str) -> None:
     console.line(console.paint(found.sentence, colour))
     if word is not None:
         low, high = interval(found.tally)
-        console.line(f"  difference: {low:+.0%} to {high:+.0%} (95% interval), for these cases and {_models(found)}")
+        console.line(
+            f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {_models(found)}"
+        )
     for one in found.cases:
         sides = f"{one.tally.with_it} of {one.tally.pairs} with, {one.tally.without} of {one.tally.pairs} without"
         console.line(f"  case {console.plain(one.id)}: {sides}")

@@ -169,7 +169,7 @@ class _Verb:
         cases = [one for one in self._found.cases if wanted is None or one.case.id in wanted]
         missing = [name for name in wanted or () if all(one.case.id != name for one in cases)]
         if missing:
-            raise UsageError("No such case", common.as_text(missing[0]), "List them: --dry-run")
+            raise UsageError("No such case", common.as_text(missing[0]), "To list the cases, add --dry-run")
         return [one for one in cases if not one.case.obstacle]
 
     def _specs(self) -> tuple[Spec, Spec]:

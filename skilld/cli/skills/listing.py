@@ -111,7 +111,7 @@ def add_profile(verbs: common.Verbs) -> None:
         "show how much you have taught your agents, and the five learnings with the highest confidence",
         listing=True,
     )
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in this project")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in the project at FOLDER")
 
 
 def run_profile(arguments: argparse.Namespace) -> int:

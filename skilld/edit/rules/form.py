@@ -205,7 +205,7 @@ def _import(change: Change, path: str) -> Iterator[Finding]:
     if _OUTSIDE.match(path) or not typed:
         yield refuse("import", "It makes agents load another file", "@" + path)
     else:
-        yield flag("import", "Some agents load this file along with it", "@" + path)
+        yield flag("import", "It adds an import, so some agents will load this file too", "@" + path)
 
 
 # The front matter of a skill that is made: of our own writing or refused, and laid open to the rules.

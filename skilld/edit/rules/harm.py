@@ -258,7 +258,7 @@ _PROTECTION_PHRASES = (
     phrase(
         "accounts",
         _FLAG,
-        "It grants access or writes down a password",
+        "It grants access or contains a password",
         near(
             verbs("add create insert set_up enable register"),
             r"\b(?:admin\w*|root|back-?door|super-?user|service|emergency|default)\s+(?:accounts?|users?|access"

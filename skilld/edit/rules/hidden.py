@@ -287,7 +287,7 @@ def check_disguise(change: Change) -> Iterator[Finding]:
     for line in change.added:
         turned = _turned(line)
         if turned:
-            yield refuse("encoded-text", "It adds text with shifted letters that decodes to", turned)
+            yield refuse("encoded-text", "It adds letter-shifted text (such as ROT13) that decodes to", turned)
         yield from _played(line)
     for match in change.matches(_LETTERS_APART):
         yield flag("disguised-words", "It spells out words letter by letter", match[0])

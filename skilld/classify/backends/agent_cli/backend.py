@@ -94,12 +94,12 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
             client, "its provider requires payment", "Check your billing with the provider, then: skilld retry"
         )
     if what == 404:  # noqa: PLR2004 - HTTP: not found
-        remedy = f"Choose another: skilld config set model cli:{client.program}:MODEL"
+        remedy = f"Choose another model: skilld config set model cli:{client.program}:MODEL"
         return _error(client, "it has no such model, or you have no access to it", remedy)
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
         return SkilldError(_title(client), "the prompt or its answer was too long for its model")
     if what in _PERMANENT:
-        remedy = f"Install a newer {client.program}, or choose another: skilld setup"
+        remedy = f"Update {client.program}, or choose another model: skilld setup"
         return _error(client, "this version does not support the prompt that skilld sends", remedy)
     if what is None:
         return _without_status(client, code, said, asked)
