@@ -49,11 +49,10 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import front
 from skilld.targets.places import NAMES, Session, file_refusal, places, project_refusal
 from skilld.targets.route import choose as choose_place
-from skilld.targets.route import is_about
 from skilld.targets.scopes import scopes
 from skilld.text import counted, cut, fold
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
-from skilld.words import content_stems, stems
+from skilld.words import content_stems, is_about, stems
 
 _SUMMARY = 200
 _MAX_LENGTH = 160  # characters that are added to a rule
