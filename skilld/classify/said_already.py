@@ -86,7 +86,7 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
     return None
 
 
-_CLAUSE_END = re.compile(r"(?<=[.;!?])\s+|\s*[()]\s*")
+_CLAUSE_END = re.compile(r"(?<=[.;!?])\s|[()]")
 
 
 def _agrees(asked: str, wanted: frozenset[str], line: str, covered: float, *, whole: bool) -> bool:

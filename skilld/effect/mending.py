@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skilld.classify.again import demands
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.placement import target_section
@@ -19,7 +20,6 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.context.values import within
 from skilld.edit.operations import anchored
-from skilld.effect.again import demands
 from skilld.effect.lines import rules_in, text_of
 from skilld.effect.remedies import (
     TWICE,

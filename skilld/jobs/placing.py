@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from posixpath import basename, dirname
 
@@ -13,6 +14,8 @@ from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import is_same
 from skilld.classify.verify import VerifiedUpdate
 from skilld.context import Context, Kind, LoadedFile, Scope
+from skilld.context.contradictions import rules
+from skilld.context.values import within
 from skilld.ingest.discover import skill_places
 from skilld.pipeline.documents import TargetDocument, is_own, load_skills
 from skilld.protocol import Analyse, BatchJob, PastLearning
@@ -22,11 +25,13 @@ from skilld.targets.route import choose, files_ordered
 from skilld.targets.scopes import scopes
 from skilld.targets.session import worked
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
+from skilld.types import Kind as Change
 from skilld.words import content_stems, is_about
 
 # Many a skill has the name of a thing: "write notes in the past tense" names no skill.
 _NAMED = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
 _MOST_LINES = 100  # of an item, a paragraph or a table that says something
+_MAX_NAMED = 2  # lines that may say the same
 _SENTENCE = re.compile(r"[.!?;\n。！？]+")
 _KINDS = {
     Scope.RULE: TargetKind.RULES,
@@ -93,6 +98,25 @@ class JobPlaces:
             for said in self.waiting
             if said.session != self.session_id and any(is_same(update.change, said.change) for update in updates)
         ]
+
+    def nearly_said(self, updates: Sequence[Update]) -> list[str]:
+        """Return which lines the person may be repeating by what they add, as past sessions are searched for repeats.
+
+        A turn is counted as a repeat of such a line, so that a proposal from the same turn has to name it.
+        """
+        from skilld.classify.again import says_again  # its tables take 0.1 s, and of most batches nothing comes
+
+        root = self.places.context.root
+        texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]
+        for file in self.loaded:
+            name = file.path[len(root) + 1 :] if within(file.path, root) else file.path
+            texts += [(name, part.line, part.text) for part in file.segments]
+        added = [one for one in updates if one.kind not in {Change.CHANGE_STEP, Change.REMOVE_STEP}]
+        lines = [(name, rule) for name, first, text in texts for rule in rules(text, first)]
+        found = (
+            f"{name}:{rule.line}" for name, rule in lines if any(says_again(one.quote, rule.words) for one in added)
+        )
+        return [f"{place} may already say this" for place in islice(dict.fromkeys(found), _MAX_NAMED)]
 
     def unread(self, line: str) -> tuple[SkillRef, str] | None:
         """Return the file in which a line stands that its agent does not read that far, and why that is no rule."""

@@ -240,3 +240,12 @@ def test_what_the_agent_is_not_sent_is_not_said(home: Path, tmp_path: Path, here
         project.git("cat-file", "blob", f"{one.commit}:CLAUDE.md")
         == old.replace("brief.\n", f"brief.\n- {LINE}\n").strip()
     )
+
+
+def test_a_proposal_names_the_line_that_its_turn_is_counted_as_a_repeat_of(
+    home: Path, tmp_path: Path, here: OneProcess
+) -> None:
+    plain(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
+    Talk(home, tmp_path / "plain").type("Never merge before I approve.", *CHATTER[:4])
+    (one,) = here.run()
+    assert one.flags == ("CLAUDE.md:4 may already say this",)
