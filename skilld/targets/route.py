@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 
 from skilld.classify.backends import Backend, Unfit
@@ -37,6 +38,9 @@ _INTO = re.compile(
 )
 _STAND_IN = "AGENTS.md"
 _KNOWN = re.compile(r"(?:claude|agents|gemini)\.md$|\.mdc$", re.IGNORECASE)  # to the grammar
+_MAX = 4  # files that one text orders something into
+_MAX_LENGTH = 20_000  # characters of it that are looked at
+_REACH = 120  # characters between the order and the file
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _OWN_FILE = re.compile(r"~/[\w./-]+\.md\b|\b(?:global|personal|user(?:-level)?)\s+\w+\.md\b", re.IGNORECASE)
 _PUTS = re.compile(
@@ -54,13 +58,15 @@ def ordered_file(text: str) -> str:
 
 
 def files_ordered(text: str) -> list[str]:
-    """Return the files that words order something into, as they name them."""
-    found = []
-    for match in _MENTION.finditer(text) if _PUTS.search(text) else ():
-        before = _SENTENCE_END.split(text[: match.start()])[-1]
+    """Return the first files that words order something into, as they name them."""
+    return list(islice(dict.fromkeys(_into(text)), _MAX)) if _PUTS.search(text) else []
+
+
+def _into(text: str) -> Iterator[str]:
+    for match in _MENTION.finditer(text[:_MAX_LENGTH]):
+        before = _SENTENCE_END.split(text[max(0, match.start() - _REACH) : match.start()])[-1]
         if _FILE_NAME.fullmatch(match[1]) or (_PUTS.search(before) and _INTO.search(before)):
-            found.append(match[1].removeprefix("./"))
-    return found
+            yield match[1].removeprefix("./")
 
 
 def is_called(name: str, *ways: str) -> bool:
