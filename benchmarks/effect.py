@@ -13,7 +13,7 @@ from benchmarks.kit import children, year
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld import meanings
-from skilld.effect import again, gist
+from skilld.classify import again, gist
 from skilld.effect.rules import effects, rules
 from skilld.past import Correction, PastSession
 from skilld.store import Store

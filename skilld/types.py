@@ -191,7 +191,7 @@ class SkillRef:
 
     `path` is the real one, `name` what people call it. `used` says after how many turns of a batch a skill was.
     `agents` are those that load a file that is no skill, `patterns` the paths that bring a rule in. One that is
-    `absent` would be made, and begin with `front`.
+    `absent` would be made, and begin with `front`. One `on_order` is for words that name it, and no others.
     """
 
     name: str
@@ -202,6 +202,7 @@ class SkillRef:
     absent: bool = False
     patterns: tuple[str, ...] = ()
     front: str = ""
+    on_order: bool = False
 
 
 class Kind(StrEnum):
@@ -238,7 +239,8 @@ class Message:
 class SkillDoc:
     """A file as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef.
 
-    Of one with `excerpt` a model is shown no more than has to do with what was said.
+    Of one with `excerpt` a model is shown no more than has to do with what was said. `unseen` are lines of the text
+    that the agent is not sent, such as comments.
     """
 
     number: int
@@ -247,6 +249,7 @@ class SkillDoc:
     text: str
     used: tuple[int, ...] = ()
     excerpt: bool = False
+    unseen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,10 +376,7 @@ class ContradictingLine:
 
 @dataclass(frozen=True, slots=True)
 class SideEdit:
-    """What a proposal changes in a second file of its repository, which says the opposite of the first.
-
-    Where its lines are gone by the time it is made, it is left out.
-    """
+    """What a proposal changes in a second file of its repository that says the opposite, if its lines still stand."""
 
     path: str
     operations: tuple[Operation, ...]

@@ -78,12 +78,25 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
             and (len(wanted) > 1 or choices(asked) or len(own) <= _MIN_COUNT)
             and _directions(asked) <= _directions(line)
             and numbers(asked) <= numbers(line)
-            and denies(asked) == denies(chosen_part(line) if asked == chosen_part(change) else line)
+            and _agrees(asked, wanted, line, covered, whole=asked != chosen_part(change))
             and same_choice(asked, line)
             and not turned_round(change, line)
         ):
             return line
     return None
+
+
+_CLAUSE_END = re.compile(r"(?<=[.;!?])\s|[()]")
+
+
+def _agrees(asked: str, wanted: frozenset[str], line: str, covered: float, *, whole: bool) -> bool:
+    """Whether a line says yes or no as `asked` does: its clause that says all of it, if one does ("pnpm. No npm.").
+
+    With `whole` what the line turns down counts, too.
+    """
+    told = max(_CLAUSE_END.split(line), key=lambda one: len(wanted & _stems(one)))
+    told = told if len(wanted & _stems(told)) >= covered * len(wanted) else line
+    return denies(asked) == denies(told if whole else chosen_part(told))
 
 
 _NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)
@@ -124,13 +137,23 @@ def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
     return bool(shared) and len(shared) * 2 >= len(own) and (most or len(shared) >= _ENOUGH_SHARED)
 
 
+_IMPORTS = re.compile(r"\s*(?:[-*+]\s+)?(?:@[^\s@]+\s*)+")
+
+
+def only_imports(text: str) -> bool:
+    """Whether a text names files to be loaded and says nothing itself: `@docs/style.md`."""
+    return _IMPORTS.fullmatch(text) is not None
+
+
 def _rules(text: str) -> Iterator[tuple[str, str]]:
     """Yield the rules of a text behind its front matter, whole and line by line, each with the heading above it."""
     for section in sections(text):
         for block in section.blocks:
-            yield section.heading, block.text
+            if not only_imports(block.text):
+                yield section.heading, block.text
     for line in body_of(text) or text.splitlines():
-        yield "", line
+        if not only_imports(line):
+            yield "", line
 
 
 def _directions(text: str) -> frozenset[str]:

@@ -364,7 +364,7 @@ def verify(
             continue
         skill = next((doc for doc in skills if doc.number == update.skill), None)
         # Where words could go to several files, each of them may say it.
-        beside = (doc.text for doc in skills if doc is not skill and doc.number in general)
+        beside = (_sent(doc) for doc in skills if doc is not skill and doc.number in general)
         one = _verdict(update, said, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
         least = sure + SURER * (update.skill in general)
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
@@ -389,7 +389,7 @@ def _verdict(update: Update, said: HumanTurn, skill: SkillDoc | None, instructio
         return Verdict(dropped=(_NOT_WHAT,), lost=((tidy, _NOT_WHAT),))
     tidy = replace(tidy, change=whole)
     texts = (
-        ((skill.text, "the skill already says"), (instructions, "the project's instructions already say"))
+        ((_sent(skill), "the skill already says"), (instructions, "the project's instructions already say"))
         if skill
         else ()
     )
@@ -402,6 +402,13 @@ def _verdict(update: Update, said: HumanTurn, skill: SkillDoc | None, instructio
     if is_passing(tidy.quote, said.typed):
         return Verdict(learned=((tidy, FOR_NOW),))
     return Verdict((VerifiedUpdate(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
+
+
+def _sent(doc: SkillDoc) -> str:
+    """Return what of a file the agent is sent."""
+    return (
+        "\n".join(line for line in doc.text.splitlines() if line.strip() not in doc.unseen) if doc.unseen else doc.text
+    )
 
 
 def _each_once(proposed: Sequence[VerifiedUpdate]) -> list[VerifiedUpdate]:

@@ -291,7 +291,13 @@ def _cost(model: str, settings: Settings) -> str:
         return "nothing, and nothing leaves this machine"
     if model.startswith("ollama"):
         return "only CPU time on this machine"
-    what = "uses your plan or credits for each agent" if model == "agent" else "a few cents with a small model"
+    from skilld.classify.backends.agent_cli.clients import PREFIX
+
+    what = "a few cents with a small model"
+    if model == "agent":
+        what = "uses your plan or credits for each agent"
+    elif model.startswith(PREFIX):
+        what = f"uses your plan or credits for {model.split(':')[1]}"
     most = settings.budget.calls
     calls = f"at most {counted(most, 'model call')} a day" if most else "no limit on model calls"
     return f"{A_DAY}: {what}; {calls} (budget.calls)"

@@ -12,7 +12,7 @@ from itertools import islice
 
 from skilld.classify.contradiction import contradicts_plainly
 from skilld.classify.offline.sections import Block, body_of, sections
-from skilld.context.values import LoadedFile, LoadTime, Scope
+from skilld.context.values import LoadedFile, LoadTime, Scope, within
 from skilld.text import folded
 
 # Text that an agent loads twice. Pure.
@@ -32,26 +32,36 @@ class LoadedTwice:
 
 
 def loaded_twice(files: Sequence[LoadedFile]) -> list[LoadedTwice]:
-    """Return what is in two files that are loaded; of a file that is loaded twice, all of it."""
-    first: dict[str, str] = {}
+    """Return what is in two files that are loaded; of a file that is loaded twice, all of it.
+
+    Files of two folders neither of which is in the other are for different work, and are not compared.
+    """
+    first: dict[str, list[LoadedFile]] = {}
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for place, file in enumerate(files):
         if file.scope is Scope.SKILL:
             continue
-        own: dict[str, str] = {}
+        own: dict[str, LoadedFile] = {}
         for segment in file.segments:
             for number, line in enumerate(segment.text.split("\n"), segment.line):
                 said = folded(line)
                 if len(said) < _MIN_LINE:
                     continue
-                if said in first:
-                    found.setdefault((first[said], f"{place} {file.path}"), []).append((number, line.strip()))
-                own.setdefault(said, file.path)
-        first = own | first
+                if (other := next((one for one in first.get(said, ()) if _meet(one, file)), None)) is not None:
+                    found.setdefault((other.path, f"{place} {file.path}"), []).append((number, line.strip()))
+                own.setdefault(said, file)
+        for said, one in own.items():
+            first.setdefault(said, []).append(one)
     return [
         LoadedTwice(path, other.partition(" ")[2], lines[0][0], lines[0][1], sum(len(line) for _, line in lines))
         for (path, other), lines in found.items()
     ]
+
+
+def _meet(one: LoadedFile, other: LoadedFile) -> bool:
+    """Whether there is work for which both are loaded."""
+    apart = one.loaded is LoadTime.ON_USE and other.loaded is LoadTime.ON_USE
+    return not apart or within(one.base, other.base) or within(other.base, one.base)
 
 
 _MAX_LENGTH = 400  # characters: a longer block is no single rule

@@ -174,15 +174,19 @@ def insert_bullet(data: bytes, section_hint: str, text: str, *, step: bool = Tru
     """Return the operation that adds `text` to the skill as one more item, numbered step or paragraph.
 
     The section is the one the hint names, else the one that shares most words with the text, else a new one at the
-    end, named by the hint; where the end is open code, any section will do. `text` may have several lines; a list
-    marker it starts with is dropped, and a file that it mentions with an at sign is put into code, where no client
-    includes it. What is no `step` becomes none of a procedure's.
+    end, named by the hint; where the end is open code, any section will do. An empty file begins as a new one would.
+    `text` may have several lines; a list marker it starts with is dropped, and a file that it mentions with an at sign
+    is put into code, where no client includes it. What is no `step` becomes none of a procedure's.
 
     Raises SkilldError when the skill cannot be parsed or has no place at all, RefusedError when the text is blank.
     """
-    body = parse(data).body
+    file = parse(data)
+    body = file.body
     said = _said(text)
     kinds = roles(body)
+    if not file.front and not any(line.key for line in body):
+        lines = [f"# {DEFAULT_TITLE}", "", f"- {said[0]}", *("  " + line if line else "" for line in said[1:])]
+        return anchored(body, 0, 0, lines)
     fitting, others = by_fit(body, section_hint, fold(text))
     places = [_into(body, kinds, section, said, step=step) for section in fitting]
     places.append(_new_section(body, kinds, section_hint, said))

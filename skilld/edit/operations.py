@@ -1,7 +1,8 @@
 """Applies bounded operations to a SKILL.md: bytes and operations in, bytes out.
 
 Each operation is anchored on whole lines of the body that stand there once; trailing blanks and line endings do not
-count in the comparison, everything else does. Front matter and byte order mark stay byte for byte, so does every line
+count in the comparison, everything else does. Only a file that says nothing takes an insertion without an anchor,
+at its start. Front matter and byte order mark stay byte for byte, so does every line
 that an operation does not add or remove, and a file without a final newline stays without. An added line takes the
 ending of the line it follows, or of the line whose place it takes.
 """
@@ -15,6 +16,7 @@ from itertools import islice
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, SkillFile, is_blank, join_lines, parse, split_lines
+from skilld.markdown.structure import Role, roles
 from skilld.skills.spec import faults, front
 from skilld.skills.write import quoted
 from skilld.text import safe_text
@@ -195,6 +197,8 @@ def anchored(lines: Sequence[Line], start: int, end: int, text: Sequence[str]) -
     says something goes along with them.
     """
     says = not all(is_blank(line) for line in text)
+    if says and not any(line.key for line in lines):
+        return Operation(Op.INSERT_AFTER, "", "\n".join(text))
     if start == end and says:
         above = window_above(lines, start)
         if above is not None and (above >= start - _SHORT or not is_unique(lines, start, start + 1)):
@@ -267,8 +271,10 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
 
 
 def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: bool) -> _Step:
-    anchor = _lines(operation.anchor)
-    start = _anchor(skill, body, anchor)
+    blank = not skill.front and not any(line.key for line in body)
+    opens = blank and operation.op is Op.INSERT_AFTER and not operation.anchor
+    anchor = [] if opens else _lines(operation.anchor)
+    start = 0 if opens else _anchor(skill, body, anchor)
     end = start + len(anchor)
     text = _lines(operation.text) if operation.op is not Op.DELETE else []
     if operation.op is not Op.DELETE and all(is_blank(line) for line in text):
@@ -299,11 +305,15 @@ def _anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
 
 
 def _stands_below(body: list[Line], start: int, text: list[str]) -> bool:
-    """Whether the text stands among the lines right below `start`, up to the next blank one behind its length."""
+    """Whether the text stands among the lines right below `start`, up to the next blank one behind its length.
+
+    In a comment it says nothing.
+    """
     stop = start + len(text)
     while stop < len(body) and body[stop].key:
         stop += 1
-    return any(True for _ in places(body[start:stop], text))
+    found = [start + at for at in places(body[start:stop], text)]
+    return bool(found) and any(kind is not Role.COMMENT for kind in map(roles(body).__getitem__, found))
 
 
 def _splice(body: list[Line], start: int, end: int, text: list[str], ending: str) -> _Step:
@@ -313,17 +323,17 @@ def _splice(body: list[Line], start: int, end: int, text: list[str], ending: str
         start, keys, text = start + 1, keys[1:], text[1:]
     while start < end and keys and body[end - 1].key == keys[-1]:
         end, keys, text = end - 1, keys[:-1], text[:-1]
-    if end == len(body) and not body[-1].ending:  # an empty last line would be a final newline
+    if body and end == len(body) and not body[-1].ending:  # an empty last line would be a final newline
         while text and not text[-1]:
             text = text[:-1]
         while not text and 0 < start < end and not body[start - 1].text:
             start -= 1
     old = body[start:end]
     head, tail = body[:start], body[end:]
-    own = [line.ending for line in old] or [head[-1].ending if head else tail[0].ending]
+    own = [line.ending for line in old] or [head[-1].ending if head else tail[0].ending if tail else ending]
     added = [Line(line, own[min(i, len(own) - 1)] or ending) for i, line in enumerate(text)]
     if not tail and added:  # the last line of the file keeps its final newline, or its lack of one
-        if not old:
+        if not old and head:
             head[-1] = Line(head[-1].text, head[-1].ending or ending)
         added[-1] = Line(added[-1].text, own[-1])
     elif not tail and old and head:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skilld.classify.offline.sections import Block, body_of, sections
+from skilld.classify.said_already import only_imports
 from skilld.errors import SkilldError
 from skilld.git.managed_repos import look
 from skilld.git.objects import read_commit
@@ -28,7 +29,7 @@ def rules_in(text: str) -> Iterator[tuple[int, str]]:
     before = len(text.splitlines()) - len(body_of(text))
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is not Block.OTHER:
+            if block.kind is not Block.OTHER and not only_imports(block.text):
                 yield before + block.first + 1, block.text
 
 

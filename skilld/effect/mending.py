@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skilld.classify.again import demands
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.placement import target_section
@@ -19,7 +20,6 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.context.values import within
 from skilld.edit.operations import anchored
-from skilld.effect.again import demands
 from skilld.effect.lines import rules_in, text_of
 from skilld.effect.remedies import (
     TWICE,
@@ -49,11 +49,10 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import front
 from skilld.targets.places import NAMES, Session, file_refusal, places, project_refusal
 from skilld.targets.route import choose as choose_place
-from skilld.targets.route import is_about
 from skilld.targets.scopes import scopes
 from skilld.text import counted, cut, fold
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
-from skilld.words import content_stems, stems
+from skilld.words import content_stems, is_about, stems
 
 _SUMMARY = 200
 _MAX_LENGTH = 160  # characters that are added to a rule

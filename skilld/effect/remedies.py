@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from skilld.classify.again import complains
 from skilld.clock import seconds
-from skilld.effect.again import complains
 from skilld.effect.figures import RuleState
 from skilld.effect.lines import rules_in
 from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule

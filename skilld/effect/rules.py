@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePath
 
+from skilld.classify.again import near, says_again
 from skilld.classify.said_already import says_already
 from skilld.context.values import within
-from skilld.effect.again import near, says_again
 from skilld.effect.asking import rule_key
 from skilld.effect.figures import Count, RuleState, state_of
 from skilld.effect.lines import rules_in

@@ -14,12 +14,12 @@ from pathlib import Path, PurePath
 from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.tools import SEARCH_TOOLS, command_of, files_named, patched_by, record_reader, tools_of
+from skilld.classify.again import corrections, says_again
 from skilld.classify.backends import OFFLINE, make
 from skilld.classify.offline.provenance import own_words
 from skilld.clock import seconds
 from skilld.context import Scope, context_of
 from skilld.effect import asking
-from skilld.effect.again import corrections, says_again
 from skilld.effect.lines import came_in, rules_in, text_of
 from skilld.errors import SkilldError, cause_of
 from skilld.git.environment import scrub_environment

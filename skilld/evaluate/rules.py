@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from skilld.classify.again import corrections
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
-from skilld.effect.again import corrections
 from skilld.effect.asking import SessionExcerpt, rule_key, with_matters, with_repeats
 from skilld.effect.figures import wilson
 from skilld.effect.relevance import could_matter

@@ -154,7 +154,8 @@ class Analysis:
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
-        self._notes += [note for update, line in verdict.said if (note := self._note(update, line)) is not None]
+        for update, line in verdict.said:
+            self._take_note(update, line)
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}
         if self._batch.kind != "waiting":
@@ -280,6 +281,7 @@ class Analysis:
         unedited = {one.ref.path for one in around.overlaid.values()}
         skills = [one for one in self._skills if one.ref.path in used | unedited and one is not loaded]
         typed = self._typed(proposal)
+        proposal = replace(proposal, flags=(*proposal.flags, *around.nearly_said(proposal.updates)))
         after, allowed = composed.after.decode("utf-8-sig"), self._job.targets
         found = find_contradictions(
             composed.checked, loaded, after, around, skills, allowed=allowed, typed=typed, redact=self._redact
@@ -436,13 +438,17 @@ class Analysis:
         waits = self._places is not None or (file is not None and file.absent)
         return (self._places or seen(self._job, [])).said_before(updates) if waits else []
 
-    def _note(self, update: Update, line: str) -> Proposal | None:
-        """Return a note of what a `line` of a file that the agent loads says already."""
+    def _take_note(self, update: Update, line: str) -> None:
+        """Note what a `line` of a file that the agent loads says already; if it is not read so far, keep the words."""
         places = self._places or seen(self._job, self._skills)
-        if (found := places.where(line)) is None:
-            return None
-        ref, number = found
-        blank = self._proposal(TargetDocument(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))
+        if unread := places.unread(line):
+            self._keep(update, unread[1], unread[0])
+        elif found := places.where(line):
+            self._notes.append(self._note(update, *found))
+
+    def _note(self, update: Update, ref: SkillRef, number: int) -> Proposal:
+        file = TargetDocument(ref, b"", SkillDoc(0, ref.name, ref.path, ""))
+        blank = self._proposal(file, CheckedEdit((), b"", (), (VerifiedUpdate(update),)))
         name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
         note, at = f"{ref.name}:{number} already says this", self._job.closed_at
         return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
@@ -478,10 +484,6 @@ class Analysis:
 
 def _is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no system takes
-
-
-def _unedited(update: Update) -> CheckedEdit:
-    return CheckedEdit((), b"", (), (VerifiedUpdate(update),))
 
 
 Judged = TypeVar("Judged", Analyse, Remake)

@@ -5,27 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from posixpath import basename, dirname
 
+from skilld.agents import ADAPTERS
 from skilld.classify.offline.placement import target_section
 from skilld.classify.said_already import is_same
 from skilld.classify.verify import VerifiedUpdate
-from skilld.context import Context, LoadedFile, Scope
+from skilld.context import Context, Kind, LoadedFile, Scope
+from skilld.context.contradictions import rules
+from skilld.context.values import within
 from skilld.ingest.discover import skill_places
 from skilld.pipeline.documents import TargetDocument, is_own, load_skills
 from skilld.protocol import Analyse, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
 from skilld.targets.places import Places, Session, places, project_refusal
-from skilld.targets.route import choose, is_about
+from skilld.targets.route import choose, files_ordered
 from skilld.targets.scopes import scopes
 from skilld.targets.session import worked
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
-from skilld.words import content_stems
+from skilld.types import Kind as Change
+from skilld.words import content_stems, is_about
 
 # Many a skill has the name of a thing: "write notes in the past tense" names no skill.
 _NAMED = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
 _MOST_LINES = 100  # of an item, a paragraph or a table that says something
+_MAX_NAMED = 2  # lines that may say the same
 _SENTENCE = re.compile(r"[.!?;\n。！？]+")
 _KINDS = {
     Scope.RULE: TargetKind.RULES,
@@ -93,6 +99,36 @@ class JobPlaces:
             if said.session != self.session_id and any(is_same(update.change, said.change) for update in updates)
         ]
 
+    def nearly_said(self, updates: Sequence[Update]) -> list[str]:
+        """Return which lines the person may be repeating by what they add, as past sessions are searched for repeats.
+
+        A turn is counted as a repeat of such a line, so that a proposal from the same turn has to name it.
+        """
+        from skilld.classify.again import says_again  # its tables take 0.1 s, and of most batches nothing comes
+
+        root = self.places.context.root
+        texts = [(one.ref.name, 1, one.doc.text) for one in self.files if one.ref.kind is TargetKind.SKILL]
+        for file in self.loaded:
+            name = file.path[len(root) + 1 :] if within(file.path, root) else file.path
+            texts += [(name, part.line, part.text) for part in file.segments]
+        added = [one for one in updates if one.kind not in {Change.CHANGE_STEP, Change.REMOVE_STEP}]
+        lines = [(name, rule) for name, first, text in texts for rule in rules(text, first)]
+        found = (
+            f"{name}:{rule.line}" for name, rule in lines if any(says_again(one.quote, rule.words) for one in added)
+        )
+        return [f"{place} may already say this" for place in islice(dict.fromkeys(found), _MAX_NAMED)]
+
+    def unread(self, line: str) -> tuple[SkillRef, str] | None:
+        """Return the file in which a line stands that its agent does not read that far, and why that is no rule."""
+        found = self.where(line)
+        context = self.places.context
+        cut = {one.path for one in context.of(Kind.CUT)}
+        for file in context.files if found else ():
+            if found and file.real == found[0].path and file.path in cut and found[1] > _last_line(file):
+                title = ADAPTERS[context.agent].INFO.title
+                return found[0], f"{found[0].name}:{found[1]} says this, but {title} does not read that far"
+        return None
+
     def where(self, line: str) -> tuple[SkillRef, int] | None:
         """Return the file in which a line, or an item of several, stands, and its number from 1."""
         for one in (*self.files, *self.overlaid.values()):
@@ -103,6 +139,23 @@ class JobPlaces:
                 if number := _line_of(line, segment.text, segment.line):
                     return SkillRef(file.path, file.real, kind=_KINDS.get(file.scope, TargetKind.INSTRUCTIONS)), number
         return None
+
+
+def _last_line(file: LoadedFile) -> int:
+    """Return the number of the last line of a file that is loaded."""
+    return max((part.line + part.text.count("\n") for part in file.segments), default=0)
+
+
+def _as_sent(one: TargetDocument, context: Context) -> TargetDocument:
+    """Return a file with the lines that its agent leaves out of it; what a limit cuts off is none of them."""
+    file = next((file for file in context.files if file.real == one.ref.path and file.scope is not Scope.SKILL), None)
+    if file is None:
+        return one
+    is_cut = any(surprise.path == file.path for surprise in context.of(Kind.CUT))
+    sent = {line.strip() for part in file.segments for line in part.text.splitlines()}
+    lines = one.doc.text.splitlines()[: _last_line(file) if is_cut else None]
+    unseen = frozenset(line.strip() for line in lines) - sent - {""}
+    return replace(one, doc=replace(one.doc, unseen=unseen))
 
 
 def _line_of(words: str, text: str, first: int = 1) -> int:
@@ -162,10 +215,11 @@ def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
         return seen(job, [])
     session = _session(job)
     typed = [one.text for one in messages if one.by_person]
-    found = places(session, job.targets, [scope for text in typed for scope in scopes(text)])
+    named = [name for text in typed for name in files_ordered(text)]
+    found = places(session, job.targets, [scope for text in typed for scope in scopes(text)], named)
     said = [text for one in typed for text in _SENTENCE.split(one)]
     subjects = _subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
-    files, _ = load_skills([*subjects, *found.refs])
+    files = [_as_sent(one, found.context) for one in load_skills([*subjects, *found.refs])[0]]
     overlaid = _overlaid(batch.unusable, len(files))
     return JobPlaces(
         files,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
@@ -17,6 +17,7 @@ from skilld.agents.base import agent_homes
 from skilld.context import Context, LoadedFile, context_of
 from skilld.context import Scope as Whose
 from skilld.context.disk import Disk, FileText
+from skilld.context.markup import split_front, without_comments
 from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.errors import SkilldError
@@ -24,10 +25,12 @@ from skilld.git.state import is_own
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import is_generated, left_to_people
 from skilld.skills.find import file_problem, is_of_kernel
+from skilld.targets.route import is_called
 from skilld.targets.scopes import Scope, rule_files, takes
 from skilld.targets.session import SessionWork
 from skilld.types import SkillRef, TargetKind
 
+_LOCAL = "CLAUDE.local.md"  # Claude Code's: in the project, and the person's own
 _SHARED = "AGENTS.md"  # the name that most agents read
 _NATIVE: Mapping[str, str] = {
     "claude-code": "CLAUDE.md",
@@ -96,8 +99,13 @@ def _is_kept_home(session: Session, context: Context) -> bool:
     return root == session.home and (root / ".git").exists() and any(Path(one.path).parent == root for one in found)
 
 
-def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Scope] = ()) -> Places:
-    """Return the places of a session among the `allowed` kinds; `said` are the files that the words are about."""
+def places(
+    session: Session, allowed: Collection[TargetKind], said: Iterable[Scope] = (), named: Sequence[str] = ()
+) -> Places:
+    """Return the places of a session among the `allowed` kinds; `said` are the files that the words are about.
+
+    `named` are those that the words are to be put into: each that the agent loads is a place.
+    """
     context = session.context()
     others = {name: session.context(name) for name in session.others if name != session.agent}
     root = Path(context.root)
@@ -116,7 +124,41 @@ def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Sco
             refs += found
     if TargetKind.PERSONAL in allowed:
         refs += _personal(session, context)
+    for name in dict.fromkeys(named):
+        known = {ref.path for ref in refs}
+        refs += [
+            ref
+            for ref in _named(session, root, name, others, own=not why)
+            if ref.kind in allowed and ref.path not in known
+        ]
     return Places(tuple(refs), context, why or "", why_not)
+
+
+_OF_NOBODY = (Whose.SKILL, Whose.MANAGED, Whose.MEMORY)
+
+
+def _named(session: Session, root: Path, name: str, others: Mapping[str, Context], *, own: bool) -> list[SkillRef]:
+    """Return what the session's agent loads by this name, once something in its folder is touched; or would load.
+
+    `own` says whether the project is the person's.
+    """
+    work = replace(session.worked, touched=(*session.worked.touched, str(root / name), str(session.cwd / name)))
+    context = replace(session, worked=work).context()
+    refs = []
+    for one in context.files:
+        inside = context.is_inside(one)
+        way = _shown(one.path, session.home, "~/")
+        if one.scope in _OF_NOBODY or not (own if inside else within(one.real, str(session.home.resolve()))):
+            continue
+        if is_called(name, one.path, way):
+            kind = TargetKind.RULES if one.scope is Whose.RULE else TargetKind.INSTRUCTIONS
+            kind, top = (kind, root) if inside else (TargetKind.PERSONAL, session.home)
+            refs += _refs([one], kind, top, session.agent, others)
+    if not refs and own and name == _LOCAL and session.agent == "claude-code":
+        path = root / _LOCAL
+        made = SkillRef(_LOCAL, str(path), kind=TargetKind.INSTRUCTIONS, agents=(session.agent,), absent=True)
+        refs += [] if os.path.lexists(path) else [made]
+    return [replace(ref, on_order=True) for ref in refs]
 
 
 def _rules(context: Context, touched: Sequence[str]) -> list[LoadedFile]:
@@ -181,6 +223,8 @@ def _instructions(
         name = _native(session, root, others)
         readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
         absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
+        if (blank := _blank(root / name, root)) is not None:
+            return [replace(absent, path=blank, absent=False)], ""
         outside = next((f"{basename(one.path)} points outside the project through a symlink" for one in loaded), "")
         why = outside or (_unloaded_reason(root / name) if os.path.lexists(absent.path) else "")
         return ([], why) if why else ([absent], "")
@@ -190,11 +234,26 @@ def _instructions(
     return refs[:1], "" if refs else file_refusal(nearest.real, basename(nearest.path)) or ""
 
 
+def _blank(path: Path, top: Path) -> str | None:
+    """Return the real path of a file below `top` that may be edited, if nothing but comments keeps it from being empty.
+
+    No agent loads such a file: it is a place nevertheless.
+    """
+    try:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(top) or file_refusal(str(real)):
+            return None
+        lines = split_front(real.read_text(encoding="utf-8-sig"))[1]
+    except (OSError, RuntimeError, UnicodeDecodeError):
+        return None
+    return None if any(line.strip() for line in without_comments(lines)) else str(real)
+
+
 def _unloaded_reason(path: Path) -> str:
     """Return why an agent loads nothing of what has the name of an instruction file."""
     try:
         facts = path.stat()
-        return file_problem(facts, path.name) or f"{path.name} {'cannot be read' if facts.st_size else 'is empty'}"
+        return file_problem(facts, path.name) or f"{path.name} cannot be read"
     except OSError:
         return f"{path.name} cannot be reached"
 
@@ -253,10 +312,11 @@ def _personal(session: Session, context: Context) -> list[SkillRef]:
     if session.agent == "opencode":  # its folder in ADAPTERS is that of its data
         own = Path(session.environment.get("XDG_CONFIG_HOME") or session.home / ".config") / "opencode"
     path = own / _NATIVE.get(session.agent, _SHARED)
-    if not own.is_dir() or os.path.lexists(path):
+    there, name = os.path.lexists(path), _shown(str(path), session.home, "~/")
+    real = _blank(path, session.home.resolve()) if there else str(own.resolve() / path.name)
+    if not own.is_dir() or real is None:
         return []
-    name, real = _shown(str(path), session.home, "~/"), str(own.resolve() / path.name)
-    return [SkillRef(name, real, kind=TargetKind.PERSONAL, agents=(session.agent,), absent=True)]
+    return [SkillRef(name, real, kind=TargetKind.PERSONAL, agents=(session.agent,), absent=not there)]
 
 
 def _refs(

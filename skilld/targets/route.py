@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 
 from skilld.classify.backends import Backend, Unfit
@@ -12,7 +13,7 @@ from skilld.classify.offline.placement import replacement, target_section
 from skilld.classify.talk import OF_PROJECT, is_about_talk, is_of_project
 from skilld.targets.scopes import scopes, takes
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
-from skilld.words import content_stems, likeness
+from skilld.words import content_stems, is_about, likeness
 
 # Said of the person, wherever they work.
 _PERSONAL = re.compile(
@@ -31,6 +32,16 @@ _NONE: frozenset[str] = frozenset()
 _FILE_NAME = re.compile(
     r"(?<![\w.])((?:claude|agents|gemini|qwen|copilot-instructions)(?:\.local)?\.md)\b", re.IGNORECASE
 )
+_MENTION = re.compile(r"(?<![\w.~/-])((?:~/|\./|/)?(?:[\w.-]+/)*[\w.-]+\.mdc?)\b", re.IGNORECASE)
+_INTO = re.compile(
+    r"\b(?:in|into|inside|to|under|onto|dans|[àa]u?|en|em|ao|nel|ins?|zu|unter)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
+)
+_STAND_IN = "AGENTS.md"
+_KNOWN = re.compile(r"(?:claude|agents|gemini)\.md$|\.mdc$", re.IGNORECASE)  # to the grammar
+_MAX = 4  # files that one text orders something into
+_MAX_LENGTH = 20_000  # characters of it that are looked at
+_REACH = 120  # characters between the order and the file
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _OWN_FILE = re.compile(r"~/[\w./-]+\.md\b|\b(?:global|personal|user(?:-level)?)\s+\w+\.md\b", re.IGNORECASE)
 _PUTS = re.compile(
     r"\b(?:put|add|write|note|document|record|save|append|keep|store|include|schreib\w*|trag\w*|notier\w*|[ée]cri\w*"
@@ -46,20 +57,37 @@ def ordered_file(text: str) -> str:
     return found[1].lower() if found and _PUTS.search(text) else ""
 
 
+def files_ordered(text: str) -> list[str]:
+    """Return the first files that words order something into, as they name them."""
+    return list(islice(dict.fromkeys(_into(text)), _MAX)) if _PUTS.search(text) else []
+
+
+def _into(text: str) -> Iterator[str]:
+    for match in _MENTION.finditer(text[:_MAX_LENGTH]):
+        before = _SENTENCE_END.split(text[max(0, match.start() - _REACH) : match.start()])[-1]
+        if _FILE_NAME.fullmatch(match[1]) or (_PUTS.search(before) and _INTO.search(before)):
+            yield match[1].removeprefix("./")
+
+
+def is_called(name: str, *ways: str) -> bool:
+    """Whether a file that is reached by these ways is meant by a name: by the whole of one, or the end of it."""
+    return any(f"/{way}".lower().endswith(f"/{name}".lower()) for way in ways)
+
+
+def _ordered(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
+    """Return the file that words order something into, if it is one of these."""
+    first = sorted(refs, key=lambda ref: (ref.kind is TargetKind.PERSONAL) != bool(_OWN_FILE.search(text)))
+    files = [ref for ref in first if ref.kind is not TargetKind.SKILL]
+    for name in files_ordered(text):
+        whole = [ref for ref in files if "/" in name and name.lower() in {ref.name.lower(), ref.path.lower()}]
+        if found := whole or [ref for ref in files if is_called(name, ref.name, ref.path)]:
+            return found[0]
+    return None
+
+
 def is_personal(text: str) -> bool:
     """Whether words are about the person in any project."""
     return bool(_PERSONAL.search(text) or is_about_talk(text)) and not is_of_project(text)
-
-
-# Least likeness of words with a skill's name and description: of 41 English updates of the labelled batches, with 19
-# skills to choose from, 3 reach it, all with the right skill; with that one taken away none does. At 0.25 it is 10, 5
-# of them right.
-SUBJECT = 0.3
-
-
-def is_about(text: str, stems: frozenset[str]) -> bool:
-    """Whether words are about the subject of a skill whose name and description have these stems."""
-    return likeness(content_stems(text), stems) >= SUBJECT
 
 
 def choose(
@@ -69,11 +97,9 @@ def choose(
 
     `subjects` are the stems of the skills among them, by path.
     """
-    if name := ordered_file(text):
-        first = sorted(refs, key=lambda ref: (ref.kind is TargetKind.PERSONAL) != bool(_OWN_FILE.search(text)))
-        named = next((ref for ref in first if ref.path.rpartition("/")[2].lower() == name), None)
-        if named is not None:
-            return named
+    if (named := _ordered(text, refs)) is not None:
+        return named
+    refs = [ref for ref in refs if not ref.on_order]
     if not is_personal(text):
         wanted = content_stems(text)
         skills = [ref for ref in refs if ref.kind is TargetKind.SKILL and is_about(text, subjects.get(ref.path, _NONE))]
@@ -123,7 +149,7 @@ class RoutedBackend:
     ) -> tuple[list[Update], list[str]]:
         """Return what was said, each with its place. Whether that says it already is for others to judge."""
         del instructions
-        updates, left_out = self._inner.detect(messages, ())
+        updates, left_out = self._heard(messages)
         texts = {message.turn: message.text for message in messages}
         of_skill = self._inner.detect(messages, self._overlaid)[0] if self._overlaid else []
         about = {(one.turn, one.quote): one for one in of_skill if one.confidence >= self.sure}
@@ -133,10 +159,31 @@ class RoutedBackend:
         ]
         return found, left_out
 
+    def _heard(self, messages: Sequence[Message]) -> tuple[list[Update], list[str]]:
+        """Return what was said; in an order, any file that is loaded passes for one that is known to hold rules."""
+        refs = list(self._refs.values())
+        names: dict[int, str] = {}
+        for message in messages:
+            found = _ordered(message.text, refs) if message.turn is not None else None
+            named = files_ordered(message.text) if found and _STAND_IN not in message.text else []
+            name = next((one for one in named if found and is_called(one, found.name, found.path)), "")
+            if message.turn is not None and name and not _KNOWN.search(name):
+                names[message.turn] = name
+        shown = [
+            replace(one, text=one.text.replace(names.get(one.turn or 0, _STAND_IN), _STAND_IN)) for one in messages
+        ]
+        updates, left_out = self._inner.detect(shown, ())
+        named_again = [(one, names.get(one.turn, _STAND_IN)) for one in updates]
+        return [
+            replace(one, quote=one.quote.replace(_STAND_IN, name), change=one.change.replace(_STAND_IN, name))
+            for one, name in named_again
+        ], left_out
+
     def _placed(self, update: Update, turn: str, skills: Sequence[SkillDoc]) -> Update:
         numbers = {id(ref): number for number, ref in self._refs.items()}
-        about = update.quote if not ordered_file(turn) else turn
-        ref = choose(about, list(self._refs.values()), self._subjects)
+        refs = list(self._refs.values())
+        about = turn if ordered_file(turn) or _ordered(turn, refs) else update.quote
+        ref = choose(about, refs, self._subjects)
         doc = next((doc for doc in skills if ref is not None and doc.number == numbers[id(ref)]), None)
         if doc is None:
             return update

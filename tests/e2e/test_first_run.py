@@ -120,10 +120,7 @@ def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
     shown = terminal.read_until(ASKED)
     assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
     assert "(installed: Claude Code)" in shown
-    assert (
-        "A model is sent the skill in use, your instruction files and your last messages, with secrets removed: about 30"
-        in shown
-    )
+    assert "A model is sent the skill in use, your instruction files and your last messages, with secrets" in shown
     assert shown.count("sent to: ") == 2
     assert "sent to: openai" in shown
     assert shown.count("costs: ") == 3

@@ -61,7 +61,6 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.write_text("# P\n\nAuto-generated from all plans.\n\n- x\n"),
         "CLAUDE.md says that it is a generated file",
     ),
-    "empty": (Path.touch, "CLAUDE.md is empty"),
     "with a twin": (lambda path: path.hardlink_to(path.parent / "README.md"), "hard links"),
 }
 
@@ -169,6 +168,23 @@ def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: P
     assert project.git("rev-list", "--count", "HEAD") == commits
 
 
+@pytest.mark.parametrize("old", ["", "\n \n", "<!-- Write down how you work. -->\n"])
+def test_one_that_says_nothing_gets_the_rules_and_loses_them_again(
+    home: Path, tmp_path: Path, here: OneProcess, old: str
+) -> None:
+    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    path = project.root / "CLAUDE.md"
+    path.write_text(old)
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message", "Begin")
+    Talk(home, project.root).type(SAID, *CHATTER[:4])
+    (one,) = here.run()
+    assert Inline(home).run("accept", one.id).returncode == 0
+    assert f"{LINE}\n" in path.read_text()
+    assert Inline(home).run("revert", one.id).returncode == 0
+    assert path.read_text() == old
+
+
 def test_a_submodules_is_not_written_by_the_repository_around_it(home: Path, tmp_path: Path, here: OneProcess) -> None:
     project: Project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     _submodule(project.root / "CLAUDE.md")
@@ -182,3 +198,54 @@ def test_a_submodules_is_not_written_by_the_repository_around_it(home: Path, tmp
     assert project.fingerprint() == before
     assert all(one.path == str(inner / "CLAUDE.md") for one in found)
     assert found or here.store.learnings.all(), "proposed in its own repository, or kept with the reason"
+
+
+ORDERS = {
+    "local": ("Put this into CLAUDE.local.md: always use port 4000.", "CLAUDE.local.md"),
+    "a rule": ("Add to .claude/rules/db.md: never write raw SQL by hand.", ".claude/rules/db.md"),
+    "a folder's": ("Put it into web/CLAUDE.md: always use functional components.", "web/CLAUDE.md"),
+    "an import": ("Add to docs/style.md: use sentence case in headings.", "docs/style.md"),
+    "an import, by its name": ("Please write into style.md that headings use sentence case.", "docs/style.md"),
+    "one to make": ("Put this into CLAUDE.local.md: always use port 4000.", "CLAUDE.local.md"),
+}
+
+
+@pytest.mark.parametrize("kind", ORDERS)
+def test_an_order_to_any_file_that_is_loaded_is_heard(home: Path, tmp_path: Path, here: OneProcess, kind: str) -> None:
+    rule = '---\npaths: ["db/**"]\n---\n\n- Use migrations.\n'
+    project = plain(
+        home,
+        tmp_path,
+        **{
+            "CLAUDE.md": f"{GUIDE}\n@docs/style.md\n",
+            "docs/style.md": "# Style\n\n- Be brief.\n",
+            "web/CLAUDE.md": "# Web\n\n- Use React.\n",
+            ".claude/rules/db.md": rule,
+        },
+    )
+    if kind == "local":
+        (project.root / "CLAUDE.local.md").write_text("- Mine.\n")
+    text, name = ORDERS[kind]
+    Talk(home, project.root).type(text, *CHATTER[:4])
+    (one,) = here.run()
+    assert one.path == str(project.root / name)
+
+
+def test_what_the_agent_is_not_sent_is_not_said(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    old = f"# P\n\n- Be brief.\n\n<!--\n- {LINE}\n-->\n"
+    project = plain(home, tmp_path, **{"CLAUDE.md": old})
+    Talk(home, project.root).type(SAID, *CHATTER[:4])
+    (one,) = here.run()
+    assert (
+        project.git("cat-file", "blob", f"{one.commit}:CLAUDE.md")
+        == old.replace("brief.\n", f"brief.\n- {LINE}\n").strip()
+    )
+
+
+def test_a_proposal_names_the_line_that_its_turn_is_counted_as_a_repeat_of(
+    home: Path, tmp_path: Path, here: OneProcess
+) -> None:
+    plain(home, tmp_path, **{"CLAUDE.md": "# P\n\n- Be brief.\n- Do not merge without my approval.\n"})
+    Talk(home, tmp_path / "plain").type("Never merge before I approve.", *CHATTER[:4])
+    (one,) = here.run()
+    assert one.flags == ("CLAUDE.md:4 may already say this",)

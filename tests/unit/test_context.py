@@ -274,6 +274,13 @@ def test_text_that_is_loaded_twice(repo: Path) -> None:
     assert (Path(twice.path).name, Path(twice.other).name, twice.line, twice.text) == ("QWEN.md", "AGENTS.md", 4, line)
 
 
+def test_what_two_folders_say_is_loaded_twice_only_where_one_is_in_the_other(repo: Path) -> None:
+    line = "Always run the tests with pytest -x before you commit anything.\n"
+    write(repo, dict.fromkeys(("web/CLAUDE.md", "api/CLAUDE.md", "api/v2/CLAUDE.md"), line))
+    found = [(twice.path, twice.other) for twice in loaded_twice(context("claude-code", repo).files)]
+    assert found == [(str(repo / "api/CLAUDE.md"), str(repo / "api/v2/CLAUDE.md"))]
+
+
 def test_what_changes_is_read_again_and_what_cannot_be_read_is_not_there(repo: Path) -> None:
     disk = Disk()
     for text in ("one", "two"):

@@ -154,6 +154,14 @@ def test_mentioned_files_are_put_into_code_where_no_client_includes_them() -> No
     )
 
 
+@pytest.mark.parametrize(("before", "after"), [(b"", b""), (b"\n\n", b"\n\n"), (b"  ", b"  ")])
+def test_a_file_that_says_nothing_begins_as_a_new_one_would(before: bytes, after: bytes) -> None:
+    first = insert_bullet(before, "Steps", "Be kind.")
+    assert apply(before, [first]) == b"# Preferences\n\n- Be kind.\n" + after
+    with pytest.raises(RefusedError, match="blank line"):
+        apply(b"- a\n", [first])
+
+
 def test_a_skill_without_a_body_or_a_blank_instruction_has_no_place() -> None:
     with pytest.raises(SkilldError):
         insert_bullet(b"---\nname: x\n---\n", "Steps", "n")

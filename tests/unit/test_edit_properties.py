@@ -81,6 +81,7 @@ def cases(draw: st.DrawFn) -> tuple[Skill, int, int, Operation]:
     start = draw(st.integers(0, len(skill.lines) - 1))
     end = draw(st.integers(start + 1, min(len(skill.lines), start + 4)))
     anchor = "\n".join(text for text, _ in skill.lines[start:end])
+    assume(anchor)  # only a file that says nothing may have none, and takes it at its start
     text = "\n".join(draw(st.lists(TEXTS, min_size=1, max_size=4)))
     op = draw(st.sampled_from(list(Op)))
     return skill, start, end, Operation(op, anchor, "" if op is Op.DELETE else text)

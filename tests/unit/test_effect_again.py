@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.effect.again import MAX_QUOTE, corrections, says_again
+from skilld.classify.again import MAX_QUOTE, corrections, says_again
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import work_of
 

@@ -137,6 +137,20 @@ def test_a_wish_belongs_to_the_skill_that_it_is_about() -> None:
     assert update.skill == 2
 
 
+def test_words_belong_to_the_skill_whose_subject_they_name_before_the_one_used_last() -> None:
+    about = "---\nname: {}\ndescription: {}\n---\n\n- List all tables first.\n- Write a migration for each change.\n"
+    notes = about.format("release-notes", "Write the release notes of a version.")
+    database = about.format("db", "Change the database schema with migrations.")
+    in_use = [SkillDoc(1, "release-notes", "/a", notes, (0,)), SkillDoc(2, "db", "/b", database, (1,))]
+    for text, number in (
+        ("Always list breaking changes first in release-notes.", 1),
+        ("From now on, put breaking changes first in the notes of a version.", 1),
+        ("Always list breaking changes first.", 2),
+    ):
+        (update,) = Offline().detect([Message(text, turn=2)], in_use)
+        assert update.skill == number, text
+
+
 def test_what_the_agent_did_under_the_skill_brings_them_together() -> None:
     messages = [
         Message("I wrote the notes since the last tag, and thanked the sponsors at the end of each commit."),

@@ -7,6 +7,7 @@ from skilld.classify.offline.choices import changed_choice, swapped, turned_down
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.said_already import said_in, says_already
+from skilld.effect.lines import rules_in
 from skilld.words import denies, measures, stems
 
 
@@ -66,10 +67,25 @@ def test_an_order_does_not_deny(text: str) -> None:
         ("Sort the tags.", "# Tags\n\n- As the team likes it.", False),
         ("Always write the version in the notes.", "---\nname: x\ndescription: Write notes, version\n---\nHi.", False),
         ("Never edit a migration that already ran.", "- Never edit a migration that has run.", True),
+        # A yes and a no in one line.
+        ("Always run the tests with uv run pytest.", "- Tests: `uv run pytest` (never plain pytest)", True),
+        ("Never use plain pytest.", "- Tests: `uv run pytest` (never plain pytest)", True),
+        ("Use pnpm, never npm.", "- Package manager: pnpm. Do not use npm.", True),
+        ("Use npm, never pnpm.", "- Package manager: pnpm. Do not use npm.", False),
+        ("Do not use pnpm.", "- Package manager: pnpm. Do not use npm.", False),
+        ("Never run the linter first.", "- Run the linter first. Never push to main.", False),
+        # What is only loaded from elsewhere.
+        ("Follow docs/git-conventions.md.", "@docs/git-conventions.md", False),
     ],
 )
 def test_what_a_text_says_already(change: str, text: str, *, said: bool) -> None:
     assert says_already(change, text) is said
+
+
+def test_an_import_is_no_rule() -> None:
+    assert list(rules_in("# A\n\n@docs/a.md\n@docs/b.md\n\n- @c.md\n- Read @d.md first.\n")) == [
+        (7, "Read @d.md first.")
+    ]
 
 
 def test_the_line_that_says_it_is_named() -> None:

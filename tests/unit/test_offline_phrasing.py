@@ -12,6 +12,7 @@ from skilld.classify.offline.phrasing import phrase
         ("From now on, always put the ticket first in each entry.", "Always put the ticket first in each entry."),
         ("Never mention internal hostnames in the notes again.", "Never mention internal hostnames in the notes."),
         ("no, always use pnpm", "Always use pnpm."),
+        ("Please note in AGENTS.md that we always squash merges.", "Always squash merges."),
         ("Remember to ask me before you push", "Ask me before you push."),
         ("please stop adding emojis to commit messages!", "Do not add emojis to commit messages."),
         ("you keep forgetting to update the changelog", "Do not forget to update the changelog."),

@@ -19,11 +19,11 @@ from skilld.edit.operations import apply
 from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
 from skilld.jobs.placing import JobPlaces, find_own, is_persons
-from skilld.pipeline.documents import TargetDocument
+from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.protocol import Analyse, BatchJob, Source
 from skilld.skills.find import is_of_kernel, opt_out
 from skilld.targets.places import Places, Session, places
-from skilld.targets.route import choose, is_personal, ordered_file
+from skilld.targets.route import choose, files_ordered, is_personal, ordered_file
 from skilld.targets.session import SessionWork, worked
 from skilld.types import SkillDoc, SkillRef, TargetKind
 from skilld.words import stems
@@ -278,6 +278,19 @@ def test_a_mention_of_a_file_is_no_order(text: str) -> None:
     assert ordered_file(text) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Put it into web/AGENTS.md: use tabs. See docs/a.md.", ["web/AGENTS.md"]),
+        ("Write the release notes first; docs/style.md is old.", []),
+        ("Add docs/style.md to the index.", []),
+        ("Add to ./docs/style.md: use tabs.", ["docs/style.md"]),
+    ],
+)
+def test_an_order_names_the_file_behind_where_it_is_to_go(text: str, named: list[str]) -> None:
+    assert files_ordered(text) == named
+
+
 @pytest.mark.parametrize("text", ["Always use tabs here, I prefer that.", "We answer tickets in German."])
 def test_words_about_the_project_are_not_about_the_person(text: str) -> None:
     assert not is_personal(text)
@@ -346,6 +359,16 @@ def test_the_line_on_which_words_of_several_begin_is_found(words: str, line: int
     file = TargetDocument(FILE, b"", SkillDoc(1, FILE.name, FILE.path, text))
     found = JobPlaces([file], Places((), Context("codex", "", "known", "")), "/h").where(words)
     assert found == ((FILE, line) if line else None)
+
+
+def test_of_what_a_limit_cuts_off_it_is_told_that_it_is_not_read(root: Path) -> None:
+    _put(root / "AGENTS.md", "# P\n\n" + "- Keep it short.\n" * 2000 + "- Always use tabs.\n")
+    found = _places(root, agent="codex")
+    around = JobPlaces(load_skills(found.refs)[0], found, str(root.parent / "home"))
+    unread = around.unread("Always use tabs.")
+    assert unread is not None
+    assert unread[1] == "AGENTS.md:2003 says this, but Codex does not read that far"
+    assert around.unread("Keep it short.") is None
 
 
 def test_nothing_is_put_between_a_programs_markers() -> None:

@@ -40,8 +40,9 @@ from skilld.classify.offline.withdrawn import still_standing
 from skilld.classify.said_already import says_already
 from skilld.classify.subject import before_quote, with_subject
 from skilld.classify.talk import OF_PROJECT
+from skilld.skills.spec import front
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
-from skilld.words import other_tongue
+from skilld.words import content_stems, is_about, other_tongue
 
 _UNCLEAR = 0.4  # heard, but not to be proposed in these words
 _OPENING = 2000  # characters of a skill by which its language is told
@@ -158,6 +159,11 @@ def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
     )
 
 
+def _subject(skill: SkillDoc) -> frozenset[str]:
+    """Return the stems of what a skill says it is for."""
+    return content_stems(f"{skill.name.replace('-', ' ')} {front(skill.text).description}")
+
+
 def _counts(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
     """Whether plain words, not heard as lasting already, are about a skill in use, or correct a line of it."""
     if any(said.quote in one.quote for one in heard):
@@ -210,8 +216,9 @@ def _update(
     if said.clear and (both := joined(heard, message.text)) and _lacks_subject(heard, said.text, message.text):
         heard, said = both, phrase_joined(both)
     last = _LAST_WORK if len(skills) == 1 else 1
-    named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
-    in_use = _in_use(skills, message.turn or 0)
+    quote = heard.quote.replace("-", " ").lower()
+    named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
+    in_use = sorted(_in_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, _subject(doc)))
     skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)

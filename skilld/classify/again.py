@@ -17,10 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify.contradiction import PLAIN_VERBS
-from skilld.classify.offline.choices import turned_round
-from skilld.classify.offline.detector import clauses_of, typed_part
-from skilld.classify.offline.product import spoken
-from skilld.effect.gist import (
+from skilld.classify.gist import (
     CHOSEN,
     LANGUAGES,
     OPPOSITES,
@@ -35,6 +32,9 @@ from skilld.effect.gist import (
     met,
     words,
 )
+from skilld.classify.offline.choices import turned_round
+from skilld.classify.offline.detector import clauses_of, typed_part
+from skilld.classify.offline.product import spoken
 from skilld.meanings import Term, Words, common, field_of
 from skilld.text import cut, fold
 from skilld.words import is_unspaced, stem
