@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from skilld.classify.backends import OFFLINE, AwayError, Backend, Spec, make
 from skilld.classify.json_answer import BadReplyError
@@ -24,7 +23,7 @@ from skilld.pipeline.edits import CheckedEdit
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.proposals import lessons
 from skilld.proposals.staging_result import StagingResult
-from skilld.protocol import Analyse, Away, BatchResult, Blame, NewLearning, Remake, Support
+from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE
 from skilld.targets.route import RoutedBackend, ordered_file
@@ -484,19 +483,3 @@ class Analysis:
 
 def _is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no system takes
-
-
-Judged = TypeVar("Judged", Analyse, Remake)
-
-
-def judged(job: Judged, do: Callable[[Judged], BatchResult]) -> BatchResult:
-    """Return what `do` makes of the job; the result says where its agent could not be asked."""
-    try:
-        return do(job)
-    except AwayError as error:
-        away = Away(error.cause, error.remedy, error.limit, error.after)
-        model, usage, said = job.backend.model, error.usage, str(error)
-    if away.limit:
-        return BatchResult(outcome=Outcome.RETRY, detail=said, model=model, usage=usage, away=away)
-    done = do(replace(job, backend=Spec(OFFLINE)))
-    return replace(done, model=model, usage=usage + done.usage, away=away)

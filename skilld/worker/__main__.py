@@ -169,7 +169,7 @@ def _do(job: Job, daemon: Daemon) -> Result:
 
             return price(work)
         case Remake() as work:
-            from skilld.jobs.analyse import judged
+            from skilld.jobs.fallback import judged
             from skilld.jobs.remake import remake
 
             return judged(work, lambda job: remake(job, daemon.keep))
@@ -209,7 +209,8 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
 
             return title(work, redact, daemon.keep)
         case Analyse():
-            from skilld.jobs.analyse import analyse, judged
+            from skilld.jobs.analyse import analyse
+            from skilld.jobs.fallback import judged
 
             return judged(work, lambda job: analyse(job, redact, daemon.keep))
         case _:
