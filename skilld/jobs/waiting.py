@@ -141,7 +141,11 @@ def accept_elsewhere(
     old = store.proposals.get(proposal.id) or proposal
     note = f"moved to {ref.name}, as {made.id}"
     store.proposals.decide(old, State.SUPERSEDED, old.decided_at, who="command", note=note)
-    told = decide(store, made, decision)
+    try:
+        told = decide(store, made, decision)
+    except SkilldError as error:
+        cause = f"{error.cause or error.title}; it is open for {ref.name} as {made.id}"
+        raise SkilldError(title, cause, f"skilld accept {made.id}") from error
     return made.id, DecisionReport((*told.lines, *left.lines[1:]), (*told.warnings, *left.warnings))
 
 
