@@ -40,7 +40,11 @@ def add(verbs: common.Verbs) -> None:
     about = "put it into this file instead, such as your own ~/.claude/CLAUDE.md"
     parser.add_argument("--to", metavar="PATH", type=Path, help=about)
     parser = common.verb(
-        verbs, "reject", reject, "discard proposals; they come back only in other words, later", listing=True
+        verbs,
+        "reject",
+        reject,
+        "discard proposals; each returns only if you say it again later, in other words",
+        listing=True,
     )
     parser.description = f"Discard proposals. Each is {common.AGAIN}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")

@@ -323,4 +323,6 @@ def _advice(remedy: dict[str, Any], key: str, *, whole: bool) -> str:
             f"{'see below' if whole else f'skilld effect {key}'}"
         )
     what = _ADVICE[kind]
-    return f"{what}: proposed as {proposal} ({remedy['state']})" if proposal else f"{what}: skilld run will propose it"
+    return (
+        f"{what} (proposed as {proposal}, {remedy['state']})" if proposal else f"{what} (skilld run will propose this)"
+    )

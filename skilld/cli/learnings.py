@@ -66,7 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(console.paint(f"    {console.plain(remarks)}", "dim"))
     if asks:
         if any(ABSENT in ask[0].why_kept for ask in asks):
-            console.say("What is for a file that does not exist is proposed once you say it in another session.")
+            console.say(
+                "A learning for a file that does not exist yet is proposed once you say it again in another session."
+            )
         console.say("To propose one now: skilld learnings propose ID [--to PATH]")
     else:
         none = "There are no learnings."

@@ -283,7 +283,7 @@ def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
 
 
 def _tell_remembered(file: Path, model: str) -> None:
-    console.say(f"Judge: {console.plain(model)} (model in {console.plain(str(file))}). To change it: skilld setup")
+    console.say(f"Judge: {console.plain(model)}, saved in {console.plain(str(file))}. To change it: skilld setup")
 
 
 def _mind_variable(settings: Settings, model: str) -> None:

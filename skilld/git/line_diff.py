@@ -298,7 +298,7 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
         at = _across(hunk.start, codes) if at is None else at
         known = max((min(j, hunk.start) for tag, i, j, _, _ in codes if tag == "equal" and i < hunk.start), default=0)
         if any(line.startswith("#") for line in old[known : hunk.start]):
-            raise NotThereError("Cannot find the lines to edit", "the section they are in is not there yet")
+            raise NotThereError("Cannot find the lines to edit", "their section does not exist yet")
         over = shared[at - 1] if at else ""
         if hunk.removed or not over.strip() or plain.count(over) != 1:
             line = over.strip()

@@ -296,7 +296,7 @@ def _turned_down(text: str, against: Iterable[frozenset[str]]) -> bool:
 def _missed(saved: Savings, did: Procedure, corrections: Sequence[Part]) -> str:
     """Return what a recurring task lacks to be worth a skill; "" where it lacks nothing."""
     # A call may have failed whose command no skill may repeat, or for the code's sake; a correction may be unheard.
-    prevents = "nothing failed that a skill could prevent" if saved.failures else "nothing failed"
+    prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
     effort = len(did.traps) + len(corrections)
     own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push are no task
     if not did.steps and not effort:

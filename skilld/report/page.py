@@ -134,12 +134,12 @@ def _around(report: Report) -> Markup:
         titles,
         most=around.most_percent,
         peak=say.percent(around.most_percent),
-        about="Share of sessions in which you repeated a rule, by weeks since it was added",
+        about="Share of sessions in which you repeated a rule, by week before and after it was added",
     )
     ends = counted(-around.weeks[0], "week")
     labels = (f"{ends} before", "the rule was added", f"{ends} after")
     axis = tag("div", *(tag("span", label) for label in labels), class_="around")
-    caption = tag("figcaption", "Share of sessions, by weeks since a rule was added")
+    caption = tag("figcaption", "Share of sessions in which you repeated a rule, by week before and after it was added")
     why = "Rules are added because you just said them, so the figure for the week before is naturally high."
     return tag("figure", caption, plot, axis, tag("p", why, class_="dim"))
 

@@ -114,7 +114,7 @@ class PlainTabs:
         now = time.time()
         for one in found:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
-            collected = f"{one.waiting} unjudged, judged at {self._turns} or at the end of the session"
+            collected = f"{one.waiting} not judged yet (at {self._turns}, or when the session ends)"
             until = "ended" if one.ended else "all judged" if one.judged else collected
             facts = one.agent, counted(one.turns, "turn"), until, ago(one.last_activity, now), skills
             self._say(", ".join(facts), f"  {one.cwd or 'unknown folder'}")

@@ -56,7 +56,7 @@ class ProposalsPane(Pane):
         Binding("t", "elsewhere", "To file", show=False, tooltip="Accept it into another file"),
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
         Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
-        Binding("o", "outside", "$EDITOR", tooltip="Edit it in $EDITOR, then accept it"),
+        Binding("o", "outside", "$EDITOR", show=False, tooltip="Edit it in $EDITOR, then accept it"),
         Binding("slash", "search", "Search", tooltip="Search, decided proposals too"),
     ]
     app: ReviewApp

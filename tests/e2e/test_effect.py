@@ -119,7 +119,7 @@ def test_a_rule_that_is_broken_after_it_was_accepted_is_proposed_in_clearer_word
     said(home, project, program, broken)
     (rule,) = program.json("effect")["rules"]
     assert (rule["after"]["repeats"], rule["remedy"]["kind"], rule["remedy"]["proposal"]) == (1, "sharpen", None)
-    assert "State the rule more clearly: skilld run will propose it" in program.run("effect").stdout
+    assert "State the rule more clearly (skilld run will propose this)" in program.run("effect").stdout
 
     program.run("run", "--once")
     (one,) = program.json("proposals")
@@ -130,7 +130,7 @@ def test_a_rule_that_is_broken_after_it_was_accepted_is_proposed_in_clearer_word
         one["id"],
         "open",
     )
-    assert f"proposed as {one['id']} (open)" in program.run("effect").stdout
+    assert f"proposed as {one['id']}, open" in program.run("effect").stdout
     said(home, project, program, "npm again? I said pnpm!")
     program.run("effect")
     program.run("run", "--once")

@@ -16,7 +16,7 @@ from skilld.classify.backends.agent_cli.limits import resets_in
 from skilld.classify.backends.choose import choose
 from skilld.cli.setup import offers
 from skilld.daemon import judges
-from skilld.jobs.analyse import judged
+from skilld.jobs.fallback import judged
 from skilld.protocol import Analyse, Away, BatchJob, BatchResult
 from skilld.settings import Settings
 from skilld.store import Store

@@ -141,7 +141,7 @@ def test_m2_no_call_is_said_to_have_gone_well_that_failed() -> None:
     rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
     (missed,) = [one.missed for one in _judge(*rows).rejected]
     assert missed == (
-        "it went well without a skill: nothing failed that a skill could prevent, and no correction was recognized"
+        "it went well without a skill: a skill could not have prevented the failures, and no correction was recognized"
     )
 
 

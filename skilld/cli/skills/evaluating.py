@@ -51,7 +51,9 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--model", metavar="MODEL", help="the model or agent to test (default: the one that judges)")
     parser.add_argument(
-        "--into-repository", action="store_true", help="propose new cases even if the repository has a remote"
+        "--into-repository",
+        action="store_true",
+        help="propose new cases as files in the skill's repository, even if it has a remote",
     )
     parser.add_argument(
         "--dry-run",

@@ -64,7 +64,7 @@ def _facts(row: LibraryRow) -> None:
     console.line(f"{console.paint(console.plain(row.name), 'bold')}  {console.plain(row.skill.front.description)}")
     lines = [(name, shown[name]) for name in ("path", "source", "kind", "marks", "agents", "uses")]
     kept = f"{row.uses.kept} of {row.uses.judged}" if row.uses.judged else ""
-    lines += [("corrections", shown["corrections"]), ("without a correction", kept)]
+    lines += [("corrections", shown["corrections"]), ("uses without correction", kept)]
     lines += [(name, shown[name]) for name in ("last_used_at", "edited_at")]
     lines += list(metadata.items())
     rows = [(name.replace("_", " "), _shown(value)) for name, value in lines if value not in (None, "", [], 0)]

@@ -202,4 +202,4 @@ def check_code(change: Change) -> Iterator[Finding]:
     yield from find(change, _CODE_PHRASES, code)
     bare = _CODE_SIGN.search(change.prose)
     if bare:
-        yield flag("bare-code", "It puts program code outside a code block, among instructions", bare[0])
+        yield flag("bare-code", "It adds code to the instructions without a code block", bare[0])
