@@ -249,7 +249,7 @@ class SkillDoc:
     text: str
     used: tuple[int, ...] = ()
     excerpt: bool = False
-    unseen: frozenset[str] = frozenset()
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

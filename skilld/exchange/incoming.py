@@ -246,7 +246,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     SkilldError if the specification accepts no such skill.
     """
     wrong = list(faults(draft))
-    remedy = _DECLARE if any(one.startswith("{{") for one in wrong) else ""
+    remedy = _DECLARE if any(one.endswith(" without declaring it") for one in wrong) else ""
     if not NAME.fullmatch(draft.name) or len(draft.name) > MAX_NAME:
         # The example of the RFC is called analyze_pr, as a tool; `mcp` calls its tool so again.
         wrong = wrong or [_name_fault(draft.name)]

@@ -154,7 +154,7 @@ def _as_sent(one: TargetDocument, context: Context) -> TargetDocument:
     is_cut = any(surprise.path == file.path for surprise in context.of(Kind.CUT))
     sent = {line.strip() for part in file.segments for line in part.text.splitlines()}
     lines = one.doc.text.splitlines()[: _last_line(file) if is_cut else None]
-    unseen = frozenset(line.strip() for line in lines) - sent - {""}
+    unseen = tuple(sorted({line.strip() for line in lines} - sent - {""}))
     return replace(one, doc=replace(one.doc, unseen=unseen))
 
 

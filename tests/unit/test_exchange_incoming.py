@@ -107,7 +107,7 @@ def test_what_is_no_skill_yet_is_refused_with_how_to_make_it_one(tmp_path: Path,
 
 def test_an_undeclared_variable_is_refused_with_the_way_out() -> None:
     data = b"name: fix\ntype: prompt\ndescription: Fixes.\nprompt: 'Fix {{bug}} in {{x}}.'\nvariables: [{name: bug}]\n"
-    with pytest.raises(RefusedError, match="x}} is not a variable") as refused:
+    with pytest.raises(RefusedError, match=r"uses \{\{x\}\} without declaring it") as refused:
         incoming(SourceSkill("fix.yaml", "", data), "fix.yaml", SECRETS)
     assert refused.value.remedy == "Declare each {{name}} in the file, or write it without braces."
 
