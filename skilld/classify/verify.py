@@ -406,9 +406,8 @@ def _verdict(update: Update, said: HumanTurn, skill: SkillDoc | None, instructio
 
 def _sent(doc: SkillDoc) -> str:
     """Return what of a file the agent is sent."""
-    return (
-        "\n".join(line for line in doc.text.splitlines() if line.strip() not in doc.unseen) if doc.unseen else doc.text
-    )
+    unseen = set(doc.unseen)
+    return "\n".join(line for line in doc.text.splitlines() if line.strip() not in unseen) if unseen else doc.text
 
 
 def _each_once(proposed: Sequence[VerifiedUpdate]) -> list[VerifiedUpdate]:

@@ -39,13 +39,8 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
     about = "put it into this file instead, such as your own ~/.claude/CLAUDE.md"
     parser.add_argument("--to", metavar="PATH", type=Path, help=about)
-    parser = common.verb(
-        verbs,
-        "reject",
-        reject,
-        "discard proposals; each returns only if you say it again later, in other words",
-        listing=True,
-    )
+    about = "discard proposals; each returns only if you say it again later"
+    parser = common.verb(verbs, "reject", reject, about, listing=True)
     parser.description = f"Discard proposals. Each is {common.AGAIN}."
     parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal's ID, or a prefix of it")
     _add_part(parser, "reject")
