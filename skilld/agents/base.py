@@ -85,7 +85,7 @@ class AgentInfo:
     another file tells. Its parser is a `Listener`.
     Where a client logs a prompt template as if it were typed, `templates` are the folders of such files, given as for
     `typed_list`, `project_templates` those in a project, and `template_settings` the files in one whose list `prompts`
-    names others. Its parser is `Expanding`.
+    names others. Its parser is an `ExpandingParser`.
     Where one session is more than a file of lines (a document that is written anew, a file for each event), `gather`
     yields its records from the start, and `owner` names the transcript that a file of a session belongs to. An agent
     whose prompts cannot be told from those of a script is `asked_for`: nothing is followed but the roots that the
@@ -267,7 +267,7 @@ def named_by(*values: object) -> str:
     return hashlib.sha256("\0".join(string(value) or str(value) for value in values).encode()).hexdigest()[:16]
 
 
-# Where an agent's own folders lie on a machine with this home and these variables. Pure.
+# Where an agent's own folders lie on a machine with this home and these variables.
 
 
 def agent_homes(info: AgentInfo, home: Path, environment: Mapping[str, str]) -> list[Path]:

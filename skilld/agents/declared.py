@@ -58,7 +58,7 @@ class Take(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RecordKind:
     """One kind of records: those in which all of `when` stands; `part` the same of each object of the list `each`.
 
     Where `each` is empty the record itself is the part, and where `more` another kind may take the record, too.
@@ -119,7 +119,7 @@ class Format:
     """
 
     agent: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[RecordKind, ...]
     session: str = ""
     cwd: str = ""
     at: str = "timestamp"
@@ -137,7 +137,7 @@ class Format:
     listed: bool = False
     shape: Callable[[Record], Record] = lambda record: record
 
-    def kinds_of(self, record: Record) -> Iterator[Kind]:
+    def kinds_of(self, record: Record) -> Iterator[RecordKind]:
         """Yield what a record is taken for, in order; nothing for one of an unknown kind."""
         for kind in self.kinds:
             if holds(record, kind.when) and (not kind.each or parts_of(record, kind)):
@@ -158,7 +158,7 @@ class Format:
                 elif kind.take is Take.RESULT:
                     yield ToolResult(session_id, call, self.outcome(part, kind), at, span)
 
-    def outcome(self, part: Record, kind: Kind) -> ToolOutcome:
+    def outcome(self, part: Record, kind: RecordKind) -> ToolOutcome:
         """Return how a call came out by its result."""
         if string_of(value(part, kind.text)).startswith(self.refused) and self.refused:
             return ToolOutcome.REJECTED
@@ -187,7 +187,7 @@ def _is(found: object, asked: str | tuple[str, ...]) -> bool:
     return str(found).lower() == asked
 
 
-def parts_of(record: Record, kind: Kind) -> list[Record]:
+def parts_of(record: Record, kind: RecordKind) -> list[Record]:
     """Return the parts of a record that a kind is about."""
     if not kind.each:
         return [record]
@@ -232,7 +232,7 @@ def local(found: object) -> str | None:
         return None
 
 
-def _asked(part: Record, kind: Kind) -> Record:
+def _asked(part: Record, kind: RecordKind) -> Record:
     found = value(part, kind.input)
     return mapping(read_object(found) if isinstance(found, str) else found)
 
@@ -296,7 +296,7 @@ class DeclaredParser:
         state["script"] = self.scripted
         return end, state | {"calls": self._calls.state(), "asked": self._asked.state(), "places": dict(self._places)}
 
-    def take(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
+    def take(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
         """Yield the events of a record that is taken for one of a kind."""
         match kind.take:
             case Take.HEAD:
@@ -324,7 +324,7 @@ class DeclaredParser:
         """Whether this is a session that no person is in."""
         return self.subagent or self._facts.subagent
 
-    def prompt(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
+    def prompt(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
         """Yield the turn of a prompt, the claim of one, or why it is none."""
         words = kind.words(record) if kind.words else self._words(kind, record)
         if not words.strip():
@@ -344,7 +344,7 @@ class DeclaredParser:
             needs = by_list or (kind.listed is None and self._facts.attended is False)
             yield Claim(turn) if needs else as_typed(turn)
 
-    def _words(self, kind: Kind, record: Record) -> str:
+    def _words(self, kind: RecordKind, record: Record) -> str:
         texts = [text for part in parts_of(record, kind) for text in texts_of(value(part, kind.text))]
         if self.format.wrappers is not None:
             texts = self.format.wrappers.typed_in(texts)
@@ -364,7 +364,7 @@ class DeclaredParser:
     def _at(self, record: Record) -> str | None:
         return self.format.time(value(record, self.format.at))
 
-    def _tool(self, kind: Kind, part: Record, at: str | None, span: Span) -> Iterator[Event]:
+    def _tool(self, kind: RecordKind, part: Record, at: str | None, span: Span) -> Iterator[Event]:
         call = short(value(part, kind.call)) if kind.call else ""
         uses: list[Use] = []
         if kind.take is Take.CALL:
@@ -390,14 +390,14 @@ class DeclaredParser:
             if self._is_new(named_by("use", call or span.start, name)):
                 yield SkillUse(self.session, name, path, at, span, self.cwd)
 
-    def _placed(self, use: Use, part: Record, kind: Kind) -> Use:
+    def _placed(self, use: Use, part: Record, kind: RecordKind) -> Use:
         name, path = use
         if path is None and self.format.skill_file is not None:
             path = self.format.skill_file(string_of(value(part, kind.text)))
         return name, path or self._facts.skills.get(name)
 
     def _answers(
-        self, call: str, part: Record, kind: Kind, at: str | None, span: Span, *, well: bool
+        self, call: str, part: Record, kind: RecordKind, at: str | None, span: Span, *, well: bool
     ) -> Iterator[Event]:
         """Yield what was typed in answer to a question: it is asked in a terminal only, and stands in no list."""
         reading = Reading(string_of(value(part, kind.text)), part)

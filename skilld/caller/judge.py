@@ -9,7 +9,7 @@ from enum import Enum
 
 from skilld.caller.tree import Process, Tree, same_name
 
-# The programs in which people type: terminals, editors that have one, multiplexers, and what logs people in. Pure.
+# The programs in which people type: terminals, editors that have one, multiplexers, and what logs people in.
 
 _TERMINALS = """alacritty apple_terminal aterm blackbox black-box contour cool-retro-term cosmic-term deepin-terminal
     eterm foot footclient ghostty gnome-terminal gnome-terminal-server guake hyper iterm iterm2 itermserver kgx konsole

@@ -11,7 +11,7 @@ from skilld.words import count_words
 
 # Other people's words that the person makes their own: "make a rule for it", said of what stands quoted beside it.
 #
-# Pure. A turn, which of its characters the person typed, and the agent's text before it go in; the endorsing words
+# A turn, which of its characters the person typed, and the agent's text before it go in; the endorsing words
 # and the endorsed ones come out. What is pasted can endorse nothing, itself least of all (docs/decisions/0025).
 
 _MAX_LINES = 12  # of a quotation: more is a document, and no rule
@@ -161,7 +161,7 @@ def _quotation(lines: list[str]) -> str:
     return words if len(inner) <= _MAX_LINES and len(words) <= _MAX_CHARACTERS else ""
 
 
-# Whether a turn is a bare assent: only then may what is to be remembered stand in the agent's words. Pure.
+# Whether a turn is a bare assent: only then may what is to be remembered stand in the agent's words.
 
 _MAX_WORDS = 8
 _ASSENT_MOST_CHARACTERS = 80
@@ -212,7 +212,7 @@ def _is_lasting(text: str) -> bool:
 
 # A rule of the person's that the agent reminds of, passed back as an order: "fix these and look for others: ...".
 #
-# Pure. A turn, what of it the person typed, and the agent's text directly before it go in; the order and the
+# A turn, what of it the person typed, and the agent's text directly before it go in; the order and the
 # sentences that tell of the person's rule come out. Only the agent's last words count, nothing that was pasted from
 # elsewhere (docs/decisions/0025).
 

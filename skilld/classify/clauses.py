@@ -16,7 +16,7 @@ from skilld.words import COMMON_STEM, content_stems, denies, held_in, same_stem,
 
 # Whose words a text is made of: each content word of it, and whether its ground has the word too.
 #
-# Pure. Words are compared without inflection. Scripts that set no blanks between words have none that a pattern
+# Words are compared without inflection. Scripts that set no blanks between words have none that a pattern
 # could see; there a stretch of characters counts as said where a long enough part of it stands in the ground,
 # function words aside: two characters of Chinese, the first two syllables of a Korean word, four letters of Thai.
 

@@ -34,7 +34,7 @@ from skilld.words import comparable, content_stems, denies, held_in, share_held
 
 # Whether each block that an edit puts in is carried by an update, and says nothing besides.
 #
-# Pure. What an edit touches, its updates and what the person typed go in; yes or no comes out.
+# What an edit touches, its updates and what the person typed go in; yes or no comes out.
 
 _CARRIED = 0.5  # share of a block's content words that an update and the removed blocks must hold
 _CODE = "code"

@@ -165,7 +165,7 @@ def _unfenced(text: str) -> str:
     return text[fence.end() : -3].strip() if fence and len(text) >= fence.end() + 3 and text.endswith("```") else text
 
 
-# Single fields of a model's answer, in the forms that models give them. Pure.
+# Single fields of a model's answer, in the forms that models give them.
 #
 # A value of JSON in, the value meant out, None where none is. What can be meant in two ways is not guessed at.
 

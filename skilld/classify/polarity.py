@@ -13,8 +13,7 @@ from skilld.words import content_stems, denies, share_held
 
 # Was it turned down, what a change forbids? "Never push without tests" forbids no more than "tests, then push".
 #
-# Pure; languages by their words for no, for what comes first and for who does it. `skilld/classify/polarity.py`
-# asks.
+# Each language has its words for no, for what comes first and for who does it.
 
 CLAUSE = re.compile(r"[.;,!?\n]+|\b(?:but|instead|rather)\b")
 HOLDS = 0.5  # share of the change's content words by which a clause is about it

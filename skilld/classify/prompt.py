@@ -57,7 +57,7 @@ def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructi
     mark = secrets.token_hex(_MARK)
     parts.append(f'<recent_messages mark="{mark}">\n' + "\n".join(lines) + f'\n</recent_messages mark="{mark}">')
     parts.append(_rules("detect_question"))
-    return Prompt(_rules("detect_role"), "\n\n".join(parts))
+    return Prompt(_rules("detect_system"), "\n\n".join(parts))
 
 
 def again(request: Prompt, fault: str) -> Prompt:
@@ -85,14 +85,14 @@ def _about_changes(block: str, question: str, updates: Sequence[Update], said: S
         }
         for update, typed in zip(updates, said, strict=True)
     ]
-    return Prompt(_rules("detect_role"), f"<{block}>\n{_json(changes)}\n</{block}>\n\n{_rules(question)}")
+    return Prompt(_rules("detect_system"), f"<{block}>\n{_json(changes)}\n</{block}>\n\n{_rules(question)}")
 
 
 def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
     """Ask for the operations that put the updates into one skill."""
     wanted = [{"section": update.section, "kind": update.kind.value, "change": update.change} for update in updates]
     return Prompt(
-        _rules("edit_role"),
+        _rules("edit_system"),
         "\n\n".join(
             (
                 "<current_skill_file>\n" + _raw(skill.text) + "\n</current_skill_file>",
@@ -106,7 +106,7 @@ def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
 def titles(texts: Sequence[str]) -> Prompt:
     """Ask what new skills with these drafted texts are to be called, numbered from 1."""
     skills = [f'<new_skill number="{number}">\n{_raw(text)}\n</new_skill>' for number, text in enumerate(texts, 1)]
-    return Prompt(_rules("title_role"), "\n\n".join([*skills, _rules("title_question")]))
+    return Prompt(_rules("title_system"), "\n\n".join([*skills, _rules("title_question")]))
 
 
 def repeats(said: Sequence[str], rules: Sequence[str]) -> Prompt:

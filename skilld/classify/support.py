@@ -17,7 +17,7 @@ from skilld.classify.clauses import content_words
 from skilld.text import folded
 from skilld.words import SPELLED, apart, comparable, content_stems, holds_name, is_unspaced_in, names, share_held
 
-# What of a text must stand exactly in its ground: numbers, paths, commands, addresses, identifiers. Pure.
+# What of a text must stand exactly in its ground: numbers, paths, commands, addresses, identifiers.
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _EXACT = (
@@ -79,14 +79,14 @@ _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered
 class Support:
     """Whether a change is supported; `why_not` is a clause for the person, empty if it is.
 
-    `foreign`: it is not, for its words alone; said in the person's own it may be. `doubt` is what it may be the
+    `reworded`: it is not, for its words alone; said in the person's own it may be. `doubt` is what it may be the
     opposite of, where rules cannot tell; `by_model`, that a model told. `beyond` are the parts of a supported change
     that hold none of the person's words.
     """
 
     why_not: str = ""
     by_assent: bool = False
-    foreign: bool = False
+    reworded: bool = False
     beyond: tuple[str, ...] = ()
     doubt: str = ""
     by_model: bool = False

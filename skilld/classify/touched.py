@@ -194,7 +194,7 @@ def _longest_rise(numbers: Sequence[int]) -> set[int]:
 
 # Which blocks of a skill an update names, so that they may go: by their own words, or by a heading above them.
 #
-# Pure. What an edit touches and its updates go in; numbers of old blocks come out. Only the change and the quoted
+# What an edit touches and its updates go in; numbers of old blocks come out. Only the change and the quoted
 # words name anything, and both were checked before; the section that a model gives is its own word.
 
 _ABOUT = 0.33  # share of a block's content words that an update must hold which is there to change or remove something

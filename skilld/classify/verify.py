@@ -24,7 +24,7 @@ from skilld.text import fold
 from skilld.types import Kind, Message, SkillDoc, Update
 from skilld.words import count_words
 
-# The person's words that a model quotes: found where they stand, and given back as they were typed. Pure.
+# The person's words that a model quotes: found where they stand, and given back as they were typed.
 #
 # Models copy words with other quotation marks, without emphasis, in another case, or with a gap in the middle. What
 # is kept as evidence is never theirs: it is the stretch of the turn that they meant.
@@ -97,7 +97,7 @@ def _plain(text: str) -> tuple[str, list[int]]:
 
 # Take one update to the turn it names: whether its quote stands there, and the words carry its change.
 #
-# Pure. Messages, an update and a skill in; the update with its quote as it was typed, and the judgement out.
+# Messages, an update and a skill in; the update with its quote as it was typed, and the judgement out.
 
 _PLACEHOLDER = "[REDACTED:"
 _ENDS = re.compile(r"(?<![.!?]{2})[.!?]++(?:\s|$)|[。！？]|\n")
@@ -111,7 +111,7 @@ _MAX_QUOTE_LENGTH = 600  # characters kept of one
 class HumanTurn:
     """A human turn: all of it, what of it the person typed, and the agent's text directly before."""
 
-    turn: int
+    number: int
     text: str
     typed: str
     offer: str
@@ -131,33 +131,33 @@ _LEANS = "the message does not say what the instruction is about"
 _TURNED = "it says the opposite of the words it quotes"
 
 
-def judged(update: Update, said: HumanTurn, skill: SkillDoc | None, meant: Meant) -> tuple[Update, Support, str]:
+def judged(update: Update, turn: HumanTurn, skill: SkillDoc | None, meant: Meant) -> tuple[Update, Support, str]:
     """Return the update with the quote as it was typed, whether the turn supports it, and what it takes up.
 
     A question of the agent's and a quotation of the person's own were read before they were said yes to, word by word;
     of a longer text of the agent's that cannot be known.
     """
-    update = replace(update, turn=said.turn)
+    update = replace(update, turn=turn.number)
     if _PLACEHOLDER in update.change:
         return update, Support("it would contain a secret"), ""
-    quote = as_typed(update.quote, said.typed)[:_MAX_QUOTE_LENGTH].strip()
+    quote = as_typed(update.quote, turn.typed)[:_MAX_QUOTE_LENGTH].strip()
     quoted = replace(update, quote=quote)
     own = Support(MISQUOTED)
     if quote:
-        assents = is_bare_assent(said.typed, said.offer)
-        ground = f"{said.typed}\n{said.offer}" if assents else said.typed
-        quoted, own = _at_its_most(quoted, ground, skill, lambda one: _support(one, said, skill, meant))
+        assents = is_bare_assent(turn.typed, turn.offer)
+        ground = f"{turn.typed}\n{turn.offer}" if assents else turn.typed
+        quoted, own = _at_its_most(quoted, ground, skill, lambda one: _support(one, turn, skill, meant))
     if own.doubt:
         return quoted, own, ""
     if own.ok:
-        taken_over = not own.by_assent and _only_quoted(quoted, said.typed, skill)
+        taken_over = not own.by_assent and _only_quoted(quoted, turn.typed, skill)
         own = replace(own, by_assent=True) if taken_over else own
-        return quoted, own, question(said.offer) if own.by_assent else ""
-    taken_up = endorsed(said.text, said.typed, said.offer) or passed_back(said.text, said.typed, said.offer)
+        return quoted, own, question(turn.offer) if own.by_assent else ""
+    taken_up = endorsed(turn.text, turn.typed, turn.offer) or passed_back(turn.text, turn.typed, turn.offer)
     if taken_up and (quote or as_typed(update.quote, taken_up.words)):
         update = replace(update, quote=taken_up.by[:_MAX_QUOTE_LENGTH])
-        ground = f"{said.typed}\n{taken_up.words}"
-        update, carried = _at_its_most(update, ground, skill, lambda one: _carries(taken_up, one, said, skill, meant))
+        ground = f"{turn.typed}\n{taken_up.words}"
+        update, carried = _at_its_most(update, ground, skill, lambda one: _carries(taken_up, one, turn, skill, meant))
         if carried.ok or carried.doubt:
             return update, replace(carried, by_assent=True), taken_up.words if taken_up.quoted else ""
     return quoted, own, ""
@@ -182,14 +182,14 @@ def _at_its_most(
     return update, support
 
 
-def _support(update: Update, said: HumanTurn, skill: SkillDoc | None, meant: Meant) -> Support:
-    offer = said.offer if is_bare_assent(said.typed, said.offer) else ""
-    support = supports(update.change, said.typed, skill.text if skill else "", offer=offer)
+def _support(update: Update, turn: HumanTurn, skill: SkillDoc | None, meant: Meant) -> Support:
+    offer = turn.offer if is_bare_assent(turn.typed, turn.offer) else ""
+    support = supports(update.change, turn.typed, skill.text if skill else "", offer=offer)
     if not support.ok:
-        return replace(support, foreign=True)
+        return replace(support, reworded=True)
     if support.by_assent:
         return _unturned(support, update, offer, meant, "it says the opposite of what the agent offered")
-    return _unturned(support, update, _sentence(update.quote, said.typed), meant)
+    return _unturned(support, update, _sentence(update.quote, turn.typed), meant)
 
 
 def _unturned(support: Support, update: Update, ground: str, meant: Meant, why: str = _TURNED) -> Support:
@@ -212,7 +212,7 @@ def _unturned(support: Support, update: Update, ground: str, meant: Meant, why: 
         return Support(NOT_SURE, doubt=ground)
     if same:
         return replace(support, by_model=True)
-    return Support(why, foreign=update.kind is not Kind.REMOVE_STEP)
+    return Support(why, reworded=update.kind is not Kind.REMOVE_STEP)
 
 
 def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
@@ -221,9 +221,9 @@ def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
     return plain != typed and not supports(update.change, plain, skill.text if skill else "").ok
 
 
-def _carries(taken_up: Endorsement, update: Update, said: HumanTurn, skill: SkillDoc | None, meant: Meant) -> Support:
+def _carries(taken_up: Endorsement, update: Update, turn: HumanTurn, skill: SkillDoc | None, meant: Meant) -> Support:
     """Return whether the change is in the words that the person made their own, and is not turned round."""
-    support = supports(update.change, f"{said.typed}\n{taken_up.words}", skill.text if skill else "")
+    support = supports(update.change, f"{turn.typed}\n{taken_up.words}", skill.text if skill else "")
     if not support.ok:
         return support
     return _unturned(
@@ -243,10 +243,10 @@ def _sentence(quote: str, typed: str) -> str:
 
 def turn_of(messages: Sequence[Message], update: Update) -> HumanTurn | None:
     """Return the human turn that an update goes back to: the one it names, or the only other one that has its quote."""
-    said = [_said(messages, index) for index, message in enumerate(messages) if message.turn is not None]
-    named = next((one for one in said if one.turn == update.turn), None)
+    turns = [_human_turn(messages, index) for index, message in enumerate(messages) if message.turn is not None]
+    named = next((one for one in turns if one.number == update.turn), None)
     if named and not as_typed(update.quote, named.typed) and _tells(update.quote):
-        holding = [one for one in said if as_typed(update.quote, one.typed)]
+        holding = [one for one in turns if as_typed(update.quote, one.typed)]
         return holding[0] if len(holding) == 1 else named
     return named
 
@@ -256,7 +256,7 @@ def _tells(quote: str) -> bool:
     return count_words(quote) >= _TELLING
 
 
-def _said(messages: Sequence[Message], index: int) -> HumanTurn:
+def _human_turn(messages: Sequence[Message], index: int) -> HumanTurn:
     message, before = messages[index], messages[index - 1] if index else None
     typed = own_words(message.text, [other.text for other in messages[:index] if not other.by_person])
     return HumanTurn(message.turn or 0, message.text, typed, "" if before is None or before.by_person else before.text)
@@ -294,9 +294,9 @@ class VerifiedUpdate:
 class Verdict:
     """The updates of a batch after the checks. `learned` and `dropped` carry why, as a clause for the person.
 
-    `faults` say what was wrong with updates that a back-end should never have made. `foreign` are those among them
+    `faults` say what was wrong with updates that a back-end should never have made. `reworded` are those among them
     whose quote is right and whose change is in other words than the person's; `doubtful` those that may be the opposite
-    of what they rest on, each with that. `said` are those that stand in the skill or the instructions already, each
+    of what they rest on, each with that. `already_said` are those that stand in the skill or the instructions, each
     with the line that says it. `lost` are all that were dropped, each with why.
     """
 
@@ -304,8 +304,8 @@ class Verdict:
     learned: tuple[tuple[Update, str], ...] = ()
     dropped: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
-    foreign: tuple[Update, ...] = ()
-    said: tuple[tuple[Update, str], ...] = ()
+    reworded: tuple[Update, ...] = ()
+    already_said: tuple[tuple[Update, str], ...] = ()
     doubtful: tuple[tuple[Update, str], ...] = ()
     lost: tuple[tuple[Update, str], ...] = ()
 
@@ -315,8 +315,8 @@ class Verdict:
             self.learned + other.learned,
             self.dropped + other.dropped,
             self.faults + other.faults,
-            self.foreign + other.foreign,
-            self.said + other.said,
+            self.reworded + other.reworded,
+            self.already_said + other.already_said,
             self.doubtful + other.doubtful,
             self.lost + other.lost,
         )
@@ -358,14 +358,14 @@ def verify(
     """
     found = Verdict()
     for update in updates:
-        said = turn_of(messages, update)
-        if said is None:
+        turn = turn_of(messages, update)
+        if turn is None:
             found += Verdict(faults=(NO_SUCH_TURN,), lost=((update, NO_SUCH_TURN),))
             continue
         skill = next((doc for doc in skills if doc.number == update.skill), None)
         # Where words could go to several files, each of them may say it.
         beside = (_sent(doc) for doc in skills if doc is not skill and doc.number in general)
-        one = _verdict(update, said, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
+        one = _verdict(update, turn, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
         least = sure + SURER * (update.skill in general)
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
@@ -374,14 +374,14 @@ def verify(
     return found
 
 
-def _verdict(update: Update, said: HumanTurn, skill: SkillDoc | None, instructions: str, meant: Meant) -> Verdict:
-    tidy, support, taken_up = judged(_tidied(update, said.typed), said, skill, meant)
+def _verdict(update: Update, turn: HumanTurn, skill: SkillDoc | None, instructions: str, meant: Meant) -> Verdict:
+    tidy, support, taken_up = judged(_tidied(update, turn.typed), turn, skill, meant)
     if not support.ok:
-        foreign = (tidy,) if support.foreign else ()
+        reworded = (tidy,) if support.reworded else ()
         doubtful = ((tidy, support.doubt),) if support.doubt else ()
         lost = ((tidy, support.why_not),)
-        return Verdict(faults=(support.why_not,), foreign=foreign, doubtful=doubtful, lost=lost)
-    before = said.offer if support.by_assent else before_quote(tidy.quote, said.typed)
+        return Verdict(faults=(support.why_not,), reworded=reworded, doubtful=doubtful, lost=lost)
+    before = turn.offer if support.by_assent else before_quote(tidy.quote, turn.typed)
     whole = with_subject(tidy.change, before)
     if whole is None:
         return Verdict(learned=((tidy, _LEANS),))
@@ -396,10 +396,10 @@ def _verdict(update: Update, said: HumanTurn, skill: SkillDoc | None, instructio
     for text, where in texts:
         if text and (line := line_saying(tidy, text)) is not None:
             why = f"{where} this"
-            return Verdict(dropped=(why,), said=((tidy, line),), lost=((tidy, why),))
+            return Verdict(dropped=(why,), already_said=((tidy, line),), lost=((tidy, why),))
     if leans(whole):
         return Verdict(learned=((tidy, _LEANS),))
-    if is_passing(tidy.quote, said.typed):
+    if is_passing(tidy.quote, turn.typed):
         return Verdict(learned=((tidy, FOR_NOW),))
     return Verdict((VerifiedUpdate(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
 

@@ -15,7 +15,7 @@ from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.context.values import LoadedFile, LoadTime, Scope, within
 from skilld.text import folded
 
-# Text that an agent loads twice. Pure.
+# Text that an agent loads twice.
 
 _MIN_LINE = 40  # characters: shorter lines are headings and the like
 

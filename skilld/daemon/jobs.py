@@ -1,6 +1,7 @@
-"""Builds the job for a batch: everything a worker needs, and none of the person's words.
+"""Builds the job for a batch: everything a worker needs.
 
-The texts are read again from the transcripts by the worker; the job names files, byte ranges and turn keys.
+The worker reads the turns again from the transcripts; the job names files, byte ranges and turn keys. Of the person's
+words it holds only those that are stored, redacted: of waiting learnings, proposals and decisions.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def _has_room(path: Path) -> bool:
     return found.f_bavail * found.f_frsize > _ROOM
 
 
-# How often a batch is tried, and when again: by what went wrong with it. Pure.
+# How often a batch is tried, and when again: by what went wrong with it.
 #
 # Tries are for failures of the work. A transcript that is away, or a worker that was killed with its machine, says
 # nothing of the batch: such is waited for as long as a day, and uses up no try.

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from skilld.clock import rfc3339
 from skilld.daemon import jobs
+from skilld.git.staging_branch import PROPOSALS
 from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
@@ -33,7 +34,6 @@ log = get_logger()
 _DAY = 86400.0
 _LAST = 1 << 62  # turn of a session
 _TRIES = 3  # of finding again what was proposed
-_PROPOSALS = "refs/skilld/proposals"
 
 
 def open_store(path: Path, now: float) -> Store:
@@ -128,10 +128,10 @@ def _hung(repo: Path) -> set[str]:
         elif not git.is_dir():
             git = repo  # one of skilld's own
         with suppress(FileNotFoundError):
-            found |= {path.name for path in (git / _PROPOSALS).iterdir()}
+            found |= {path.name for path in (git / PROPOSALS).iterdir()}
         with (git / "packed-refs").open(encoding="utf-8", errors="replace") as lines:
-            packed = [line.split()[-1] for line in lines if f" {_PROPOSALS}/" in line]
-            found |= {name.removeprefix(f"{_PROPOSALS}/") for name in packed}
+            packed = [line.split()[-1] for line in lines if f" {PROPOSALS}" in line]
+            found |= {name.removeprefix(PROPOSALS) for name in packed}
     return found
 
 

@@ -171,7 +171,7 @@ def _examples(items: Sequence[Item]) -> list[dict[str, str]]:
     ]
 
 
-# The document of a YAML file as a draft: every value checked to be what its key says. Pure.
+# The document of a YAML file as a draft: every value checked to be what its key says.
 
 _PARSED_TITLE = "Not a skill"
 _KINDS = {**SHORT_NAMES, **{kind.value: kind for kind in SkillKind}}

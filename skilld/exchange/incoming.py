@@ -221,7 +221,7 @@ def _too_large(size: int) -> str:
     return f"it is {size} bytes; the limit is {MAX_BYTES}" if size > MAX_BYTES else ""
 
 
-# May an imported skill be staged? Nothing of it was said by the person, so the linter gets no words to go by. Pure.
+# May an imported skill be staged? Nothing of it was said by the person, so the linter gets no words to go by.
 #
 # A draft enters, its SKILL.md and the flags that a person must see leave, or a refusal. That a command, path or
 # address was not typed would refuse nearly every honest skill (60 of 62 real ones; 7 by all other rules), so this

@@ -90,11 +90,12 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
         time.sleep(wait)
     if any(word in result.err for word in _MOVED):
         raise LostRaceError("The staging branch moved in the meantime", result.err)
+    above = STAGING_BRANCH.partition("/")[0]
     if "exists; cannot create" in result.err or "Is a directory" in result.err or "Not a directory" in result.err:
         raise RepoRefusedError(
             "Cannot create the staging branch",
             f"the name of another branch conflicts with {STAGING_BRANCH}",
-            f"Rename the branch skilld, or the branches under {STAGING_BRANCH}/: git branch --move skilld NEWNAME",
+            f"Rename the branch {above}, or the branches under {STAGING_BRANCH}/: git branch --move {above} NEWNAME",
         )
     raise GitFailedError("Could not update the refs", result.status, result.err)
 

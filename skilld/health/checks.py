@@ -29,7 +29,7 @@ from skilld.service.values import ServiceState
 from skilld.text import counted, often
 from skilld.types import Cause
 
-# Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up. Pure.
+# Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up.
 
 _SILENT_SECONDS = 120.0  # seconds: the daemon says something every 20
 _MAX_RESTARTS = 3  # restarts that are no accident any more
@@ -158,7 +158,7 @@ def service(facts: Service) -> Check:
     return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)
 
 
-# Checks of what judges and tells: the back-end, the budget, notices. Pure.
+# Checks of what judges and tells: the back-end, the budget, notices.
 
 _ASK = "To test it: skilld doctor --ask"
 
@@ -206,7 +206,7 @@ def notices(why_not: str | None) -> Check:
     return Check("notices", Verdict.OK, "on")
 
 
-# Checks of the machine and of our own files on it. Pure.
+# Checks of the machine and of our own files on it.
 
 OLDEST_GIT = (2, 36)
 _VERSION = re.compile(r"(?<!\d)(\d++)\.(\d+)")
@@ -304,7 +304,7 @@ def _watches(facts: Machine) -> Check:
     return Check("watches", Verdict.OK, shown)
 
 
-# Why nothing was proposed lately: the turns counted down from seen to proposed. Pure.
+# Why nothing was proposed lately: the turns counted down from seen to proposed.
 
 _MAX_REASONS = 3  # reasons of refusals
 
@@ -363,7 +363,7 @@ def repeats(said: Sequence[str]) -> list[Check]:
     ]
 
 
-# Checks of what keeps batches from being judged, or proposals from being written. Pure.
+# Checks of what keeps batches from being judged, or proposals from being written.
 
 _NAMES = {
     Cause.TRANSCRIPT: ("transcript", "transcripts"),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents.base import Adapter
-from skilld.agents.declared import ANY, NONE, Kind, Take, When
+from skilld.agents.declared import ANY, NONE, RecordKind, Take, When
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.tools import record_reader
 from skilld.ingest import side_files
@@ -114,7 +114,7 @@ def _words(event: Event) -> str:
             return "malformed"
 
 
-def _why(kind: Kind) -> str:
+def _why(kind: RecordKind) -> str:
     marks = [*_marks(kind.when)]
     if part := " and ".join(_marks(kind.part)):
         marks.append(f"{kind.each} has an element where {part}")

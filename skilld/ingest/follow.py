@@ -87,7 +87,7 @@ class Follower:
     def sweep(self, quiet_since: float | None = None) -> int:
         """Look at every transcript by stat and read what changed. Returns the number of new turns.
 
-        With a Unix time, folders in which nothing happened since are passed over (see folders.py).
+        With a Unix time, folders in which nothing happened since are passed over (see discover.py).
         """
         return self.read_all_new(self._changed(quiet_since))
 

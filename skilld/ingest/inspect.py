@@ -20,7 +20,7 @@ from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Span, Too
 # The folder in which most of a session's work was done: tool events in, one folder out.
 #
 # A session is often started above the part of a project it is about. A file that a call which failed names is no
-# work, nor is one in a folder for temporary files, among installed packages, or in an agent's own folder. Pure.
+# work, nor is one in a folder for temporary files, among installed packages, or in an agent's own folder.
 
 _TEMPORARY = tuple(
     map(PurePosixPath, ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders", "/dev/shm"))  # noqa: S108 - names

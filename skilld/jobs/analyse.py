@@ -153,7 +153,7 @@ class Analysis:
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
-        for update, line in verdict.said:
+        for update, line in verdict.already_said:
             self._take_note(update, line)
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}

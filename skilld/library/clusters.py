@@ -14,7 +14,7 @@ from skilld.store.learnings import Learning
 from skilld.types import Proposal, State, TargetKind
 from skilld.words import content_stems, same
 
-# How much a thing that was said is to be relied on, from its evidence, what became of it, and its age. Pure.
+# How much a thing that was said is to be relied on, from its evidence, what became of it, and its age.
 #
 # The confidence is the product of three factors:
 #

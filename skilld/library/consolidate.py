@@ -269,7 +269,7 @@ def _settled(
     return Pair(keep, away, match, *known.get(key, (Fate.MERGE, "")))
 
 
-# A merge as proposals on the skill that stays. Pure.
+# A merge as proposals on the skill that stays.
 #
 # Nobody said these words in a session: they are lines of the person's own file, so a merge carries no evidence. It
 # is flagged for that, with everything that would be lost, and nothing applies it unasked.

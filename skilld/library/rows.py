@@ -50,7 +50,7 @@ def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
     return len(before ^ after)
 
 
-# How many of the skills that skilld wrote itself are offered to agents, and which. Pure.
+# How many of the skills that skilld wrote itself are offered to agents, and which.
 #
 # Skills that write themselves pile up, and each one offered costs every session some attention; those that a person
 # wrote are all offered.
@@ -166,7 +166,7 @@ def judged(
     )
 
 
-# A skill as a row: where it comes from, how often it is used and corrected, when it last changed. Pure.
+# A skill as a row: where it comes from, how often it is used and corrected, when it last changed.
 
 EVOLVING = "evolving"
 GROUPS = (EVOLVING, *Source)
@@ -272,7 +272,7 @@ def matches(row: LibraryRow, words: str) -> bool:
     return all(word in text for word in words.casefold().split()[:_SEARCHED])
 
 
-# Which skills are not used any more. Pure. A stale skill is named as such in lists, and nothing else happens to it.
+# Which skills are not used any more. A stale skill is named as such in lists, and nothing else happens to it.
 
 DAYS = 90
 _DAY = 86400.0

@@ -140,7 +140,6 @@ def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) 
 
 
 # Whether a client may be shown the skills: agents with skills of their own load them, and would see each twice.
-# Pure.
 #
 # Two layers, as an agent may hide one: the variables that such an agent sets on what it starts, and the name by
 # which it introduces itself.

@@ -37,7 +37,7 @@ from skilld.text import counted, cut, one_line, sentences
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from skilld.words import denies
 
-# The facts that a person told of a project and that have no skill to go to, as one skill of domain knowledge. Pure.
+# The facts that a person told of a project and that have no skill to go to, as one skill of domain knowledge.
 #
 # Learnings enter, one draft leaves, with the learnings it says: their quotes are the evidence of its proposal.
 # `domains` asks for it, for the projects that the settings name.
@@ -125,7 +125,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:50].strip("-") or "project"
 
 
-# Facts told of a project since its domain skill was accepted, as an edit of that skill. Pure.
+# Facts told of a project since its domain skill was accepted, as an edit of that skill.
 #
 # The skill's bytes and asks enter; operations leave, one bullet for each fact in the section of its sort, and the
 # asks behind them. A fact that the skill says already, or that the linter refuses, is left out.

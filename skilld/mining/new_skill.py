@@ -28,7 +28,7 @@ from skilld.text import counted, one_line
 from skilld.types import SkillRef
 from skilld.words import content_stems
 
-# Names for new skills, from words that were used: as the Agent Skills specification wants them. Pure.
+# Names for new skills, from words that were used: as the Agent Skills specification wants them.
 
 MAX_NAME = 64  # https://agentskills.io/specification
 _WORDS = 4
@@ -59,7 +59,7 @@ def project_name(folder: str) -> str:
     return Path(folder).name
 
 
-# What a skill may say: nothing of one machine, nothing done once, nothing that every model knows. Pure.
+# What a skill may say: nothing of one machine, nothing done once, nothing that every model knows.
 
 _PLACEHOLDER = "[REDACTED:"
 _ONCE = re.compile(

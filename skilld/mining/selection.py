@@ -37,7 +37,7 @@ from skilld.skills.draft import SkillKind
 from skilld.types import Kind
 from skilld.words import content_stems, denies
 
-# Skills to create, held against those that are there: what one of them is for already is no new skill. Pure.
+# Skills to create, held against those that are there: what one of them is for already is no new skill.
 
 _ANY_DAY = "2000-01-01"  # what is compared are words
 

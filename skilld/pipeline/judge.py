@@ -61,22 +61,22 @@ class Judge:
         """Ask once, and check what comes back. What was left out of the answer, and why, is kept in `unusable`."""
         verdict, self.unusable = self._ask(self._docs())
         docs = self._docs()  # with the person's own file, if words for it came
-        if verdict.foreign:
+        if verdict.reworded:
             verdict = self._reworded(verdict, docs)
         return self._decided(verdict, docs) if verdict.doubtful else verdict
 
     def _reworded(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
-        """Give changes in foreign words one more attempt in the person's own, else what of them stands without those.
+        """Ask for the changes in other words once more in the person's own; else keep what stands without the rest.
 
         Each stands or falls alone: what could be said in the person's own words after all was no fault.
         """
         try:
-            changes = self._backend.reword(verdict.foreign, [self._typed([update]) for update in verdict.foreign])
+            changes = self._backend.reword(verdict.reworded, [self._typed([update]) for update in verdict.reworded])
         except RetryError:
             raise
         except SkilldError as error:
             verdict, changes = replace(verdict, dropped=(*verdict.dropped, str(error))), []
-        for number, update in enumerate(verdict.foreign):
+        for number, update in enumerate(verdict.reworded):
             change = changes[number] if number < len(changes) else ""
             found = Verdict()
             if _says_something(change, update.change):
@@ -105,12 +105,14 @@ class Judge:
 
         What they quote was checked already; kept is nothing that another update says, or that says nothing.
         """
-        known = [item.update for item in verdict.proposed] + [one for one, _ in (*verdict.learned, *verdict.said)]
+        known = [item.update for item in verdict.proposed] + [
+            one for one, _ in (*verdict.learned, *verdict.already_said)
+        ]
         kept: list[tuple[Update, str]] = []
         for update, why in verdict.lost:
             quote = as_typed(update.quote, self._typed([update]))
             says = _says_something(quote, update.change) and not says_nothing_written(quote)
-            says = says and not any(same_words(update, other) for other, _ in verdict.said)
+            says = says and not any(same_words(update, other) for other, _ in verdict.already_said)
             if says and not any(_is_told(quote, update, other) for other in known):
                 known.append(replace(update, change=quote, quote=quote))
                 kept.append((known[-1], f"the wording suggested for it could not be used: {why}"))
@@ -254,7 +256,7 @@ def _is_beside(update: Update, named: TargetDocument) -> bool:
 
 
 def _is_heard(verdict: Verdict) -> bool:
-    return bool(verdict.proposed or verdict.learned or verdict.doubtful or verdict.said)
+    return bool(verdict.proposed or verdict.learned or verdict.doubtful or verdict.already_said)
 
 
 def _is_told(quote: str, update: Update, other: Update) -> bool:

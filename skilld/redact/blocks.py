@@ -62,7 +62,7 @@ def _start_of_tail(text: str, at: int) -> int:
     return start if _BASE64_LINE.search(text, start, at) else at
 
 
-# Find the values of Kubernetes Secret manifests, whose names promise nothing. Pure.
+# Find the values of Kubernetes Secret manifests, whose names promise nothing.
 #
 # Source: the Kubernetes API reference (kind Secret: `data` holds base64, `stringData` plain text), YAML and JSON
 # alike.
@@ -99,7 +99,7 @@ def _entries(text: str, at: int, stop: int) -> Iterator[Finding]:
         at = entry.end()
 
 
-# Find secrets one base64 deep: what decodes to text is searched like text. Pure.
+# Find secrets one base64 deep: what decodes to text is searched like text.
 #
 # All decoded runs are joined and searched in one go, so that many short runs cost no more than one long one.
 

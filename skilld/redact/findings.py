@@ -81,7 +81,7 @@ def merge(findings: Iterable[Finding], gap: int = 0) -> list[Finding]:
     return [finding for _, finding in merged]
 
 
-# Judge one value by its text alone: does it stand in for a secret, or is it code, a path, plain words? Pure.
+# Judge one value by its text alone: does it stand in for a secret, or is it code, a path, plain words?
 #
 # The detectors know where a value stands and what it is called. Strings made by a machine are told from those made by
 # people without a word list or a model.

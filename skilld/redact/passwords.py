@@ -131,7 +131,6 @@ def _is_other(word: str) -> bool:
 
 
 # Find passwords that stand beside the name of their user: `u: eve / p: hunter`, `user eve, password sunflower`.
-# Pure.
 #
 # Beside a user a password may be a plain word, so what people say of passwords ("wrong", "vergessen") is told apart
 # by a table, and the word must end its clause.

@@ -152,7 +152,7 @@ def _trie(words: Iterable[str]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
-# Find tokens that no prefix gives away, by their shape: bots, JWTs, keys with a mark in the middle. Pure.
+# Find tokens that no prefix gives away, by their shape: bots, JWTs, keys with a mark in the middle.
 #
 # A shape has an anchor, a plain substring that every such token holds, and only what lies around it is matched; or
 # it begins with a rare character. The time is linear in the text. Sources: the issuers' documentation; RFC 7519 for
@@ -258,7 +258,7 @@ def _matches(text: str, shape: Shape, runs: list[Span]) -> Iterator[re.Match[str
         at = text.find(shape.anchor, max(at + 1, found.end() if found else 0))
 
 
-# Find tokens that a terminal or a mail broke across a line end. Pure.
+# Find tokens that a terminal or a mail broke across a line end.
 #
 # The pieces are put together again and searched as one. A piece counts only where it fills a line's end or beginning
 # and looks made by a machine, so that the first word of the next line does not go along.

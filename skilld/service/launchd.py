@@ -22,7 +22,7 @@ from skilld.service.values import (
     template,
 )
 
-# The launchd agent: the file of launchd/ filled in, and read back. Pure. Source: launchd.plist(5).
+# The launchd agent: the file of launchd/ filled in, and read back. Source: launchd.plist(5).
 
 _NONE = (plistlib.InvalidFileException, ExpatError, ValueError, LookupError, TypeError, AttributeError)
 LABEL = "dev.skilld.daemon"

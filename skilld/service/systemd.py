@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld.errors import RefusedError, SkilldError
 from skilld.service.values import WITHOUT, Answer, ManagerError, ServiceFile, ServiceState, Start, ask, plain, template
 
-# The systemd user unit: the file of systemd/ filled in, and read back. Pure.
+# The systemd user unit: the file of systemd/ filled in, and read back.
 #
 # Quoting is that of systemd.syntax(7) and systemd.service(5), and each rule is held by a real systemd
 # (tests/live/test_systemd.py): `%` is doubled everywhere, words stand in double quotes with backslash escapes, and

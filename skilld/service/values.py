@@ -110,7 +110,7 @@ def template(name: str) -> bytes:
     raise SkilldError("Cannot install the service", f"{name} is missing from this installation", "Reinstall skilld.")
 
 
-# Which variables of a shell the daemon would miss when a service manager starts it. Pure.
+# Which variables of a shell the daemon would miss when a service manager starts it.
 #
 # A person who exported a key, a proxy or a folder in a terminal has it there and nowhere else: a service gets the
 # manager's environment. So these are found and named before anything is installed.

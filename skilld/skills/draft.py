@@ -85,7 +85,7 @@ def of_kind(draft: Draft, kind: SkillKind) -> Draft:
     )
 
 
-# A draft as a SKILL.md, and back: its facts under `metadata.skilld-*`, its text as the body. Pure.
+# A draft as a SKILL.md, and back: its facts under `metadata.skilld-*`, its text as the body.
 #
 # Lists of words stand as texts with commas between, variables and schemas as JSON, since all metadata are texts
 # (https://agentskills.io/specification). What was written is read again as the same draft.
@@ -182,7 +182,6 @@ def _json(text: str) -> object:
 #
 # A section is a heading and numbered items: `1. **name** (`code`, `code`)`, the item's text indented below. Only
 # what is laid again to the very same text is read out; anything else stays in the prompt, so nothing is ever lost.
-# Pure.
 
 _INDENT = "   "
 _HEAD = re.compile(r"\d+\. \*\*(?P<name>[^*`\n]+)\*\*(?: \((?P<codes>`[^`\n]+`(?:, `[^`\n]+`)*)\))?")
@@ -279,7 +278,7 @@ def _items(lines: Sequence[str]) -> tuple[Item, ...]:
     )
 
 
-# What keeps a draft from being a skill of its kind. Pure.
+# What keeps a draft from being a skill of its kind.
 
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 _NUMBERED = re.compile(r"^[ ]{0,3}\d+[.)][ \t]+\S", re.MULTILINE)

@@ -15,7 +15,7 @@ from skilld.text import cut, one_line, safe_text
 
 # A new SKILL.md from its parts: name, description, body and metadata in, a text that the specification accepts out.
 #
-# Pure. Every value is written so that YAML reads back exactly the text it was given, whatever that text holds.
+# Every value is written so that YAML reads back exactly the text it was given, whatever that text holds.
 
 # Of several words, so that it is no number, date, null or truth value in any version of YAML.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ ,.;()/'-]+[A-Za-z0-9]+)+[.)]?", re.ASCII)
@@ -54,7 +54,7 @@ def _refused(cause: str) -> SkilldError:
     return SkilldError("Could not write the new skill", cause)
 
 
-# A skill's text as something to say: without its front matter, with values in place of `{{ name }}`. Pure.
+# A skill's text as something to say: without its front matter, with values in place of `{{ name }}`.
 
 _HOLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?\n", re.DOTALL | re.MULTILINE)

@@ -107,7 +107,7 @@ def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person)
         assert model.bodies == [], "never run unasked"
         assert person.project.fingerprint() == before, "what is new is on the staging branch alone"
         done = program.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "8")
-        assert "16 runs and 8 judge questions, 24 calls to openai/stub" in done.stderr
+        assert "16 runs and 8 questions to the judge, 24 calls to openai/stub" in done.stderr
         assert "8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in done.stdout
         assert done.returncode == 0
         assert len(model.bodies) == 24

@@ -11,7 +11,7 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
-from skilld.agents.declared import ANY, DeclaredParser, Format, Kind, Record, Take
+from skilld.agents.declared import ANY, DeclaredParser, Format, Record, RecordKind, Take
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.typed_history import Claim
 from skilld.agents.wrapped import Wrappers
@@ -25,12 +25,12 @@ _SAID = {"what": "said", "by": "person"}
 TOY = Format(
     "toy",
     (
-        Kind(Take.HEAD, {"what": "begin"}),
-        Kind(Take.PROMPT, {**_SAID, "from": "keyboard"}, text="words", key="id"),
-        Kind(Take.NOTHING, _SAID, why="headless"),
-        Kind(Take.REPLY, {"what": "said", "by": "agent"}, text="words"),
-        Kind(Take.CALL, {"what": "call"}, call="id", tool="tool", input="asked"),
-        Kind(Take.RESULT, {"what": "result"}, call="id", text="shown", failed={"error": ANY}),
+        RecordKind(Take.HEAD, {"what": "begin"}),
+        RecordKind(Take.PROMPT, {**_SAID, "from": "keyboard"}, text="words", key="id"),
+        RecordKind(Take.NOTHING, _SAID, why="headless"),
+        RecordKind(Take.REPLY, {"what": "said", "by": "agent"}, text="words"),
+        RecordKind(Take.CALL, {"what": "call"}, call="id", tool="tool", input="asked"),
+        RecordKind(Take.RESULT, {"what": "result"}, call="id", text="shown", failed={"error": ANY}),
     ),
     session="id",
     cwd="folder",
@@ -112,7 +112,7 @@ def test_a_table_of_an_agent_has_at_most_sixty_lines() -> None:
 class ByPlace(DeclaredParser):
     """Takes the place in the file for the name of a turn."""
 
-    def take(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
+    def take(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
         for event in super().take(kind, record, span):
             yield replace(event, key=f"toy:{span.start}") if isinstance(event, Turn) else event
 

@@ -184,7 +184,7 @@ def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:
     doc = replace(LOADED, data=text.encode(), doc=replace(LOADED.doc, text=text))
     judge = Judge(Scripted(GOOD, [found]), [Message(typed, turn=1, turn_key="t1")], [doc], "", lambda text: text)
     verdict = judge.in_own_words(judge.verdict())
-    assert ([line for _, line in verdict.said], verdict.learned) == (["Use pnpm, never npm."], ())
+    assert ([line for _, line in verdict.already_said], verdict.learned) == (["Use pnpm, never npm."], ())
 
 
 def test_an_answer_in_foreign_words_stands_or_falls_alone() -> None:
@@ -327,4 +327,4 @@ def test_what_the_persons_file_says_already_is_not_proposed_for_it() -> None:
     )
     found = judge.verdict()
     assert [item.update.change for item in found.proposed] == ["Use tabs."]
-    assert [line for _, line in found.said] == ["Be brief with the user."]
+    assert [line for _, line in found.already_said] == ["Be brief with the user."]

@@ -42,7 +42,7 @@ OTHER = SkillDoc(2, "invoices", "/skills/invoices/SKILL.md", "# Invoices\n\n- Ro
 def detect(*texts: str, skills: tuple[SkillDoc, ...] = (SKILL,), instructions: str = "") -> list[Update]:
     messages = [Message(text, turn=number) for number, text in enumerate(texts, 1)]
     found = Offline().detect(messages, list(skills), instructions=instructions)
-    stands = [update for update, _ in verify(found, messages, skills, instructions).said]
+    stands = [update for update, _ in verify(found, messages, skills, instructions).already_said]
     return [update for update in found if update.quote not in [one.quote for one in stands]]
 
 

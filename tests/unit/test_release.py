@@ -85,7 +85,7 @@ def test_the_wheel_carries_what_runs(built: Path) -> None:
     with zipfile.ZipFile(path) as wheel:
         held = {info.filename: info.external_attr >> 16 & 0o777 for info in wheel.infolist()}
     assert {name for name in tracked() if name.startswith("skilld/") and (ROOT / name).exists()} <= held.keys()
-    assert "skilld/classify/prompts/detect_role.txt" in held
+    assert "skilld/classify/prompts/detect_system.txt" in held
     assert {"skilld/_units/systemd/skilld.service", "skilld/_units/launchd/dev.skilld.daemon.plist"} <= held.keys()
     data = f"skilld-{__version__}.data/data/share"
     assert {name.removeprefix(data) for name in held if name.startswith(data)} == {

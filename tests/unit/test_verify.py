@@ -115,14 +115,14 @@ def test_what_only_seems_turned_round_is_in_doubt_until_a_model_has_told() -> No
 def test_what_is_plainly_turned_round_is_put_to_no_model() -> None:
     update = replace(UPDATE, change="Never put the ticket number first.")
     found = verify([update], _said(ORDER), [SKILL], meant=lambda _change, _ground: True)
-    assert (found.proposed, found.faults, found.foreign) == ((), (OPPOSITE,), (update,))
+    assert (found.proposed, found.faults, found.reworded) == ((), (OPPOSITE,), (update,))
 
 
 def test_what_the_skill_says_already_is_dropped_and_no_fault() -> None:
     said = "always one line per entry"
     found = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
     assert (found.proposed, found.dropped, found.faults) == ((), ("the skill already says this",), ())
-    assert [line for _, line in found.said] == ["Write one line per entry."]
+    assert [line for _, line in found.already_said] == ["Write one line per entry."]
 
 
 def test_what_the_standing_instructions_say_is_dropped() -> None:
@@ -134,7 +134,7 @@ def test_what_another_file_that_words_could_go_to_says_is_dropped() -> None:
     own = SkillDoc(2, "~/.claude/CLAUDE.md", "/h/CLAUDE.md", "- Put the ticket number first.\n")
     assert verify([UPDATE], _said(ORDER), [SKILL, own]).proposed, "a skill that was not used is not loaded"
     found = verify([UPDATE], _said(ORDER), [SKILL, own], general=[1, 2])
-    assert [line for _, line in found.said] == ["Put the ticket number first."]
+    assert [line for _, line in found.already_said] == ["Put the ticket number first."]
 
 
 def test_without_a_skill_or_without_certainty_it_is_kept_and_not_proposed() -> None:
@@ -224,4 +224,4 @@ def test_two_updates_that_say_the_same_are_one() -> None:
 def test_an_assent_that_is_turned_round_may_be_said_again_in_own_words() -> None:
     turned = replace(UPDATE, change="Never put the recap at the end.", quote="yes, always")
     found = _verdict(turned, "[Shall I put the recap at the end each time?]", "yes, always")
-    assert (found.faults, found.foreign) == (("it says the opposite of what the agent offered",), (turned,))
+    assert (found.faults, found.reworded) == (("it says the opposite of what the agent offered",), (turned,))

@@ -10,7 +10,7 @@ import re
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use, use_of
 from skilld.agents.typed_history import Entry
@@ -53,14 +53,14 @@ def _facts(path: PurePath, read: Read) -> Facts:
 FORMAT = Format(
     "antigravity",
     (
-        Kind(
+        RecordKind(
             Take.PROMPT, {"type": "USER_INPUT", "source": "USER_EXPLICIT"}, words=_typed, why="added by the client"
         ),
-        Kind(Take.NOTHING, {"type": "USER_INPUT"}, why="injected"),
-        Kind(Take.REPLY, {"type": "PLANNER_RESPONSE", "content": ANY}, text="content", more=True),
-        Kind(Take.CALL, {"type": "PLANNER_RESPONSE"}, "tool_calls", tool="name", input="args"),
-        Kind(Take.SKILL, {"type": "VIEW_FILE", "status": "DONE", "source": "MODEL"}, skill=_viewed),
-        Kind(Take.NOTHING, {"type": ANY, "source": ANY}),
+        RecordKind(Take.NOTHING, {"type": "USER_INPUT"}, why="injected"),
+        RecordKind(Take.REPLY, {"type": "PLANNER_RESPONSE", "content": ANY}, text="content", more=True),
+        RecordKind(Take.CALL, {"type": "PLANNER_RESPONSE"}, "tool_calls", tool="name", input="args"),
+        RecordKind(Take.SKILL, {"type": "VIEW_FILE", "status": "DONE", "source": "MODEL"}, skill=_viewed),
+        RecordKind(Take.NOTHING, {"type": ANY, "source": ANY}),
     ),
     at="created_at",
     facts=_facts,

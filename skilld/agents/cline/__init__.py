@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from skilld.agents.asked import Question
 from skilld.agents.base import AgentInfo, Read, mapping, objects, read_object, string
-from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, milliseconds
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, milliseconds
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gathering import Document
 from skilld.agents.wrapped import labels_of
@@ -49,14 +49,14 @@ _ASSISTANT = {"role": "assistant"}
 FORMAT = Format(
     "cline",
     (
-        Kind(Take.HEAD, {"head": ANY}),
-        Kind(
+        RecordKind(Take.HEAD, {"head": ANY}),
+        RecordKind(
             Take.RESULT, _USER, "content", {"type": "tool_result"}, more=True,
             call="tool_use_id", text="content", failed={"is_error": "true"},
         ),
-        Kind(Take.PROMPT, _USER, "content", {"type": "text"}, key="id", words=_typed, why="added by the client"),
-        Kind(Take.REPLY, _ASSISTANT, "content", {"type": "text"}, text="text", more=True),
-        Kind(Take.CALL, _ASSISTANT, "content", {"type": "tool_use"}, call="id", tool="name", input="input"),
+        RecordKind(Take.PROMPT, _USER, "content", {"type": "text"}, key="id", words=_typed, why="added by the client"),
+        RecordKind(Take.REPLY, _ASSISTANT, "content", {"type": "text"}, text="text", more=True),
+        RecordKind(Take.CALL, _ASSISTANT, "content", {"type": "tool_use"}, call="id", tool="name", input="input"),
     ),
     session="head.sessionId",
     subagent={"head.agent": "subagent"},

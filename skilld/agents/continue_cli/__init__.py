@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, Read, objects, string
-from skilld.agents.declared import ANY, Facts, Format, Kind, Take
+from skilld.agents.declared import ANY, Facts, Format, RecordKind, Take
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gathering import Document
 from skilld.agents.typed_history import Entry
@@ -54,18 +54,18 @@ _ASSISTANT = {"message.role": "assistant"}
 FORMAT = Format(
     "continue",
     (
-        Kind(Take.HEAD, {"head": ANY}),
-        Kind(Take.PROMPT, _USER, text="message.content"),
-        Kind(Take.REPLY, _ASSISTANT, text="message.content", more=True),
-        Kind(
+        RecordKind(Take.HEAD, {"head": ANY}),
+        RecordKind(Take.PROMPT, _USER, text="message.content"),
+        RecordKind(Take.REPLY, _ASSISTANT, text="message.content", more=True),
+        RecordKind(
             Take.CALL, _ASSISTANT, "toolCallStates", more=True,
             call="toolCallId", tool="toolCall.function.name", input="toolCall.function.arguments",
         ),
-        Kind(
+        RecordKind(
             Take.RESULT, _ASSISTANT, "toolCallStates", {"status": ("done", "canceled", "errored")},
             call="toolCallId", text="output", failed={"status": ("canceled", "errored")}, more=True,
         ),
-        Kind(Take.NOTHING, _ASSISTANT),
+        RecordKind(Take.NOTHING, _ASSISTANT),
     ),
     session="head.sessionId",
     cwd="head.workspaceDirectory",

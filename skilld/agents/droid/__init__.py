@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, objects, string
-from skilld.agents.declared import ANY, Format, Kind, Record, Take, value
+from skilld.agents.declared import ANY, Format, Record, RecordKind, Take, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use, use_of
 from skilld.agents.wrapped import Wrappers
@@ -50,19 +50,23 @@ _TEXT = {"type": "text"}
 FORMAT = Format(
     "droid",
     (
-        Kind(Take.HEAD, {"type": "session_start"}),
-        Kind(
+        RecordKind(Take.HEAD, {"type": "session_start"}),
+        RecordKind(
             Take.RESULT, _MESSAGE, "message.content", {"type": "tool_result"}, more=True,
             call="tool_use_id", text="content", failed={"is_error": "true"},
         ),
-        Kind(Take.SKILL, _TYPED, more=True, skill=_selected),
-        Kind(Take.PROMPT, _TYPED, "message.content", _TEXT, text="text", key="id", why="bare-command"),
-        Kind(Take.NOTHING, {**_MESSAGE, "message.visibility": ANY}, why="injected"),
-        Kind(Take.NOTHING, {**_MESSAGE, "id": ("context-*", "__internal__*", "task-completion:*")}, why="injected"),
-        Kind(Take.NOTHING, _MESSAGE, "message.content", _TEXT, why="headless"),
-        Kind(Take.REPLY, _ASSISTANT, "message.content", _TEXT, text="text", more=True),
-        Kind(Take.CALL, _ASSISTANT, "message.content", {"type": "tool_use"}, call="id", tool="name", input="input"),
-        Kind(Take.NOTHING, {"type": "agent_turn_outcome"}),
+        RecordKind(Take.SKILL, _TYPED, more=True, skill=_selected),
+        RecordKind(Take.PROMPT, _TYPED, "message.content", _TEXT, text="text", key="id", why="bare-command"),
+        RecordKind(Take.NOTHING, {**_MESSAGE, "message.visibility": ANY}, why="injected"),
+        RecordKind(
+            Take.NOTHING, {**_MESSAGE, "id": ("context-*", "__internal__*", "task-completion:*")}, why="injected"
+        ),
+        RecordKind(Take.NOTHING, _MESSAGE, "message.content", _TEXT, why="headless"),
+        RecordKind(Take.REPLY, _ASSISTANT, "message.content", _TEXT, text="text", more=True),
+        RecordKind(
+            Take.CALL, _ASSISTANT, "message.content", {"type": "tool_use"}, call="id", tool="name", input="input"
+        ),
+        RecordKind(Take.NOTHING, {"type": "agent_turn_outcome"}),
     ),
     session="id",
     cwd="cwd",

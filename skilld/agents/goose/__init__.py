@@ -7,7 +7,7 @@ history. Compaction writes the conversation anew under other row numbers: a turn
 from __future__ import annotations
 
 from skilld.agents.base import AgentInfo, Folder, Query, objects, read_object, string
-from skilld.agents.declared import Format, Kind, Record, Take, seconds_or_more, value
+from skilld.agents.declared import Format, Record, RecordKind, Take, seconds_or_more, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.typed_history import Entry
 
@@ -61,19 +61,19 @@ _QUERY = Query(
 FORMAT = Format(
     "goose",
     (
-        Kind(Take.HEAD, {"session": "*"}, more=True),
-        Kind(Take.NOTHING, {"role": "user", "shown": "no"}, why="injected"),
-        Kind(
+        RecordKind(Take.HEAD, {"session": "*"}, more=True),
+        RecordKind(Take.NOTHING, {"role": "user", "shown": "no"}, why="injected"),
+        RecordKind(
             Take.RESULT, {"role": "user"}, "content", {"type": "toolResponse"},
             call="id", text="toolResult.value", failed={"toolResult.status": "error"},
         ),
-        Kind(Take.PROMPT, {"role": "user"}, words=_words),
-        Kind(Take.REPLY, {"role": "assistant"}, "content", {"type": "text"}, text="text", more=True),
-        Kind(
+        RecordKind(Take.PROMPT, {"role": "user"}, words=_words),
+        RecordKind(Take.REPLY, {"role": "assistant"}, "content", {"type": "text"}, text="text", more=True),
+        RecordKind(
             Take.CALL, {"role": "assistant"}, "content", {"type": "toolRequest"},
             call="id", tool="toolCall.value.name", input="toolCall.value.arguments",
         ),
-        Kind(Take.NOTHING, {"role": "assistant"}),
+        RecordKind(Take.NOTHING, {"role": "assistant"}),
     ),
     session="session",
     cwd="directory",

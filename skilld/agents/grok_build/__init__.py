@@ -15,7 +15,18 @@ from typing import Any
 
 from skilld.agents.asked import Question, quoted
 from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
-from skilld.agents.declared import ANY, NONE, DeclaredParser, Facts, Format, Kind, Record, Take, milliseconds, value
+from skilld.agents.declared import (
+    ANY,
+    NONE,
+    DeclaredParser,
+    Facts,
+    Format,
+    Record,
+    RecordKind,
+    Take,
+    milliseconds,
+    value,
+)
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use
 from skilld.agents.typed_history import Claim
@@ -56,7 +67,7 @@ class GrokParser(DeclaredParser):
         offset, state = super().checkpoint(end)
         return offset, {**state, "last": self._last, "top": self._top, "scripted": self._scripted}
 
-    def take(self, kind: Kind, record: Record, span: Span) -> Iterator[Event | Claim]:
+    def take(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
         """Note the number of the event first."""
         found = _NUMBER.fullmatch(string(value(record, "params._meta.eventId")))
         self.writer = short(found[1]) if found else ""
@@ -82,20 +93,22 @@ _TEXT = "params.update.content.text"
 FORMAT = Format(
     "grok-build",
     (
-        Kind(Take.NOTHING, {**_CHUNK, "params.update.content._meta.bash_command": ANY}, why="shell"),
-        Kind(Take.SKILL, {**_CHUNK, "params.update.content._meta.displayAsSkill": "true"}, skill=_slash, more=True),
-        Kind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": ANY}, text=_TEXT),
-        Kind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": NONE}, text=_TEXT, how=How.REJECTION),
-        Kind(Take.REPLY, {_UPDATE: "agent_message_chunk"}, text="params.update.content"),
-        Kind(
+        RecordKind(Take.NOTHING, {**_CHUNK, "params.update.content._meta.bash_command": ANY}, why="shell"),
+        RecordKind(
+            Take.SKILL, {**_CHUNK, "params.update.content._meta.displayAsSkill": "true"}, skill=_slash, more=True
+        ),
+        RecordKind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": ANY}, text=_TEXT),
+        RecordKind(Take.PROMPT, {**_CHUNK, "params.update._meta.promptIndex": NONE}, text=_TEXT, how=How.REJECTION),
+        RecordKind(Take.REPLY, {_UPDATE: "agent_message_chunk"}, text="params.update.content"),
+        RecordKind(
             Take.CALL, {_UPDATE: "tool_call"},
             call="params.update.toolCallId", tool="params.update.title", input="params.update.rawInput",
         ),
-        Kind(
+        RecordKind(
             Take.RESULT, {_UPDATE: "tool_call_update", "params.update.status": ("completed", "failed")},
             call="params.update.toolCallId", text="params.update.content", failed={"params.update.status": "failed"},
         ),
-        Kind(Take.NOTHING, {"params.update.sessionUpdate": ANY}),
+        RecordKind(Take.NOTHING, {"params.update.sessionUpdate": ANY}),
     ),
     at="params._meta.agentTimestampMs",
     time=milliseconds,

@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, Read, mapping, read_object, short, string
-from skilld.agents.declared import Facts, Format, Kind, Record, Take, milliseconds, value
+from skilld.agents.declared import Facts, Format, Record, RecordKind, Take, milliseconds, value
 from skilld.agents.declared_adapter import DeclaredAdapter, lines_of
 from skilld.agents.skill_reads import Use
 from skilld.types import How
@@ -50,28 +50,30 @@ _SKILL = {"origin.kind": "skill_activation"}
 FORMAT = Format(
     "kimi-code",
     (
-        Kind(Take.PROMPT, {"type": "turn.prompt", "origin.kind": "user"}, text="input", key="promptId"),
-        Kind(
+        RecordKind(Take.PROMPT, {"type": "turn.prompt", "origin.kind": "user"}, text="input", key="promptId"),
+        RecordKind(
             Take.PROMPT, {"type": "turn.steer", "origin.kind": "user"},
             text="input", key="messageId", how=How.QUEUED, listed=False,
         ),
-        Kind(Take.SKILL, {"type": ("turn.prompt", "turn.steer"), **_SKILL}, skill=_activated, more=True),
-        Kind(
+        RecordKind(Take.SKILL, {"type": ("turn.prompt", "turn.steer"), **_SKILL}, skill=_activated, more=True),
+        RecordKind(
             Take.PROMPT, {"type": "turn.prompt", **_SKILL, "origin.trigger": "user-slash"}, words=_slash, key="promptId"
         ),
-        Kind(Take.NOTHING, {"type": ("turn.prompt", "turn.steer")}, why="injected"),
-        Kind(Take.REPLY, {**_LOOP, "event.type": "content.part", "event.part.type": "text"}, text="event.part"),
-        Kind(
+        RecordKind(Take.NOTHING, {"type": ("turn.prompt", "turn.steer")}, why="injected"),
+        RecordKind(Take.REPLY, {**_LOOP, "event.type": "content.part", "event.part.type": "text"}, text="event.part"),
+        RecordKind(
             Take.CALL, {**_LOOP, "event.type": "tool.call"},
             call="event.toolCallId", tool="event.name", input="event.args",
         ),
-        Kind(
+        RecordKind(
             Take.RESULT, {**_LOOP, "event.type": "tool.result"},
             call="event.toolCallId", text="event.result.output", failed={"event.result.isError": "true"},
         ),
-        Kind(Take.NOTHING, {"type": ("context.*", "agent.*", "turn.*", "prompt.*", "llm.*", "usage.*", "metadata")}),
-        Kind(Take.NOTHING, {"type": ("token_counting.*", "runtime.*", "profile.*", "permission.*", "plugin.*")}),
-        Kind(Take.NOTHING, {"type": ("subagent.*", "interaction.*")}),
+        RecordKind(
+            Take.NOTHING, {"type": ("context.*", "agent.*", "turn.*", "prompt.*", "llm.*", "usage.*", "metadata")}
+        ),
+        RecordKind(Take.NOTHING, {"type": ("token_counting.*", "runtime.*", "profile.*", "permission.*", "plugin.*")}),
+        RecordKind(Take.NOTHING, {"type": ("subagent.*", "interaction.*")}),
     ),
     at="time",
     time=milliseconds,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Read, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, seconds_or_more, value
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, seconds_or_more, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 
 
@@ -27,17 +27,17 @@ def _facts(path: PurePath, read: Read) -> Facts:
 FORMAT = Format(
     "kiro",
     (
-        Kind(Take.PROMPT, {"kind": "Prompt"}, words=_words, key="data.message_id"),
-        Kind(Take.REPLY, {"kind": "AssistantMessage"}, "data.content", {"kind": "text"}, text="data", more=True),
-        Kind(
+        RecordKind(Take.PROMPT, {"kind": "Prompt"}, words=_words, key="data.message_id"),
+        RecordKind(Take.REPLY, {"kind": "AssistantMessage"}, "data.content", {"kind": "text"}, text="data", more=True),
+        RecordKind(
             Take.CALL, {"kind": "AssistantMessage"}, "data.content", {"kind": "toolUse"},
             call="data.toolUseId", tool="data.name", input="data.input",
         ),
-        Kind(
+        RecordKind(
             Take.RESULT, {"kind": "ToolResults"}, "data.content", {"kind": "toolResult"},
             call="data.toolUseId", text="data.content", failed={"data.status": "error"},
         ),
-        Kind(Take.NOTHING, {"kind": ANY, "version": ANY}),
+        RecordKind(Take.NOTHING, {"kind": ANY, "version": ANY}),
     ),
     at="data.meta.timestamp",
     time=seconds_or_more,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Read, read_object, string
-from skilld.agents.declared import ANY, Facts, Format, Kind, Take
+from skilld.agents.declared import ANY, Facts, Format, RecordKind, Take
 from skilld.agents.declared_adapter import DeclaredAdapter
 
 
@@ -24,16 +24,16 @@ def _facts(path: PurePath, read: Read) -> Facts:
 FORMAT = Format(
     "letta-code",
     (
-        Kind(Take.PROMPT, {"kind": "user"}, text="text", key="source_line_id"),
-        Kind(Take.REPLY, {"kind": "assistant"}, text="text"),
-        Kind(
+        RecordKind(Take.PROMPT, {"kind": "user"}, text="text", key="source_line_id"),
+        RecordKind(Take.REPLY, {"kind": "assistant"}, text="text"),
+        RecordKind(
             Take.CALL, {"kind": "tool_call"}, more=True, call="source_line_id", tool="name", input="argsText"
         ),
-        Kind(
+        RecordKind(
             Take.RESULT, {"kind": "tool_call"}, call="source_line_id", text="resultText", failed={"resultOk": "\0none"}
         ),
-        Kind(Take.NOTHING, {"role": "user", "metadata.conversation_id": ANY}, why="kept by the local backend"),
-        Kind(Take.NOTHING, {"role": ANY, "metadata.conversation_id": ANY}),
+        RecordKind(Take.NOTHING, {"role": "user", "metadata.conversation_id": ANY}, why="kept by the local backend"),
+        RecordKind(Take.NOTHING, {"role": ANY, "metadata.conversation_id": ANY}),
     ),
     at="captured_at",
     skills={"Skill": "skill"},

@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from skilld.agents.asked import OpenQuestion, Question, Reading
 from skilld.agents.base import AgentInfo, Beside, Read, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, milliseconds, sequence, value
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, milliseconds, sequence, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use
 from skilld.agents.wrapped import last
@@ -84,19 +84,21 @@ _TOOL = {"type": "effect", "detail.kind": "tool"}
 FORMAT = Format(
     "mistral-vibe",
     (
-        Kind(Take.HEAD, {"type": "head"}),
-        Kind(Take.SKILL, {**_SAID, "userDisplayContent": ANY}, skill=_invoked, more=True),
-        Kind(Take.PROMPT, {**_SAID, "id": "rs-*", "source": "turn_steer"}, words=_typed, key="id", how=How.QUEUED),
-        Kind(Take.PROMPT, {**_SAID, "id": "rs-*"}, words=_typed, key="id"),
-        Kind(Take.NOTHING, {**_SAID, "id": "user-turn-*"}, why="headless"),
-        Kind(Take.NOTHING, _SAID, why="injected"),
-        Kind(Take.REPLY, {"type": "message", "role": "assistant"}, text="content"),
-        Kind(Take.CALL, _TOOL, call="id", tool="detail.toolName", input="detail.input", more=True),
-        Kind(
+        RecordKind(Take.HEAD, {"type": "head"}),
+        RecordKind(Take.SKILL, {**_SAID, "userDisplayContent": ANY}, skill=_invoked, more=True),
+        RecordKind(
+            Take.PROMPT, {**_SAID, "id": "rs-*", "source": "turn_steer"}, words=_typed, key="id", how=How.QUEUED
+        ),
+        RecordKind(Take.PROMPT, {**_SAID, "id": "rs-*"}, words=_typed, key="id"),
+        RecordKind(Take.NOTHING, {**_SAID, "id": "user-turn-*"}, why="headless"),
+        RecordKind(Take.NOTHING, _SAID, why="injected"),
+        RecordKind(Take.REPLY, {"type": "message", "role": "assistant"}, text="content"),
+        RecordKind(Take.CALL, _TOOL, call="id", tool="detail.toolName", input="detail.input", more=True),
+        RecordKind(
             Take.RESULT, {**_TOOL, "state.status": ANY},
             call="id", text="state.outputText", failed={"state.display.success": "false"},
         ),
-        Kind(Take.NOTHING, {"type": "effect"}),
+        RecordKind(Take.NOTHING, {"type": "effect"}),
     ),
     session="session",
     cwd="cwd",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from skilld.agents.base import AgentInfo, Beside, Read, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Kind, Record, Take, local, value
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, local, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gathering import Events
 from skilld.clock import seconds
@@ -71,19 +71,19 @@ _SAID = {"kind": "MessageEvent", "source": "user"}
 FORMAT = Format(
     "openhands",
     (
-        Kind(Take.HEAD, {"head": ANY}),
-        Kind(Take.PROMPT, _SAID, text="llm_message.content", key="id"),
-        Kind(Take.REPLY, {"kind": "MessageEvent", "source": "agent"}, text="llm_message.content"),
-        Kind(Take.CALL, {"kind": "ActionEvent"}, call="tool_call_id", tool="tool_name", input="action"),
-        Kind(
+        RecordKind(Take.HEAD, {"head": ANY}),
+        RecordKind(Take.PROMPT, _SAID, text="llm_message.content", key="id"),
+        RecordKind(Take.REPLY, {"kind": "MessageEvent", "source": "agent"}, text="llm_message.content"),
+        RecordKind(Take.CALL, {"kind": "ActionEvent"}, call="tool_call_id", tool="tool_name", input="action"),
+        RecordKind(
             Take.RESULT, {"kind": "ObservationEvent"},
             call="tool_call_id", text="observation.content", failed={"observation.is_error": "true"},
         ),
-        Kind(
+        RecordKind(
             Take.PROMPT, {"kind": "UserRejectObservation", "rejection_source": ("user", "\0none")},
             words=_reason, key="id", how=How.REJECTION, why="refused",
         ),
-        Kind(Take.NOTHING, {"kind": ANY}),
+        RecordKind(Take.NOTHING, {"kind": ANY}),
     ),
     subagent={"head.attended": "false"},
     time=local,
