@@ -5,6 +5,9 @@ terminal are those of the request, its signals the default ones, no other file i
 only thing it shares with its neighbours is that skilld is imported. `python warm_server.py NUMBERS PADDING`: the socket
 and, where several processes share it, the one that they connect to; and room for the command that the kernel shows of
 a child.
+
+What may ask a model is forked from a fork of the server that has imported litellm too: with its 140 MB a fork costs
+20 ms of processor time, without 8.
 """
 
 from __future__ import annotations
@@ -66,9 +69,11 @@ def _ready(waited_for: list[Any]) -> list[Any]:
 class Server:
     """Waits for requests, ends of children, and askers that go away."""
 
-    def __init__(self, control: socket.socket, *listeners: socket.socket) -> None:
+    def __init__(self, control: socket.socket, *listeners: socket.socket, is_small: bool = True) -> None:
+        self._is_small = is_small
         self._controls = [control]
         self._listeners = listeners
+        self._large: tuple[int, socket.socket] | None = None  # the process that has litellm, and how to reach it
         self._children: dict[int, Running] = {}
         self._woken, wakes = socket.socketpair()
         for one in (self._woken, wakes):
@@ -101,6 +106,10 @@ class Server:
         for child in self._children.values():
             with suppress(ProcessLookupError):
                 os.kill(child.pid, signal.SIGKILL)
+        if self._large:
+            pid, control = self._large
+            control.close()
+            os.waitpid(pid, 0)
 
     def _drain(self, child: Running) -> None:
         with suppress(OSError):
@@ -139,6 +148,13 @@ class Server:
         while len(text) < size:
             text += control.recv(size - len(text))
         request = json.loads(text)
+        if self._is_small and asks_a_model(request):
+            larger = self._larger()
+            socket.send_fds(larger, [head], handed)
+            larger.sendall(text)
+            for number in handed:
+                os.close(number)
+            return True
         *streams, told = handed
         master, slave = os.openpty() if request["for"] == _PERSON else (-1, -1)
         ours, theirs = socket.socketpair() if request["lends"] else (None, None)
@@ -155,16 +171,38 @@ class Server:
         self._children[pid] = running
         return True
 
+    def _larger(self) -> socket.socket:
+        """Return how to reach the server with litellm, started when it is first needed."""
+        if not self._large:
+            ours, theirs = socket.socketpair()
+            pid = os.fork()
+            if not pid:
+                self._detach()
+                kept = os.dup2(theirs.detach(), _STREAMS)
+                ours.detach()
+                os.closerange(_STREAMS + 1, min(os.sysconf("SC_OPEN_MAX"), 4096))
+                load_litellm()
+                Server(socket.socket(fileno=kept), is_small=False).serve()
+                os._exit(0)
+            theirs.close()
+            self._large = pid, ours
+        return self._large[1]
+
+    def _detach(self) -> None:
+        """In a fork: have no collector close a number that is another file's by then."""
+        signal.set_wakeup_fd(-1)
+        told = [child.told for child in self._children.values()]
+        large = [self._large[1]] if self._large else []
+        for one in (*self._controls, *self._listeners, self._woken, self._wakes, *told, *large):
+            one.detach()
+
     def _become(
         self, request: dict[str, Any], streams: list[int], slave: int, lends: socket.socket | None
     ) -> None:  # and never return
         code, was_interrupted = 1, False
         try:
-            signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            told = [child.told for child in self._children.values()]
-            for one in (*self._controls, *self._listeners, self._woken, self._wakes, *told):
-                one.detach()  # else a collector closes the number when it is another file's
+            self._detach()
             code = become(request, streams, slave, lends.detach() if lends else -1)
         except BaseException as error:  # noqa: BLE001 - shown as an interpreter does; none may go on as the server
             was_interrupted = isinstance(error, KeyboardInterrupt)
@@ -311,6 +349,19 @@ def lend_workers(number: int) -> None:
     cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
 
 
+def asks_a_model(request: Mapping[str, Any]) -> bool:
+    """Whether a program may ask a model through litellm. One that was taken for another imports it then."""
+    environment: Mapping[str, str] = request["environment"]
+    if "--model" in request["command"]:
+        return True
+    if model := environment.get("SKILLD_MODEL"):
+        return model != "offline"
+    settings = Path(environment.get("XDG_CONFIG_HOME") or Path(environment.get("HOME", "/")) / ".config") / "skilld"
+    with suppress(OSError):
+        return "model" in (settings / "config.toml").read_text(encoding="utf-8", errors="replace")
+    return False
+
+
 class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """A library that is imported already, and among the modules only once somebody imports it, as in a new process."""
 
@@ -332,12 +383,10 @@ class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def load() -> None:
     """Import skilld and what its verbs import, but for what only a few of them need.
 
-    litellm takes two seconds to import, and half a second more at its first call. What the program makes once and keeps
-    is made too: the offline detector's expressions were 0.6 of the 1.1 s of a `run` that judges one batch, the
-    tokenizer's vocabulary 0.5 of the 0.7 s of `trim`.
+    What the program makes once and keeps is made too: the offline detector's expressions were 0.6 of the 1.1 s of a
+    `run` that judges one batch, the tokenizer's vocabulary 0.5 of the 0.7 s of `trim`.
     """
     import skilld
-    from skilld.classify.backends import completion
     from skilld.classify.offline import grammar
     from skilld.context.tokenizer import tokenizer
     from skilld.redact.redactor import Redactor
@@ -345,17 +394,28 @@ def load() -> None:
     for module in pkgutil.walk_packages(skilld.__path__, "skilld."):
         if module.name not in _LATER:
             importlib.import_module(module.name)
-    before = dict(os.environ)
-    completion.library()
-    for name in _FIRST_CALL:
-        importlib.import_module(name)
     grammar.languages()["en"].patterns()
     Redactor(bytes(32)).redact("It runs on 2 servers.")
     tokenizer()
     importlib.import_module("git_clock").spare_readers()  # it lies beside this script
+    _settle()
+
+
+def load_litellm() -> None:
+    """Import litellm, which takes two seconds, and what it imports for its first call: half a second more."""
+    from skilld.classify.backends import completion
+
+    before = dict(os.environ)
+    completion.library()
+    for name in _FIRST_CALL:
+        importlib.import_module(name)
     sys.meta_path.insert(0, _Imported("litellm"))
     os.environ.clear()
     os.environ.update(before)
+    _settle()
+
+
+def _settle() -> None:
     tempfile.tempdir = None  # litellm and tiktoken have asked, and it follows the environment
     random.seed()
     gc.collect()
