@@ -103,7 +103,7 @@ def _teams(store: Store) -> list[str]:
 
 def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.git.errors import NotTrackedError
-    from skilld.proposals.propose import plan, withdraw
+    from skilld.proposals.withdraw import plan, withdraw
     from skilld.store.meta import SHARED
 
     own, shared = common.places().repositories, store.meta.get(SHARED, {})

@@ -21,29 +21,29 @@ from skilld.proposals.model import Apply, Base, ProposalEdit, StagingState
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The branch as read: `line` is None where `held` says why it cannot be rebuilt.
+    """The branch as read: `commits` are those on it, oldest first; None where `held` says why it cannot be rebuilt.
 
     `proposals` are the refs of proposals, by id.
     """
 
     tip: str | None
     proposals: Mapping[str, str]
-    line: list[Commit] | None
+    commits: list[Commit] | None
     held: str = ""
 
     @property
     def base(self) -> str | None:
-        """The commit the line rests on; the tip where nothing is on the branch alone, None without a line."""
-        if not self.line:
-            return None if self.line is None else self.tip
-        return self.line[0].parents[0]
+        """The commit the branch is based on: the tip if nothing is on it; None if it cannot be rebuilt."""
+        if not self.commits:
+            return None if self.commits is None else self.tip
+        return self.commits[0].parents[0]
 
     def files(self, standing: Mapping[str, ProposalEdit], dropped: Collection[str]) -> dict[str, bool]:
         """Return the paths of the skills that open proposals on the branch edit, and whether one makes the skill."""
-        on_line = {name for commit in self.line or () for name in commit.proposals if name not in dropped}
+        on_branch = {name for commit in self.commits or () for name in commit.proposals if name not in dropped}
         files: dict[str, bool] = {}
         for name, item in standing.items():
-            if name in on_line:
+            if name in on_branch:
                 path = item.proposal.relpath
                 files[path] = item.proposal.creates or files.get(path, False)
                 files |= {other: False for other in item.also if other not in files}
@@ -64,7 +64,7 @@ class Branch:
 
 
 def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
-    """Return the branch; without a line where it holds something that cannot be rebuilt."""
+    """Return the branch; without commits where it holds something that cannot be rebuilt."""
     found = refs.tips(repo.git, [STAGING, PROPOSALS.rstrip("/")])
     proposals = {name.removeprefix(PROPOSALS): oid for name, oid in found.items() if name != STAGING}
     tip = found.get(STAGING)
@@ -213,53 +213,55 @@ def rebuild_line(
 
     Raises HeldError if a person's commit does not fit any more.
     """
-    line = StagingState(None, rest)
+    staging = StagingState(None, rest)
     for commit in commits:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
         mine = [standing[name] for name in commit.proposals if name in standing]
-        if commit.parents == (line.top,):
-            line.tip = commit.oid
+        if commit.parents == (staging.top,):
+            staging.tip = commit.oid
             for item in mine:
-                line.moved |= item.news(commit.oid)
-        elif (root := _again(repo, commit, mine[0] if len(commit.proposals) == len(mine) == 1 else None, line)) is None:
+                staging.moved |= item.news(commit.oid)
+        elif (
+            root := _again(repo, commit, mine[0] if len(commit.proposals) == len(mine) == 1 else None, staging)
+        ) is None:
             continue
         else:
-            line.tip = objects.write_commit(
+            staging.tip = objects.write_commit(
                 repo.git,
                 tree=root,
-                parents=[line.top],
+                parents=[staging.top],
                 message=commit.message,
                 author=commit.author,
                 committer=commit.committer,
             )
-            line.moved |= dict.fromkeys((item.proposal.id for item in mine), line.top)
-        line.at |= dict.fromkeys((item.proposal.id for item in mine), line.top)
-    return line
+            staging.moved |= dict.fromkeys((item.proposal.id for item in mine), staging.top)
+        staging.at |= dict.fromkeys((item.proposal.id for item in mine), staging.top)
+    return staging
 
 
-def _again(repo: Repo, commit: Commit, item: ProposalEdit | None, line: StagingState) -> str | None:
+def _again(repo: Repo, commit: Commit, item: ProposalEdit | None, staging: StagingState) -> str | None:
     """Return the tree of a commit made again on the line's tip, or None if nothing is to be committed."""
     if item is not None and commit.committer.email == EMAIL:
-        return _from_operations(repo, commit, item, line)
+        return _from_operations(repo, commit, item, staging)
     try:
-        return carry_over(repo, commit, line.top)
+        return carry_over(repo, commit, staging.top)
     except line_diff.MergeConflictError as error:
         if item is None:
             raise RebuildBlockedError(f"your commit on {STAGING_BRANCH} no longer applies: {commit.subject}") from error
-    return _from_operations(repo, commit, item, line)
+    return _from_operations(repo, commit, item, staging)
 
 
-def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, line: StagingState) -> str | None:
+def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, staging: StagingState) -> str | None:
     proposal, path = item.proposal, item.proposal.relpath
-    names = [f"{parent}:{path}" for parent in (line.base, line.top, commit.parents[0], commit.oid)]
+    names = [f"{parent}:{path}" for parent in (staging.base, staging.top, commit.parents[0], commit.oid)]
     absent = b"" if proposal.creates else None
     skill, current, before, after = (found.data if found else absent for found in objects.read(repo.git, names))
     if skill is None or current is None:
-        line.stale[proposal.id] = f"{path} is gone"
+        staging.stale[proposal.id] = f"{path} is gone"
         return None
     if before is not None and after is not None and line_diff.holds(current, before, after):
-        said = line.present if line_diff.holds(skill, before, after) else line.doubled
+        said = staging.present if line_diff.holds(skill, before, after) else staging.doubled
         said.append(proposal.id)
         return None
     try:
@@ -268,12 +270,12 @@ def _from_operations(repo: Repo, commit: Commit, item: ProposalEdit, line: Stagi
         else:
             edited = item.refit(before, after, current)
     except SkilldError as error:
-        line.stale[proposal.id] = str(error)
+        staging.stale[proposal.id] = str(error)
         return None
     if edited == current:
-        line.present.append(proposal.id)
+        staging.present.append(proposal.id)
         return None
-    return with_files(repo, line.top, side_files(repo, line.top, item.also) | {path: edited})
+    return with_files(repo, staging.top, side_files(repo, staging.top, item.also) | {path: edited})
 
 
 def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Proposes one edit, and rebuilds the staging branch after a decision.
+"""Proposes one edit, once, and rebuilds the staging branch after a decision.
 
 All that is read is read once per try; all refs move in one transaction, each only from the value that was read. A lost
 race starts over. Nothing in the work tree, the index or HEAD is ever written.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.errors import SkilldError
@@ -16,9 +16,9 @@ from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.objects import EMAIL, Commit, Ident
-from skilld.git.repo import Repo, TrackedFile, open_repo
+from skilld.git.repo import Repo, TrackedFile
 from skilld.git.run import one_command
-from skilld.git.staging_branch import PROPOSALS, SHARES, STAGING, STAGING_BRANCH
+from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.git.state import repo_lock
 from skilld.proposals import model
 from skilld.proposals.branch import (
@@ -61,19 +61,19 @@ def found_again(request: Request, tracked: TrackedFile, branch: Branch) -> Propo
     oid = branch.proposals.get(own) if not request.restored else None
     commit = objects.read_commit(repo.git, oid) if oid else None
     if commit is None:
-        commit = next((item for item in branch.line or () if _is_same(repo, request, item, relpath)), None)
+        commit = next((item for item in branch.commits or () if _is_same(repo, request, item, relpath)), None)
     if commit is None and not request.restored:
         commit = _merged_already(repo, request, relpath)
     if commit is None:
         return None
     name = commit.trailers.get("Skilld-Proposal", own)
     base = branch.base or repo.head
-    stands = {name: item.oid for item in branch.line or () for name in item.proposals}
+    stands = {one: item.oid for item in branch.commits or () for one in item.proposals}
     moved: dict[str, str] = {}
     for other in request.standing:  # the word of where that try moved them to was lost with it
         moved |= other.news(stands.get(other.proposal.id, other.proposal.commit))
-    line = StagingState(branch.tip, describe(repo, base), moved)
-    return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, line, fresh=False)
+    staging = StagingState(branch.tip, describe(repo, base), moved)
+    return ProposalCommit(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, staging, fresh=False)
 
 
 def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
@@ -157,30 +157,30 @@ def _propose_in_turn(request: Request, tracked: TrackedFile) -> ProposeOutcome:
     misfit = _misfit(request, tracked)
     if misfit is not None:
         return misfit
-    line = _line_for(request, tracked, branch)
-    before = objects.read_blob(repo.git, line.top, relpath)
+    staging = _rebuilt_for(request, tracked, branch)
+    before = objects.read_blob(repo.git, staging.top, relpath)
     if before is None and proposal.creates:
         before = b""
     if before is None:  # the branch cannot be made again now, and rests on a commit without the skill
-        return WaitsForPerson(f"on hold: {line.held or f'{relpath} is not on {STAGING_BRANCH}'}")
+        return WaitsForPerson(f"on hold: {staging.held or f'{relpath} is not on {STAGING_BRANCH}'}")
     try:
         after = _edited(edit, objects.read_blob(repo.git, repo.head, relpath), before)
     except SkilldError as error:
-        return EditConflict(_opponents(edit, repo, line, relpath), str(error))
+        return EditConflict(_opponents(edit, repo, staging, relpath), str(error))
     if after == before:
         return NoChange()
     ident = Ident("skilld", EMAIL, request.epoch)
     commit = objects.write_commit(
         repo.git,
-        tree=with_files(repo, line.top, side_files(repo, line.top, edit.also) | {relpath: after}),
-        parents=[line.top],
+        tree=with_files(repo, staging.top, side_files(repo, staging.top, edit.also) | {relpath: after}),
+        parents=[staging.top],
         message=_message(request, private=repo.remote),
         author=ident,
         committer=ident,
     )
-    line.tip = line.at[proposal.id] = commit
-    _move(repo, branch, line, request.dropped)
-    return ProposalCommit(proposal.id, commit, line.base, STAGING_BRANCH, str(repo.address), relpath, line)
+    staging.tip = staging.at[proposal.id] = commit
+    _move(repo, branch, staging, request.dropped)
+    return ProposalCommit(proposal.id, commit, staging.base, STAGING_BRANCH, str(repo.address), relpath, staging)
 
 
 def _edited(edit: ProposalEdit, seen: bytes | None, below: bytes) -> bytes:
@@ -197,31 +197,31 @@ def _rebuild(repo: Repo, standing: Sequence[ProposalEdit], dropped: Collection[s
     branch = read_branch(repo, standing)
     holder = state.staging_holder(repo.common_dir)
     held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held
-    if branch.tip is not None and not held and branch.line is not None:
+    if branch.tip is not None and not held and branch.commits is not None:
         known = {item.proposal.id: item for item in standing}
         try:
-            line = rebuild_line(repo, _rest_for(repo, branch, known, dropped), branch.line, known, dropped)
+            staging = rebuild_line(repo, _rest_for(repo, branch, known, dropped), branch.commits, known, dropped)
         except RebuildBlockedError as error:
             held = str(error)
         else:
-            _move(repo, branch, line, dropped)
-            return line if line.tip else replace(line, rest=None)
+            _move(repo, branch, staging, dropped)
+            return staging if staging.tip else replace(staging, rest=None)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return StagingState(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
 
 
-def _move(repo: Repo, branch: Branch, line: StagingState, dropped: Collection[str]) -> None:
+def _move(repo: Repo, branch: Branch, staging: StagingState, dropped: Collection[str]) -> None:
     """Move the refs. Those of proposals that came to an end go first, in a transaction of their own.
 
     One that is off the branch and still has its ref was taken off by the person. Killed after the first step, the
     branch has it still and is made again; killed after the second, the missing ref tells (skilld.proposals.observe).
     """
-    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, line.ended))
-    refs.move(repo.git, repo.common_dir, branch.moves(line.tip, line.at, {*dropped} - line.ended))
+    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, staging.ended))
+    refs.move(repo.git, repo.common_dir, branch.moves(staging.tip, staging.at, {*dropped} - staging.ended))
 
 
-def _line_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
-    """Return the line that the new commit goes on, made again where the base moved; `held` says why it was not."""
+def _rebuilt_for(request: Request, tracked: TrackedFile, branch: Branch) -> StagingState:
+    """Return the branch that the new commit goes on, rebuilt if the base moved; `held` says why it was not."""
     repo = tracked.repo
     known = {item.proposal.id: item for item in request.standing}
     own = {**dict.fromkeys(request.edit.also, False), tracked.relpath: request.proposal.creates}
@@ -230,9 +230,9 @@ def _line_for(request: Request, tracked: TrackedFile, branch: Branch) -> Staging
     absent = [path for path, made in files.items() if made and path not in present]
     rest = find_base(repo, [*present, *_carried(repo, branch, known, request.dropped)], absent)
     held = branch.held
-    if branch.line is not None:
+    if branch.commits is not None:
         try:
-            return rebuild_line(repo, rest, branch.line, known, request.dropped)
+            return rebuild_line(repo, rest, branch.commits, known, request.dropped)
         except RebuildBlockedError as error:
             held = str(error)
     # It rests on no tip of the branch: what is known as a base is taken for no part of that.
@@ -263,7 +263,7 @@ def _carried(repo: Repo, branch: Branch, known: Mapping[str, ProposalEdit], drop
 
     They are the person's, and those of a job that was killed before its result was kept.
     """
-    others = [item for item in branch.line or () if known.keys().isdisjoint(item.proposals)]
+    others = [item for item in branch.commits or () if known.keys().isdisjoint(item.proposals)]
     others = [item for item in others if not item.proposals or not {*item.proposals} <= {*dropped}]
     found = {path for item in others for path in tree.changed(repo.git, item.parents[0], item.oid)}
     return sorted(path for path in found if _in_head(repo, path))
@@ -310,9 +310,9 @@ def _misfit(request: Request, tracked: TrackedFile) -> WaitsForPerson | AnchorNo
     return WaitsForPerson(f"on hold until you commit your changes to {tracked.relpath}")
 
 
-def _opponents(edit: ProposalEdit, repo: Repo, line: StagingState, relpath: str) -> tuple[str, ...]:
-    """Return the proposals of the first commit on the line after which the edit no longer fits."""
-    out = repo.git.run("rev-list", "--reverse", line.top, f"^{line.base}").decode().split()
+def _opponents(edit: ProposalEdit, repo: Repo, staging: StagingState, relpath: str) -> tuple[str, ...]:
+    """Return the proposals of the first commit on the branch after which the edit no longer fits."""
+    out = repo.git.run("rev-list", "--reverse", staging.top, f"^{staging.base}").decode().split()
     for commit in objects.read_commits(repo.git, out):
         if commit is None:
             continue
@@ -348,66 +348,3 @@ def _message(request: Request, *, private: bool) -> bytes:
             "Also": ", ".join(request.edit.also),
         },
     )
-
-
-_OURS = PROPOSALS.removesuffix("proposals/").rstrip("/")
-_SHARES = SHARES.rstrip("/")
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
-    """What goes: the names of the refs. `kept` says of each branch that stays why it does."""
-
-    refs: tuple[str, ...]
-    kept: Mapping[str, str]
-
-
-@one_command()
-def plan(address: Path, shared: Collection[str] = ()) -> Withdrawal:
-    """Return what `withdraw` would do. Raises NotTrackedError if there is no repository any more."""
-    repo = open_repo(address)
-    return _plan(repo, _tips(repo), shared)
-
-
-@one_command()
-def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
-    """Delete our refs in one transaction and return what was done; `shared` are the commits made for sharing.
-
-    A branch stays where the person has it in use, or where commits of their own stand on branches of ours alone; one
-    for sharing also where its newest commit is not ours. Commits that no ref holds any more are git's to collect.
-    Raises as `plan`, and for locks and lost races.
-    """
-    repo = open_repo(address)
-    with repo_lock(repo.common_dir):
-        tips = _tips(repo)
-        planned = _plan(repo, tips, shared)
-        refs.move(repo.git, repo.common_dir, [refs.Change(name, None, tips[name]) for name in planned.refs])
-    return planned
-
-
-def _tips(repo: Repo) -> dict[str, str]:
-    return refs.tips(repo.git, [STAGING, _OURS, _SHARES])
-
-
-def _plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> Withdrawal:
-    branches = [name for name in tips if name == STAGING or name.startswith(SHARES)]
-    kept = {name: why for name in branches if (why := _reason_to_keep(repo, name, tips[name], shared))}
-    return Withdrawal(tuple(name for name in tips if name not in kept), kept)
-
-
-def _reason_to_keep(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str | None:
-    holder = state.holder(repo.common_dir, ref)
-    if holder is not None:
-        return f"it is {holder}"
-    ours = (STAGING, f"{_OURS}/*", f"{_SHARES}/*")
-    others = "--not", *(f"--exclude={name}" for name in ours), "--all"
-    alone = repo.git.run("rev-list", tip, *others).decode().split()
-    newest = [tip] if ref != STAGING else []  # staging can rest on a commit of the person's, with nothing on it
-    for commit in objects.read_commits(repo.git, [*newest, *alone]):
-        if commit is None or not _is_ours(commit, shared):
-            return f"it contains a commit of yours: {commit.subject if commit is not None else 'unreadable'}"
-    return None
-
-
-def _is_ours(commit: Commit, shared: Collection[str]) -> bool:
-    return commit.oid in shared or commit.committer.email == EMAIL

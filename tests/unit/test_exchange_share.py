@@ -13,7 +13,7 @@ from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import take_in
 from skilld.git.remote import base_on, push, push_addresses
 from skilld.git.repo import open_repo
-from skilld.proposals.propose import plan, withdraw
+from skilld.proposals.withdraw import plan, withdraw
 from skilld.redact import Redactor
 from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
 

@@ -13,7 +13,8 @@ from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import why
 from skilld.proposals.model import AnchorNotFound, EditConflict, GitStatus, NoChange, ProposalCommit, Way
 from skilld.proposals.observe import EDITED
-from skilld.proposals.propose import rebuild, withdraw
+from skilld.proposals.propose import rebuild
+from skilld.proposals.withdraw import withdraw
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import SKILL, Desk, Person, below, snapshot, whole
 from support.unready import detached, rebasing
