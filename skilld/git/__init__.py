@@ -15,8 +15,10 @@ removed, which the person's own commands (accept, revert) need again.
 - `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
 - `staging_branch`: the name of the staging branch, and of all other refs that are skilld's.
 - `refs`: compare-and-swap on skilld's own refs, all or nothing.
+- `borrowed`: a bare repository of skilld's own that borrows the objects of the person's and speaks to one remote.
 - `line_diff`: what a commit adds and takes away, whether a text holds it, and taking it out again (pure).
 - `remote`: clone and push.
 
-No module here knows proposals, skills or the store. Modules that run git import GitPython, so the daemon must not.
+The modules here know the refs and trailers of proposals, and nothing of skills or the store. Those that run git import
+GitPython, so the daemon must not import them.
 """

@@ -48,7 +48,7 @@ class Follower:
         self._seen = FileStates()
         self.unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # files that could not be read, in whatever folder, and their agents
-        self._recording = TurnWriter(self._rows, store.words, redact)
+        self._writer = TurnWriter(self._rows, store.words, redact)
         self.passed_over = 0
         self._unsure: set[str] = set()  # files read in a transaction that has not ended
         first_start = store.meta.get(INSTALLED_AT) is None
@@ -64,7 +64,7 @@ class Follower:
     @property
     def touched(self) -> set[tuple[str, str]]:
         """The sessions (agent and id) of which something new was stored; whoever has looked at them clears it."""
-        return self._recording.touched
+        return self._writer.touched
 
     @property
     def newest(self) -> Mapping[Root, Mapping[str, float]]:
@@ -107,7 +107,7 @@ class Follower:
 
     def read_all_new(self, files: Iterable[tuple[str, Path]]) -> int:
         """Read what is new in files, many looks to a transaction. Returns the number of new turns."""
-        known = self._recording.new
+        before = self._writer.new
         rest = iter(files)
         at = next(rest, None)
         while at:
@@ -118,13 +118,13 @@ class Follower:
                     while at and time.monotonic() < until:
                         self.progress()
                         at = at if self._look_at(*at) else next(rest, None)
-                    self._recording.write()
+                    self._writer.write()
             except BaseException:
-                self._recording.drop()
+                self._writer.drop()
                 for name in self._unsure:
                     self._forget(name)
                 raise
-        return self._recording.new - known
+        return self._writer.new - before
 
     def read_new(self, agent: str, path: Path) -> int:
         """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
@@ -193,32 +193,32 @@ class Follower:
 
     def settle(self, idle_since: float) -> int:
         """Decide what still waits in files that did not grow since a Unix time. Returns the number of new turns."""
-        known = self._recording.new
+        before = self._writer.new
         for name, followed in self._open.idle(idle_since):
             try:
                 if followed.cursor and (events := followed.flush()):
                     with self._store.transaction():
                         self._record(followed, events, followed.cursor, size=followed.cursor.offset)
-                        self._recording.write()
+                        self._writer.write()
             except ParsingError as error:
                 self._forget(name, seen=True)
                 self.unreadable[name] = str(error)
             except BaseException:
-                self._recording.drop()
+                self._writer.drop()
                 self._forget(name)
                 raise
-        return self._recording.new - known
+        return self._writer.new - before
 
     def _followed(self, agent: str, path: Path) -> OpenFile:
         name = str(path)
-        known = self._open.get(name)
-        if known is None:
+        followed = self._open.get(name)
+        if followed is None:
             file = self._rows.file(name) or self._renamed(agent, path) or self._new(agent, path)
             cursor = _source(agent).cursor(file.cursor, file.baseline)
             parser = ADAPTERS[agent].parser(path, file.parser)
-            known = OpenFile(file, parser, cursor)
-            self._open.add(name, known)
-        return known
+            followed = OpenFile(file, parser, cursor)
+            self._open.add(name, followed)
+        return followed
 
     def _new(self, agent: str, path: Path) -> StoredFile:
         file = self._rows.add_file(agent, str(path), _source(agent).facts(path), baseline=0)
@@ -272,7 +272,7 @@ class Follower:
         offset, state = followed.parser.checkpoint(cursor.offset)
         by_time = _source(followed.file.agent).rereads
         at = replace(cursor, offset=offset)
-        self._recording.add(FileReading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
+        self._writer.add(FileReading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
 
     def _learn_siblings(self, file: StoredFile, events: Sequence[Event]) -> None:
         """Where a new file has words from before skilld it may be a fork: find the file that had them first.
@@ -289,7 +289,7 @@ class Follower:
             more = True
             while more:
                 more = self._look_at(file.agent, Path(other.path))
-            self._recording.write()
+            self._writer.write()
 
 
 def _source(agent: str) -> Source:
