@@ -113,14 +113,16 @@ class Watcher:
                 del self._watched[folder]
                 self._watches.drop(folder)
         new = [folder for folder in wanted if folder not in self._watched and self._take(self._watches, folder)]
-        self._await(self._watches, {_nearest(folder) for folder in wanted if folder not in self._watched})
+        self._await(self._watches, {*map(Path, {_nearest(folder) for folder in wanted if folder not in self._watched})})
         return new
 
     def _take(self, watches: _Watches, folder: Path) -> bool:
         """Watch a folder; False if it is gone or the kernel has no watch left. The sweep sees it all the same."""
         identity = _identity(folder)
+        if identity is None:
+            return False
         how = _How.FILES if folder in self._flat else _How.FILES | _How.BELOW
-        deep = folder not in self._flat | self._sparse
+        deep = folder not in self._flat and folder not in self._sparse
         if not folder.is_dir() or not watches.add(folder, how, deep=deep):
             return False
         self._watched[folder] = identity
@@ -377,9 +379,12 @@ def _identity(folder: Path) -> _Identity:
     return facts.st_dev, facts.st_ino
 
 
-def _nearest(folder: Path) -> Path:
+def _nearest(folder: Path) -> str:
     """Return the nearest folder above that exists."""
-    return next(parent for parent in folder.parents if parent.is_dir())
+    above = os.path.dirname(folder)  # noqa: PTH120 - a third of an idle daemon's work is here, with pathlib
+    while not os.path.isdir(above):  # noqa: PTH112
+        above = os.path.dirname(above)  # noqa: PTH120
+    return above
 
 
 # Lets a transcript that changes all the time be looked at now and then: a hint too soon is put off, never lost.
