@@ -435,8 +435,8 @@ _MUST = {
     "too_short": "cannot be empty (to stop proposals: skilld pause)",
     "string_type": "must be text",
     "list_type": "must be a list",
-    "dict_type": "must be a section of settings",
-    "model_type": "must be a section of settings",
+    "dict_type": "must be a table of settings",
+    "model_type": "must be a table of settings",
 }
 
 

@@ -57,7 +57,7 @@ def settled(
         if skill is None:
             wanted.append(one)
         elif skill.source is Source.PLUGIN:
-            why = f"{skill.name} is similar and belongs to a plugin, so it cannot be edited"
+            why = f"{skill.name} is similar, but it belongs to a plugin and cannot be edited"
             left_out.append(RejectedCandidate("; ".join(one.changes), why))
         else:
             wanted.append(replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None))
@@ -193,7 +193,7 @@ def judge(
         key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
-        RejectedCandidate(one.name, f"left for later: more than {MAX_SKILLS} at once would be hard to review")
+        RejectedCandidate(one.name, f"left for a later run: more than {MAX_SKILLS} skills at once are hard to review")
         for one in candidates[MAX_SKILLS:]
     ]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
@@ -252,7 +252,9 @@ def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Ca
         made = [replace(one, kind=kind) if one.recurrence else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
     return wanted, [
-        RejectedCandidate(one.name, f"it is not the kind you asked for: {kind}") for one in made if one not in wanted
+        RejectedCandidate(one.name, f"it is not the kind of skill you asked for ({kind})")
+        for one in made
+        if one not in wanted
     ]
 
 

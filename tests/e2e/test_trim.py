@@ -200,7 +200,7 @@ def test_an_addition_that_would_pass_a_limit_waits_until_something_goes(
     session.type("Write the notes", "thanks", "ok", "looks good", LASTING)
     (waiting,) = daemon.run()
     assert (waiting.commit, waiting.note.partition(" the file would have")[0]) == ("", "on hold:")
-    assert "your limits.tokens setting. To find what can be removed: skilld trim" in waiting.note
+    assert "your limits.tokens setting. To find lines to cut: skilld trim" in waiting.note
     program = InProcess(home, {"SKILLD_LIMITS__TOKENS": os.environ["SKILLD_LIMITS__TOKENS"]})
     (cut,) = program.json("trim", "--project", str(project.root))["cuts"]
     assert program.run("accept", cut["proposal"]).returncode == 0
