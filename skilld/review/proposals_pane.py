@@ -57,7 +57,7 @@ class ProposalsPane(Pane):
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
         Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
         Binding("o", "outside", "$EDITOR", show=False, tooltip="Edit it in $EDITOR, then accept it"),
-        Binding("slash", "search", "Search", tooltip="Search all proposals, including decided ones"),
+        Binding("slash", "search", "Search", tooltip="Search, including decided ones"),
     ]
     app: ReviewApp
 
@@ -298,7 +298,7 @@ class ProposalsPane(Pane):
                 self.app.tell("You made no changes.")
                 return
             self._typed[proposal.id] = base, text
-            notes.insert(0, "This is what you wrote.")
+            notes.insert(0, "This is the text you wrote.")
         if not draw.can_show(text):
             told = "The text contains characters that cannot be shown here."
             kept = f"{told} It is kept; press o to open it again." if editor else f"{told} Edit the file by hand."

@@ -54,7 +54,7 @@ def test_each_cut_is_a_proposal_that_is_decided_by_itself(world: World) -> None:
     assert (world.root / "CLAUDE.md").read_text() == CLAUDE
     assert world.person.git("show", "skilld/staging:CLAUDE.md").count(LONG) == 1
     rows = {row["id"]: row for row in world.program.json("proposals")}
-    assert "what would be lost: nothing" in rows[twice["proposal"]]["flags"]
+    assert "lost with this change: nothing" in rows[twice["proposal"]]["flags"]
     assert world.program.run("accept", twice["proposal"]).returncode == 0
     assert (world.root / "CLAUDE.md").read_text() == CLAUDE.replace(f"- {LONG}\n- Run", "- Run")
     assert world.program.run("reject", dead["proposal"]).returncode == 0

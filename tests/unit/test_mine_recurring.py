@@ -164,7 +164,7 @@ def test_a_skill_that_does_it_is_named_with_its_line() -> None:
     judged = _judge(_gen(1, "sales"), _gen(2, "stock"), _gen(3, "tax"), skills=((skill, text),))
     assert judged.candidates == ()
     (one,) = judged.rejected
-    assert one.missed == "reports already does this (line 7): 1. Run `make gen NAME=...`."
+    assert one.missed == "reports already does this in line 7: 1. Run `make gen NAME=...`."
 
 
 def test_m2_a_skill_that_only_has_words_of_the_task_does_not_do_it() -> None:
