@@ -123,7 +123,7 @@ def check_private(places: Places) -> None:
 
 
 def _check_private(path: Path, facts: os.stat_result, closed: str) -> None:
-    kept = "skilld keeps its state there"
+    kept = "skilld stores its data there"
     if facts.st_uid != os.geteuid():
         raise SkilldError(f"{path} belongs to another user", kept, f'sudo chown "$USER" {in_shell(path)}')
     if stat.S_IMODE(facts.st_mode) & 0o077:

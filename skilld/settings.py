@@ -51,7 +51,7 @@ class _Section(BaseModel):
 class Batch(_Section):
     """When the turns of a session are judged."""
 
-    turns: int = Field(5, ge=1, le=50, description="how many of your messages make up a batch")
+    turns: int = Field(5, ge=1, le=50, description="number of your messages in a batch")
     idle_minutes: float = Field(
         10, ge=0, le=1440, description="minutes without activity after which a smaller batch is judged"
     )
@@ -217,7 +217,7 @@ class Settings(BaseSettings):
     model: str = Field(
         "auto",
         min_length=1,
-        description="what judges messages: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
+        description="the judge: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
     )
     model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's default")
     model_api_key: str | None = Field(
@@ -435,8 +435,8 @@ _MUST = {
     "too_short": "cannot be empty (to stop proposals: skilld pause)",
     "string_type": "must be text",
     "list_type": "must be a list",
-    "dict_type": "must be a section of settings",
-    "model_type": "must be a section of settings",
+    "dict_type": "must be a table of settings",
+    "model_type": "must be a table of settings",
 }
 
 

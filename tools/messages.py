@@ -64,6 +64,7 @@ _NOT_SHOWN = (
     "effect/survey.py",
     "evaluate/models.py",  # what a stand-in of a model answers
     "mining/questions.py",  # the prompt
+    "pipeline/documents.py",  # how the prompt names a file
     "redact/",  # shapes of secrets
     "store/schema.py",  # SQL
     "words.py",
@@ -92,6 +93,7 @@ _NO_PROSE = re.compile(
     | ^not\ a\ git\ repository\ \(or\ any
     | ^(?:reference|unable\ to\ resolve|but\ expected)
     | ^(?:bold\ |\{\}\ bold\ |same\ change$|lines\ gone$) # styles, values
+    | ^FROM\ batches\b | ^globs:\  | ^the\ of\ and\b | ^\{\}\nwithout\ # the rest of a query, front matter, words, a key
     | ^(?:member\ namespaces|ignore\ disregard|\[core\])
     | ^\[Request\ interrupted | ^credit\ balance\|
     """,

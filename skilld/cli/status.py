@@ -253,8 +253,8 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     )
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
-        ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} discards it now"
-        console.say(console.paint(f"          {item['id']} dropped; becomes permanent in {left}: {ways}", "yellow"))
+        ways = f"to bring it back: skilld restore {item['id']}; to reject it now: skilld reject {item['id']}"
+        console.say(console.paint(f"          {item['id']} dropped; will be rejected in {left} ({ways})", "yellow"))
     for item in shown["said_again"]:
         console.say(console.paint(f"          {item['id']} {item['told']}", "yellow"), 10)
     for repo, warning in shown["rests_on"].items():

@@ -141,7 +141,7 @@ def service(facts: Service) -> Check:
     state = told.state or "stopped"
     unknown = state == "unknown"
     install, logs = "skilld service install", "Find out why: skilld logs"
-    in_terminal = "Run it in a terminal instead: skilld run"
+    in_terminal = "Run skilld in a terminal instead: skilld run"
     missing = f"runs without {', '.join(facts.misses)}, which your shell sets"
     rules = (
         (unknown and not told.installed, Verdict.SKIP, f"not available here: {told.says}", in_terminal),

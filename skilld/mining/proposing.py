@@ -44,7 +44,7 @@ from skilld.types import (
 )
 from skilld.worker.spawn import Worker
 
-BY_HAND = "The wording comes from a file you specified"
+BY_HAND = "the wording comes from a file you specified, not from you"
 _SUMMARY = 300
 _LEFT_OUT = 3  # commands that are named
 
@@ -186,9 +186,9 @@ def _observed_in(part: Part) -> str:
 def _seen(candidate: Candidate) -> list[str]:
     """Return what the person should know of what nobody said: which lines were observed, what was left out."""
     number = sum(part.sort in OBSERVED for part in candidate.parts)
-    flags = [f"{counted(number, 'line')} {'was' if number == 1 else 'were'} observed in past sessions, not said by you"]
+    flags = [f"{counted(number, 'line')} from past sessions, not from what you said"]
     left_out = candidate.recurrence.left_out if candidate.recurrence else ()
-    return [*(flags if number else []), *(f"A command was left out: {why}" for why in left_out[:_LEFT_OUT])]
+    return [*(flags if number else []), *(f"a command was left out: {why}" for why in left_out[:_LEFT_OUT])]
 
 
 def extension(candidate: Candidate, run: Run) -> Proposal:

@@ -300,13 +300,13 @@ def _missed(saved: Savings, did: Procedure, corrections: Sequence[Part]) -> str:
     effort = len(did.traps) + len(corrections)
     own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push are no task
     if not did.steps and not effort:
-        return "you asked for it more than once, but no steps that a skill could capture were repeated"
+        return "you asked for it more than once, but the sessions share no steps that a skill could capture"
     if not own or (len(did.steps) < MIN_STEPS and not effort):
-        return "too few steps were repeated in these sessions to make a skill"
+        return "these sessions share too few steps for a skill"
     if saved.sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:
-        return f"it came up in only {counted(saved.sessions, 'session')}; {prevents}, and no correction was recognized"
+        return f"it came up in only {counted(saved.sessions, 'session')}; {prevents}, and skilld found no corrections"
     if not effort and own <= MIN_STEPS:
-        return f"it went well without a skill: {prevents}, and no correction was recognized"
+        return f"it went well without a skill: {prevents}, and skilld found no corrections"
     return ""
 
 

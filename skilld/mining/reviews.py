@@ -244,7 +244,7 @@ def _outcome(found: RecurringRequest, history: ProposalHistory, around: Around) 
     loaded, _ = load_skills([ref] if ref else [])
     if not loaded:
         return Outcome(
-            found, None, where.why_none or where.why_not or "no file in this project can be edited to add it"
+            found, None, where.why_none or where.why_not or "this project has no file that skilld can add it to"
         )
     said = [
         Mention("review", one.comment, one.change, "", "", "", one.pull, Piece(one.pull, 0.0, 0.5))
@@ -275,7 +275,7 @@ def _draft(found: RecurringRequest, loaded: TargetDocument, texts: Mapping[str, 
         raise SkilldError("The edit was not made", harmful[0].sentence)
     against = [block.text for text in texts.values() if (block := contradicted_block(found.change, text))]
     flags = (
-        "not your words: reviewers asked for it in pull requests",
+        "the wording comes from reviewers in pull requests, not from you",
         *(f"contradicts a line you already have: {around.redact(line)[:160]}" for line in against),
         *(one.sentence for one in lint(before, after, "")),  # commands and the like that the person did not type
     )
@@ -303,7 +303,7 @@ def reason(found: RecurringRequest) -> str:
     """Return who asked for something, how often, and where the newest of it can be read."""
     roles = ", ".join(counted(many, role) for role, many in found.roles.items())
     pulls, people = counted(found.pulls, "pull request"), counted(found.people, "person", "people")
-    head = f"Reviewers asked for this in {pulls} ({people}: {roles}) since {found.since}"
+    head = f"Reviewers have asked for this in {pulls} ({people}: {roles}) since {found.since}"
     return f"{head}: {' '.join(links(found)[:_LINKS])}"
 
 

@@ -57,7 +57,7 @@ def settled(
         if skill is None:
             wanted.append(one)
         elif skill.source is Source.PLUGIN:
-            why = f"{skill.name} is similar and belongs to a plugin, so it cannot be edited"
+            why = f"{skill.name} is similar, but it belongs to a plugin and cannot be edited"
             left_out.append(RejectedCandidate("; ".join(one.changes), why))
         else:
             wanted.append(replace(one, name=skill.name, action="extend", target=str(skill.path), kind=None))
@@ -117,7 +117,7 @@ def _served(one: Found, skills: Sequence[Skill], texts: Mapping[Path, str]) -> s
         said = texts.get(skill.path, "")
         named = [step for step in steps if step.partition("{{")[0].strip() in said]
         if len(named) >= SEVERAL and len(named) / len(steps) >= _MANY:
-            return f"{skill.name} already does this {_line_with(named[0].partition('{{')[0].strip(), said)}"
+            return _does_it(skill, *_line_with(named[0].partition("{{")[0].strip(), said))
     wanted = content_stems(one.ask.text)
     for skill in near:
         said = texts.get(skill.path, "")
@@ -127,7 +127,7 @@ def _served(one: Found, skills: Sequence[Skill], texts: Mapping[Path, str]) -> s
             # A line of a skill that runs none of the task's commands must say nearly all of it.
             least = _SURE if does or _TITLE.match(line) else _NEARLY
             if shared >= SEVERAL and shared / len(wanted) > least and not denies(line):
-                return f"{skill.name} already does this (line {number}): {short(line, _LINE)}"
+                return _does_it(skill, number, line)
     return ""
 
 
@@ -140,9 +140,12 @@ def _is_near(one: Found, project: Path) -> bool:
     )
 
 
-def _line_with(text: str, said: str) -> str:
-    found = next(((n, line) for n, line in enumerate(said.splitlines(), 1) if text in line), (1, text))
-    return f"(line {found[0]}): {short(found[1], _LINE)}"
+def _line_with(text: str, said: str) -> tuple[int, str]:
+    return next(((n, line) for n, line in enumerate(said.splitlines(), 1) if text in line), (1, text))
+
+
+def _does_it(skill: Skill, number: int, line: str) -> str:
+    return f"{skill.name} already does this in line {number}: {short(line, _LINE)}"
 
 
 def _is_in(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
@@ -193,7 +196,7 @@ def judge(
         key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
-        RejectedCandidate(one.name, f"left for later: more than {MAX_SKILLS} at once would be hard to review")
+        RejectedCandidate(one.name, f"left for a later run: more than {MAX_SKILLS} skills at once are hard to review")
         for one in candidates[MAX_SKILLS:]
     ]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
@@ -252,7 +255,9 @@ def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Ca
         made = [replace(one, kind=kind) if one.recurrence else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
     return wanted, [
-        RejectedCandidate(one.name, f"it is not the kind you asked for: {kind}") for one in made if one not in wanted
+        RejectedCandidate(one.name, f"it is not the kind of skill you asked for ({kind})")
+        for one in made
+        if one not in wanted
     ]
 
 

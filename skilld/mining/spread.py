@@ -33,7 +33,7 @@ MEGABYTES = 1500  # of private memory of one local worker; Dask's own have --mem
 _AHEAD = 4  # files in hand for each worker: one that is lost takes few along
 _AT_ONCE = 1000  # files that a scheduler is told of at a time
 _TRIES = 3  # of a file whose worker was lost
-_LOST = "the process reading it stopped unexpectedly"
+_LOST = "the process that was reading it stopped unexpectedly"
 _MAX_ASKED = 4000  # characters of what was typed in a session that its row keeps
 
 Progress = Callable[[int, int], None]
@@ -78,11 +78,11 @@ def guarded(url: str, read: Callable[[str, Path], Found]) -> Found:
     try:
         with here(url) as path, processor_time(PROCESSOR_SECONDS):
             agent = guess_agent(path)
-            return Found(url, trouble="not a transcript") if agent is None else read(agent, path)
+            return Found(url, trouble="it is not a transcript") if agent is None else read(agent, path)
     except ProcessorTimeError:
-        return Found(url, trouble="it took too long")
+        return Found(url, trouble="reading it took too long")
     except MemoryError:
-        return Found(url, trouble="it took too much memory")
+        return Found(url, trouble="reading it took too much memory")
     except OSError as error:
         return Found(url, trouble=cause_of(error))
     except SkilldError as error:

@@ -143,7 +143,7 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
 
 def about_waiting(number: int) -> str:
     """Return what a notice says about lasting things that were kept, and not proposed: each for a reason of its own."""
-    return f"{counted(number, 'learning')} kept, not proposed. To see why, run: skilld learnings"
+    return f"Kept but not proposed: {counted(number, 'learning')}. To see why, run: skilld learnings"
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:
@@ -160,12 +160,12 @@ def about_words(proposal: Proposal) -> str:
 
 def about_budget(why: str) -> str:
     """Return what a notice says when today's budget is spent."""
-    return f"Today's budget is spent: {why}. The rest is on hold until tomorrow. Run: skilld cost"
+    return f"Today's budget is spent: {why}. The rest is on hold until tomorrow. For details, run: skilld cost"
 
 
 def about_dead(why: str) -> str:
     """Return what a notice says when nothing could be judged for a day."""
-    return f"skilld has not been able to judge anything for a day: {escaped(why)}. Run: skilld status"
+    return f"skilld has not been able to judge anything for a day: {escaped(why)}. For details, run: skilld status"
 
 
 def about_failure(action: str, why: str) -> str:

@@ -79,7 +79,7 @@ def _spaced(body: Sequence[Line], operation: Operation) -> Operation:
     return replace(operation, anchor="\n".join(anchor), text="\n".join(lines))
 
 
-TAKEN_UP = "the wording is not yours: it comes from something you agreed to"
+TAKEN_UP = "the wording comes from something you agreed to, not from you"
 BY_MODEL = "only the model has checked that this is what you meant, rather than the opposite"
 BY_HEADING = "it removes or rewrites everything under a heading"
 BEYOND = "part of it is not in your own words"
@@ -203,7 +203,7 @@ def apart(
     """
     done: CheckedEdit | None = None
     left_out: list[VerifiedUpdate] = []
-    why_not = SkilldError("The edit was not made", "nothing is left of it")
+    why_not = SkilldError("The edit was not made", "there is nothing left to change")
     for item in checked:
         try:
             done = _with_one_more(backend, done, item, loaded, typed, redact)

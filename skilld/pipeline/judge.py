@@ -30,7 +30,7 @@ Own = Callable[[TargetDocument, TargetKind], TargetDocument | None]
 # Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
 _SAYS_SOMETHING = 3
 _NOT_SAID = "the edited skill still does not say this"
-NO_EDIT = "no edit says this the way you did"
+NO_EDIT = "no edit could be made that says this the way you did"
 UNCHECKED = "could not verify that it says what you said"
 
 
@@ -115,7 +115,7 @@ class Judge:
             says = says and not any(same_words(update, other) for other, _ in verdict.already_said)
             if says and not any(_is_told(quote, update, other) for other in known):
                 known.append(replace(update, change=quote, quote=quote))
-                kept.append((known[-1], f"the wording suggested for it could not be used: {why}"))
+                kept.append((known[-1], f"the suggested wording could not be used: {why}"))
         return replace(verdict, learned=(*verdict.learned, *kept))
 
     def _decided(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:

@@ -142,7 +142,7 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
         return DecisionReport((f"{proposal.id} is already open: {proposal.summary}",))
-    by_hand = f"To add it by hand, see its text: skilld show {proposal.id}"
+    by_hand = f"To see its text and add it by hand: skilld show {proposal.id}"
     if proposal.state is State.REJECTED:
         try:
             return reopen(store, proposal)
@@ -154,7 +154,7 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         raise SkilldError(title, f"it is {proposal.state.value}", remedy)
     made, staged = staged_on(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
     if not made.commit:
-        raise RefusedError(title, made.note, f"After that: skilld restore {proposal.id}")
+        raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")
     with store.transaction():
         store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
         store.proposals.amend(made)

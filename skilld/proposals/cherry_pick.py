@@ -165,7 +165,7 @@ def _take_in(work_tree: Worktree, proposal: Proposal, apply: Apply, refit: Refit
     if commit is None:
         cause = "its commit is no longer in the repository"
         raise RefusedError(
-            _TITLE, cause, f"To edit the file without committing: skilld accept --worktree {proposal.id}"
+            _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
         )
     before, after = versions(work_tree, commit)
     merges = would_merge(work_tree, before, after) and _sides_merge(work_tree, commit)

@@ -70,7 +70,7 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
             raise RefusedError(
                 f"{proposal.id} was not accepted",
                 proposal.note,
-                f"To edit the file without committing: skilld accept --worktree {proposal.id}",
+                f"To write the file without committing: skilld accept --worktree {proposal.id}",
             )
         return land(proposal, edit, removed, private_repositories(), edit.certain)
 
@@ -172,7 +172,7 @@ def _elsewhere(proposal: Proposal) -> str:
     """Return where a decision was carried out, if not in the repository that the person is in."""
     top = Path(proposal.path.removesuffix(f"/{proposal.relpath}"))
     if Path(proposal.repo).parent == private_repositories():
-        return f" of the repository that skilld keeps for {top} (see it: skilld git --root {in_shell(top)} log)"
+        return f" in the repository that skilld keeps for {top} (to see it: skilld git --root {in_shell(top)} log)"
     try:
         return "" if Path.cwd().is_relative_to(top) else f" in {top}"
     except FileNotFoundError:

@@ -99,7 +99,8 @@ class Base:
         """A sentence when merging the branch would bring in more than the proposals, else the empty string."""
         if not self.ahead:
             return ""
-        return f"is based on {self.branch or 'a detached HEAD'} ({counted(self.ahead, 'commit')} not on {self.default})"
+        branch = self.branch or "a detached HEAD"
+        return f"is based on {branch}, which has {counted(self.ahead, 'commit')} not on {self.default}"
 
 
 @dataclass(slots=True)

@@ -34,10 +34,10 @@ def standing(store: Store, proposal: Proposal, now: float) -> str:
     """Return a sentence about where a proposal is at a Unix time; empty if there is nothing to mind."""
     if proposal.state is State.DROPPED:
         left = counted(hours_left(store, proposal, now), "hour")
-        ways = f"skilld restore {proposal.id} brings it back, skilld reject {proposal.id} discards it now"
-        return f"dropped; becomes permanent in {left}: {ways}"
+        ways = f"to bring it back: skilld restore {proposal.id}; to reject it now: skilld reject {proposal.id}"
+        return f"dropped; will be rejected in {left} ({ways})"
     if proposal.state is State.OPEN and proposal.commit and not on_staging(proposal):
-        return f"only on {proposal.branch}" if proposal.branch else ""
+        return f"only on the branch {proposal.branch}" if proposal.branch else ""
     if proposal.state is State.STALE:
         return being_made_anew(store, proposal)
     return rests_on(store, proposal)
@@ -52,7 +52,7 @@ def being_made_anew(store: Store, proposal: Proposal) -> str:
         case "running":
             return "being regenerated to match your current text"
         case "pending":
-            waits = f"; waiting: {batch.detail}" if batch.detail else ""
+            waits = f"; delayed: {batch.detail}" if batch.detail else ""
             return f"will be regenerated to match your current text{waits}"
         case "parked":
             return f"could not be regenerated to match your current text: {batch.detail}; to try again: skilld retry"
@@ -150,7 +150,7 @@ def lenders(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:
-    return ", and is changed along with it" if os.path.realpath(conflict.path) in changed else ""
+    return " and is changed along with it" if os.path.realpath(conflict.path) in changed else ""
 
 
 def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
@@ -186,7 +186,7 @@ def of_decision(store: Store, proposal: Proposal) -> list[str]:
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
     why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
-    return f"rejected because: {why}" if why else ""
+    return f"rejected; your reason: {why}" if why else ""
 
 
 def said_again(store: Store, proposal: Proposal) -> str:
@@ -223,7 +223,7 @@ def unwanted_before(store: Store, proposal: Proposal) -> Iterator[str]:
     for other, change in _unwanted_like(store, proposal):
         why = store.proposals.why(other.id)
         this = f"\u201c{change}\u201d" if len(proposal.updates) > 1 else "this"
-        yield f"you {other.state.value} {this} before, as {other.id}{f', because: {why}' if why else ''}"
+        yield f"you {other.state.value} {this} before, as {other.id}{f'; your reason: {why}' if why else ''}"
 
 
 def _unwanted_like(store: Store, proposal: Proposal) -> Iterator[tuple[Proposal, str]]:
@@ -259,7 +259,7 @@ def doubt(store: Store, proposal: Proposal) -> str:
         return ""
     agents = who.removeprefix(MAYBE)
     was = "were" if "," in agents else "was"
-    undo = f"undo: skilld {BACK[proposal.state]} {proposal.id}"
+    undo = f"to undo it: skilld {BACK[proposal.state]} {proposal.id}"
     return f"{proposal.state.value} through git, possibly by an agent ({agents} {was} working there); {undo}"
 
 

@@ -111,7 +111,7 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
     for applied in changes.applied:
         proposal = store.proposals.get(applied.proposal)
         if proposal is not None and proposal.state is State.OPEN:
-            note = f"applied automatically; undo: skilld revert {proposal.id}"
+            note = f"applied automatically; to undo it: skilld revert {proposal.id}"
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=applied.commit, note=note)
     _follow_remade(store, changes.remade)
     for moved in changes.moved:

@@ -132,7 +132,7 @@ def stage(
     proposal = anew
     edits = {other.id: Edit(other) for other in open_here}
     if why := _too_large(proposal, tracked, open_here, staged.most_tokens):
-        waits = WaitsForPerson(f"on hold: {why}. To find what can be removed: skilld trim")
+        waits = WaitsForPerson(f"on hold: {why}. To find lines to cut: skilld trim")
         return _take(waits, replace(proposal, base=tracked.repo.head), repo, staged, edits)
     try:
         mine = Edit(proposal)
@@ -204,7 +204,7 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     Raises SkilldError if it may not be made, or another that is open makes the skill that this one edits.
     """
     if not is_text(Path(proposal.path)):
-        raise RefusedError(_TITLE, "the path of its file is not UTF-8")  # which no store keeps
+        raise RefusedError(_TITLE, "the path of its file is not valid UTF-8")  # which no store keeps
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:

@@ -41,7 +41,7 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
     if proposal.state is not State.ACCEPTED:
         raise SkilldError(_TITLE, f"{proposal.id} is {proposal.state.value}")
     why = take_back(proposal, removed)
-    done = "" if not why else f"Its commit was reverted, not removed: {why}."
+    done = "" if not why else f"Its commit was reverted, not removed, because {why}."
     commit = revert(proposal, removed, private_repositories()).commit if why else ""
     current, now = store.proposals.get(proposal.id) or proposal, rfc3339(time.time())
     try:
@@ -117,5 +117,5 @@ def _moved(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
         refs.move(repo.git, repo.common_dir, [change], _NOTE.format(proposal.id))
     except SkilldError:
         work_tree.person.run("read-tree", "-m", "-u", parent, commit.oid)
-        return "its branch has moved, or is locked"
+        return "its branch has moved or is locked"
     return ""

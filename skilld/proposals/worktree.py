@@ -252,7 +252,7 @@ def _version(work_tree: Worktree, commit: str, relpath: str) -> bytes:
         pass
     cause = f"{relpath} in commit {commit[:10]} cannot be read"
     raise RefusedError(
-        work_tree.title, cause, f"To list what is damaged or missing: {manual_command(work_tree.repo, 'fsck')}"
+        work_tree.title, cause, f"To list damaged or missing objects: {manual_command(work_tree.repo, 'fsck')}"
     )
 
 
@@ -339,7 +339,7 @@ def _first(err: str) -> str:
     if "identity unknown" in err:
         return "git config --global user.name NAME; git config --global user.email ADDRESS"
     if lock := _LOCK.search(err):
-        return f"If no other git process is running there: rm {shlex.quote(lock[1])}"
+        return f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
     return ""
 
 
@@ -353,7 +353,7 @@ def _put_back(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:
 def kept_as_object(work_tree: Worktree, found: bytes) -> list[str]:
     """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
     blob = objects.write_blob(work_tree.repo.git, found)
-    return [f"The text that a hook wrote to {work_tree.tracked.relpath} is kept as object {blob}"]
+    return [f"The text that a hook wrote to {work_tree.tracked.relpath} is kept as git object {blob}"]
 
 
 def head(work_tree: Worktree) -> str:

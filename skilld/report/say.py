@@ -16,7 +16,7 @@ WHERE = {
     "instructions": "to project instructions",
     "rules": "to rule files",
     "personal": "to your own instructions",
-    "waiting": "waiting for a file",
+    "waiting": "not in a file yet",
     "said": "already in a file",
 }
 STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
@@ -81,7 +81,7 @@ def taught(report: Report) -> str:
 def decided(report: Report) -> str:
     """Return what became of proposals."""
     if not sum(report.decided.states.values()):
-        return nothing(report, "no edit has been proposed.")
+        return nothing(report, "no edits have been proposed.")
     if report.decided.percent is None:
         return "You have not decided on any proposals yet. To review them: skilld review"
     days = report.decided.days
@@ -100,10 +100,10 @@ def again(report: Report) -> str:
         return nothing(
             report,
             _unread(report)
-            or "none of the edits you accepted are still in their files, and you did not repeat any rule.",
+            or "none of the edits you accepted are still in their files, and you did not repeat any rules.",
         )
     if before.percent is None and after.percent is None:
-        return "skilld has not read any sessions where a rule applied."
+        return "skilld has not read any sessions in which a rule applied."
     several = bool(report.again.rules[1:])
     noun, each = ("case", " A case is one rule in one session.") if several else ("session", "")
     said = f"Before a rule was added, you said it in {sessions(before, noun)} where it applied"
@@ -143,4 +143,6 @@ def cost(report: Report) -> str:
         return f"{said}; nothing has been accepted yet."
     if spent.per_accepted is None:  # calls that were not answered cost nothing
         return f"{said}."
-    return f"{said}: {amount(spent.per_accepted, spent.unit)} for each of {counted(spent.accepted, 'accepted edit')}."
+    return (
+        f"{said}, or {amount(spent.per_accepted, spent.unit)} for each of {counted(spent.accepted, 'accepted edit')}."
+    )

@@ -48,11 +48,11 @@ class ReviewApp(KeysApp[None]):
     {DIALOGS}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "tab('proposals')", "Tab", show=False, tooltip="Go to that tab"),
-        Binding("2", "tab('skills')", "Tab", show=False, tooltip="Go to that tab"),
-        Binding("3", "tab('sessions')", "Tab", show=False, tooltip="Go to that tab"),
-        Binding("4", "tab('waiting')", "Tab", show=False, tooltip="Go to that tab"),
-        Binding("5", "tab('report')", "Tab", show=False, tooltip="Go to that tab"),
+        Binding("1", "tab('proposals')", "Tab", show=False, tooltip="Go to the tab with this number"),
+        Binding("2", "tab('skills')", "Tab", show=False, tooltip="Go to the tab with this number"),
+        Binding("3", "tab('sessions')", "Tab", show=False, tooltip="Go to the tab with this number"),
+        Binding("4", "tab('waiting')", "Tab", show=False, tooltip="Go to the tab with this number"),
+        Binding("5", "tab('report')", "Tab", show=False, tooltip="Go to the tab with this number"),
         Binding("q", "quit", "Quit"),
     ]
 

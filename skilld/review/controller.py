@@ -232,7 +232,7 @@ def no_skill(*, has_any: bool) -> str:
 
 def forgetting(ask: Sequence[Learning]) -> str:
     """Return the question before a learning is forgotten."""
-    return f"Forget this learning? Nothing brings it back but saying it again.\n{ask[0].change}"
+    return f"Forget this learning? To get it back, you would have to say it again.\n{ask[0].change}"
 
 
 def has_words(proposal: Proposal, words: str) -> bool:
@@ -449,7 +449,7 @@ class ReviewSession:
         try:
             before = skill.path.read_bytes().decode("utf-8")
         except (OSError, UnicodeError) as error:
-            raise SkilldError("The skill was not opened", str(error)) from error
+            raise SkilldError("Could not open the skill", str(error)) from error
         after = editor(before)
         if after != before:
             worktree.replace(skill.path, before.encode("utf-8"), after.encode("utf-8"))

@@ -148,7 +148,7 @@ class FileDialog(Question[str]):
 
     def __init__(self, summary: str, file: str) -> None:
         super().__init__(
-            f"Accept into which file? {safe_text(summary)}", Field(file, "Accept", placeholder="path of a file")
+            f"Accept into which file? {safe_text(summary)}", Field(file, "Accept", placeholder="path to a file")
         )
 
     @on(Input.Submitted)
@@ -239,7 +239,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         if self._chosen:
             self.dismiss(tuple(sorted(self._chosen)))
         else:
-            self.query_one(Label).update("Nothing is selected yet: Space selects the part under the cursor.")
+            self.query_one(Label).update("Nothing is selected yet. Press Space to select a part.")
 
     @on(OptionList.OptionSelected)
     def _clicked(self) -> None:
@@ -266,7 +266,7 @@ class NameDialog(Question[str]):
     """Asks for another name; `problem` says what is wrong with one."""
 
     def __init__(self, name: str, problem: Callable[[str], str | None]) -> None:
-        super().__init__("The name of the new skill:", Field(name, "Rename"))
+        super().__init__("Name of the new skill:", Field(name, "Rename"))
         self._problem = problem
 
     @on(Input.Submitted)
@@ -375,8 +375,8 @@ class Pane(Vertical):
     # First in the key line: a narrow screen has room for the first ones alone.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "app.keys", "Keys", key_display="?", tooltip="Show what each key does"),
-        Binding("space", "page(1)", "Scroll", show=False, tooltip="Scroll the part below the list"),
-        Binding("b", "page(-1)", "Scroll", show=False, tooltip="Scroll the part below the list"),
+        Binding("space", "page(1)", "Scroll", show=False, tooltip="Scroll the details below the list"),
+        Binding("b", "page(-1)", "Scroll", show=False, tooltip="Scroll the details below the list"),
         Binding("escape", "leave", "Exit the search", show=False),
     ]
 

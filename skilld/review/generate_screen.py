@@ -166,7 +166,7 @@ _WAITING = 3  # lines of what is proposed already
 class ReviewStep(Step):
     """Step 2: what the sessions came to, with its evidence; all of it is kept until it is put aside."""
 
-    HEAD = "2 of 3: what to keep"
+    HEAD = "2 of 3: choose what to keep"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Keep or drop"),
         Binding("e", "edit", "Edit"),
@@ -249,7 +249,7 @@ class ReviewStep(Step):
 class SessionsStep(Step):
     """Step 1: which sessions to learn from, and what that would come to."""
 
-    HEAD = "1 of 3: which sessions to learn from"
+    HEAD = "1 of 3: choose the sessions to learn from"
     AUTO_FOCUS = "Rows"  # by itself it is the filter, which would take the first keys
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Select"),
@@ -349,7 +349,7 @@ class SessionsStep(Step):
         if self._soon is not None:
             self._soon.stop()
         if self._chosen:
-            self.say(f"{len(self._chosen)} selected; looking through them...")
+            self.say(f"{len(self._chosen)} selected; looking for patterns ...")
             self._soon = self.set_timer(_PAUSE_SECONDS, self._expect)
         else:
             self.say(f"{counted(len(self._all), 'session')}, none selected")
@@ -392,7 +392,8 @@ class SessionsStep(Step):
 
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         """Ask the person, from a thread; a screen that is closed meanwhile is a no."""
-        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: use the built-in rules only."
+        takes = about(expected, dollars())
+        question = f"Ask {self._generating.model}? This takes {takes}.\nAnswer no to use only the built-in rules."
         answer = self.app.agreed(question)
         if answer is None:
             raise SkilldError("No questions were asked", "")
@@ -410,8 +411,8 @@ class SessionsStep(Step):
             return
         if not result.previews:
             self.say(
-                f"There is not enough in these sessions to make a skill. Left out: {counted(missed, 'candidate')}; "
-                "to see why: skilld mine --dry-run"
+                f"There is not enough in these sessions to make a skill. Left out: {counted(missed, 'candidate')}. "
+                "To see why: skilld mine --dry-run"
             )
             return
         self._tell()

@@ -241,7 +241,7 @@ class WaitingPane(ListPane[list[Learning]]):
     DETAIL = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "propose", "Propose", tooltip="Propose the learning for the most suitable file"),
-        Binding("f", "forget", "Forget", tooltip="Forget the learning, after a question"),
+        Binding("f", "forget", "Forget", tooltip="Forget the learning (asks first)"),
     ]
 
     def found(self) -> list[list[Learning]]:

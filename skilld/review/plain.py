@@ -24,10 +24,10 @@ _AT_END = "u undo, 2 skills, 3 sessions, 4 learnings, 5 report, q quit? "
 _MORE = (
     "a  accept it                     A  accept all proposals for this file",
     "r  reject it, with a reason      e  edit it in your editor, then accept it",
-    "p  accept some parts of it       t  accept it into another file, such as your own",
+    "p  accept some parts of it       t  accept it into another file",
     "s  skip it                       u  undo your last decision",
     "q  quit",
-    "/words  find proposals that contain these words, decided ones too; / alone shows all again",
+    "/words  search proposals, including decided ones; / alone shows all open ones",
     *(f"{number}  {name}" for number, name in NAMES.items()),
 )
 _GO_ON = "continue"
@@ -170,7 +170,9 @@ class Plain:
             self._say("There is no text to edit.")
             return _GO_ON
         if look.lenders:
-            self._say(f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}.")
+            self._say(
+                f"The text also contains lines of other open proposals, which stay open: {', '.join(look.lenders)}."
+            )
         base, typed = self._typed.get(proposal.id, (look.text, look.text))
         text = self._talk.edit(typed, name=Path(proposal.path).name)
         if text == base:
@@ -181,7 +183,7 @@ class Plain:
             self._tell(self._sitting.accept_edited(proposal.id, text, base))
         except SkilldError as error:
             self._talk.refused(error)
-            self._say("Your text is kept: e opens it again.")
+            self._say("Your text is kept. Type e to open it again.")
             return _GO_ON
         del self._typed[proposal.id]
         return "done"

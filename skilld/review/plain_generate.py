@@ -47,7 +47,7 @@ class PlainGenerate:
             return []
 
     def _choose(self, choices: Sequence[Choice]) -> list[Choice]:
-        self._say(f"Step 1 of 3: which sessions to learn from ({len(choices)} found).")
+        self._say(f"Step 1 of 3: choose the sessions to learn from ({len(choices)} found).")
         shown = list(enumerate(choices, 1))
         self._list(shown)
         while True:
@@ -77,7 +77,7 @@ class PlainGenerate:
         result = self._generating.find(chosen, self._agree, _silently)
         found = len(result.previews)
         self._say(
-            f"Step 2 of 3: {counted(found, 'candidate')} to keep or drop."
+            f"Step 2 of 3: keep or drop {counted(found, 'candidate')}."
             if found
             else "There is not enough in these sessions to make a skill."
         )
@@ -87,8 +87,8 @@ class PlainGenerate:
         return [one for one in kept if one is not None], result
 
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
-        self._say(f"Ask {self._generating.model} {about(expected, dollars())}?")
-        return self._ask("y yes, n use the built-in rules only, q quit? ").startswith("y")
+        self._say(f"Ask {self._generating.model}? This takes {about(expected, dollars())}.")
+        return self._ask("y yes, n no (use only the built-in rules), q quit? ").startswith("y")
 
     def _kept(self, number: int, one: CandidateResult) -> Keep | None:
         candidate, text = one.candidate, one.text

@@ -54,7 +54,7 @@ class Talk:
 
     def refused(self, error: SkilldError) -> None:
         """Say what failed, and what to do about it."""
-        self.say(f"Failed. {error}", *([f"  {error.remedy}"] if error.remedy else []))
+        self.say(f"Error: {error}", *([f"  {error.remedy}"] if error.remedy else []))
 
 
 class PlainTabs:
@@ -114,7 +114,7 @@ class PlainTabs:
         now = time.time()
         for one in found:
             skills = ", ".join(reversed(one.skills)) or "no skill in use"
-            collected = f"{one.waiting} not judged yet (at {self._turns}, or when the session ends)"
+            collected = f"{one.waiting} not judged yet (judged after {self._turns}, or when the session ends)"
             until = "ended" if one.ended else "all judged" if one.judged else collected
             facts = one.agent, counted(one.turns, "turn"), until, ago(one.last_activity, now), skills
             self._say(", ".join(facts), f"  {one.cwd or 'unknown folder'}")

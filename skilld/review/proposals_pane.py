@@ -57,7 +57,7 @@ class ProposalsPane(Pane):
         Binding("s,n", "skip", "Skip", tooltip="Skip: leave it open"),
         Binding("u", "undo", "Undo", tooltip="Undo your last decision"),
         Binding("o", "outside", "$EDITOR", show=False, tooltip="Edit it in $EDITOR, then accept it"),
-        Binding("slash", "search", "Search", tooltip="Search, decided proposals too"),
+        Binding("slash", "search", "Search", tooltip="Search, including decided ones"),
     ]
     app: ReviewApp
 
@@ -77,7 +77,9 @@ class ProposalsPane(Pane):
 
     def compose(self) -> ComposeResult:
         yield SearchField(
-            placeholder="search, decided ones too (Enter: go to list, Esc: show all open)", id="find", classes="search"
+            placeholder="search, including decided ones (Enter: go to list, Esc: show all open)",
+            id="find",
+            classes="search",
         )
         yield Rows("list")
         with VerticalScroll(id="detail", can_focus=False):
@@ -287,17 +289,19 @@ class ProposalsPane(Pane):
         base, text = self._typed.get(proposal.id, (look.text, look.text))
         notes = []
         if look.lenders and base == look.text:
-            notes = [f"Lines of other open proposals are in it too, and stay open: {', '.join(look.lenders)}."]
+            notes = [
+                f"The text also contains lines of other open proposals, which stay open: {', '.join(look.lenders)}."
+            ]
         if editor is not None:
             before, text = text, editor(text)
             if text == before:
                 self.app.tell("You made no changes.")
                 return
             self._typed[proposal.id] = base, text
-            notes.insert(0, "This is what you wrote.")
+            notes.insert(0, "This is the text you wrote.")
         if not draw.can_show(text):
-            told = "It contains characters that cannot be shown here"
-            kept = f"{told}; your text is kept: o opens it again." if editor else f"{told}: edit the file by hand."
+            told = "The text contains characters that cannot be shown here."
+            kept = f"{told} It is kept; press o to open it again." if editor else f"{told} Edit the file by hand."
             self.app.tell(kept, "warning")
             return
         dialog = EditDialog(text, look.rows, " ".join(notes), partial(self._accepted, proposal.id, base))
@@ -306,7 +310,7 @@ class ProposalsPane(Pane):
             self._typed.pop(proposal.id, None)
             if accepted is None and (left := dialog.left) != look.text:
                 self._typed[proposal.id] = base, left
-                self.app.tell("Your text is kept: e opens it again.")
+                self.app.tell("Your text is kept. Press e to open it again.")
 
         self.app.push_screen(dialog, closed)
 

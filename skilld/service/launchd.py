@@ -164,7 +164,7 @@ class Launchd:
             raise ManagerError(
                 "launchd failed",
                 answer.err or f"launchctl {arguments[0]} failed",
-                "The service works only in a graphical login session. Otherwise, run it in a terminal: skilld run",
+                "The service works only in a graphical login session. Otherwise, run skilld in a terminal: skilld run",
             )
 
     def _ask(self, *arguments: str) -> Answer:

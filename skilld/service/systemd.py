@@ -81,7 +81,9 @@ def _escaped(text: str, special: str) -> str:
 def _rest_of_line(path: Path) -> str:
     text = plain(str(path), "the settings folder's path")
     if text != text.strip() or text.endswith("\\"):
-        raise RefusedError("The service was not installed", f"systemd cannot read {text}")
+        raise RefusedError(
+            "The service was not installed", f"systemd cannot read a path that ends with a space or a backslash: {text}"
+        )
     return text.replace("%", "%%")
 
 

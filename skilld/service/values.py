@@ -188,7 +188,7 @@ def _of_model(model: str, *, has_key: bool) -> tuple[str, ...]:
 
 # systemctl start waits until the daemon says that it is ready, which it puts off while it reads what was written.
 _SECONDS = 600.0
-WITHOUT = "Run it in a terminal instead: skilld run"
+WITHOUT = "Run skilld in a terminal instead: skilld run"
 
 
 @dataclass(frozen=True, slots=True)

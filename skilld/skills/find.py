@@ -148,7 +148,7 @@ def _folders(cwd: str | None, places: Places) -> Iterator[Path]:
 def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     base = _skill_folder(claimed, places) or _own_repository(claimed, cwd)
     if base is None and not _is_copy(claimed):
-        return Unusable(name, "it is outside the known skill folders")
+        return Unusable(name, "it is not in a known skills folder")
     try:
         real = spelled(claimed.resolve(strict=True))
         facts = real.stat()
@@ -156,12 +156,12 @@ def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRe
         return Unusable(name, "its SKILL.md is gone", str(claimed) if base else "")
     if base is None or _is_copy(claimed) or _is_copy(real):
         text = str(real) if _is_copy(real) and real.name == FILE else ""
-        return Unusable(name, "it is a copy from a plugin or the agent, replaced on every update", text_path=text)
+        return Unusable(name, "it comes with a plugin or the agent and is replaced on every update", text_path=text)
     if real.name.casefold() != FILE.casefold():
         return Unusable(name, "its SKILL.md is a symlink to a file with another name", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
     if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
-        return Unusable(name, "its SKILL.md is a symlink that points outside the skill folders", str(claimed))
+        return Unusable(name, "its SKILL.md is a symlink that points outside the skills folders", str(claimed))
     if why := file_problem(facts):
         return Unusable(name, why, str(real))
     if not os.access(real, os.W_OK):

@@ -127,7 +127,7 @@ def faults(text: str, folder_name: str) -> tuple[str, ...]:
 
 def _faults(text: str, folder_name: str) -> Iterator[str]:
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        yield "it contains characters that a text file cannot contain"
+        yield "it contains characters that are not allowed in a text file"
         return
     lines = front_lines(text)
     if lines is None:
@@ -147,7 +147,7 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
         yield from _length("compatibility", said["compatibility"], MAX_COMPATIBILITY)
     yield from _metadata(top)
     if not any(line.strip() for line in whole[len(lines) + 2 :]):
-        yield "there is nothing after its front matter"
+        yield "it has no text after its front matter"
     if len(whole) > MAX_LINES:
         yield f"it has {len(whole)} lines; the limit is {MAX_LINES}"
 
@@ -201,7 +201,7 @@ def _metadata(top: Sequence[Entry]) -> Iterator[str]:
     lines = below(top, "metadata")
     inner = entries(lines)
     if found[0] or not inner or _is_stray(lines):
-        yield "its metadata is not a map"
+        yield "its metadata is not a mapping"
     for key, value, rest in inner:
         if not _is_text(value, rest):
             yield f"the value of {key} in its metadata is not text"

@@ -169,7 +169,7 @@ def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
     return DamagedError(
         title,
         cause,
-        "Restart skilld (its service, or skilld run). It moves the file aside and keeps everything it can still read.",
+        "Restart skilld (its service, or skilld run). It will move the file aside and recover everything it can.",
     )
 
 

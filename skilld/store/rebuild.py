@@ -48,7 +48,7 @@ def build(path: Path) -> Built:
     for copy, salvaged, journal in _plans(left):
         with suppress(DamagedError):
             return _built(path, left, copy, salvaged=salvaged, journal=journal)
-    raise damaged("nothing could be rebuilt from it")
+    raise damaged("nothing in it could be recovered")
 
 
 def put_in_place(path: Path, mark: str, built: Built) -> None:
@@ -106,7 +106,7 @@ def _built(
     new.replace(corruption.rebuilt(path))
     sources = [
         *([f"{counted(rows, 'row')} that could still be read"] if rows else []),
-        *([] if copy is None else ["what it contained"] if copy[0] == path else ["a copy"]),
+        *([] if copy is None else ["its contents"] if copy[0] == path else ["a copy"]),
         *(["its journal"] if replayed else []),
     ]
     written = corruption.last_write(path)

@@ -35,7 +35,7 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
             raise damaged("its migrations have unknown names")
         raise SkilldError(
             "The database was written by a newer version of skilld",
-            f"{path} has the migration {newer[0]}",
+            f"{path} contains the unknown migration {newer[0]}",
             "Install the newer version again.",
         )
     if not done and _is_in_use(db):

@@ -204,7 +204,7 @@ def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteSta
     day, who, note = max(no, default=("", "", ""))
     again = max((record.day for _, record in told if record.what is What.PROPOSED), default="")
     if day and one.last <= day and again <= day:
-        return replace(one, standing=CandidateState.REJECTED, why=f"{note or 'rejected'}, recorded by {who}")
+        return replace(one, standing=CandidateState.REJECTED, why=f"{note or 'rejected'} (recorded by {who})")
     if any(_about(one, key, rule) for key, rule in seen.proposed.items()):
         return replace(one, standing=CandidateState.PROPOSED)
     if not no and one.last <= seen.day and any(_about(one, key, rule) for key, rule in seen.landed.items()):

@@ -49,7 +49,7 @@ def before(hub: Hub, pull: Pull | None) -> Before:
     """
     git, one = hub.borrowed.git, hub.membership
     if not one.base:
-        raise SkilldError(_NOTHING, "the remote has no default branch with a commit")
+        raise SkilldError(_NOTHING, "the remote has no default branch, or no commits on it")
     if not one.rules:
         return Before("", one.base, ())
     landed = {named.key for named in rules_of(git, one.base)}
@@ -100,7 +100,7 @@ def chosen(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
         fitting = [one for one in found if name and one.id.startswith(name)]
         if len(fitting) != 1:
             what = "does not match any rule" if not fitting else f"matches {len(fitting)} rules"
-            raise UsageError("Which rule?", f"{name} {what}", "List them: skilld team status")
+            raise UsageError("Which rule do you mean?", f"{name} {what}", "List them: skilld team status")
         if fitting[0].standing in {CandidateState.ACCEPTED, CandidateState.PROPOSED}:
             raise UsageError("Nothing to propose", f"{name} is already {fitting[0].standing.value}")
         picked += [one for one in fitting if one not in picked]
@@ -163,7 +163,7 @@ def _about(git: Git, base: str, named: RuleTrailers, one: Candidate | None, coun
         lines.append(f"- {people}, {sessions}, since {one.since}")
         lines += [f"- in their words: {quoted(quote)}" for quote in one.quotes[:_MAX_QUOTES]]
     lines += [f"- flagged: {quoted(flag)}" for flag in flags(named.rule)]
-    lines.append(f"- goes to {quoted(named.place)}; about {counted(count(named.rule), 'token')}")
+    lines.append(f"- goes into {quoted(named.place)}; about {counted(count(named.rule), 'token')}")
     for path, line in _contradictions(git, base, named).items():
         lines.append(f"- contradicts {quoted(path)}: {quoted(line)}")
     lines.append(f"- commit {named.commit[:12]}; to remove it: `git revert {named.commit[:12]}`")

@@ -129,7 +129,7 @@ def check(
     for person, (serial, records) in _records(git, trees, found, before).items():
         one = claimed[person]
         if (known := pins.get(person)) and serial < known.serial:
-            found.refused[person] = "it is older than what was received before"
+            found.refused[person] = "it is older than the version received before"
         else:
             found.members[person] = Member(person, one.public, serial, one.tip, records)
     return found
@@ -150,7 +150,7 @@ def _people(found: Found) -> dict[str, tuple[str, str]]:
                 if is_person(name):
                     there[name] = (ref, oid)
                 else:
-                    found.refused[name[:40]] = "that name is not valid"
+                    found.refused[name[:40]] = "the name is not valid"
     if len(there) > MAX_PEOPLE:
         raise RefusedError(
             "Could not read the team's rules", f"{len(there)} people share rules; the limit is {MAX_PEOPLE}"
@@ -174,7 +174,7 @@ def _trouble(result: Result) -> str:
     if result.status == 0:
         return ""
     if result.status < 0 or _SPOILT.search(result.err):
-        return "it is too large, or damaged"
+        return "it is too large or damaged"
     raise GitFailedError("Could not fetch from the remote", result.status, result.err)
 
 
@@ -211,7 +211,7 @@ def _verify(claims: dict[str, _Claim], pins: Mapping[str, Pin], environment: Map
     for person, one in claims.items():
         known = pins.get(person)
         if known and known.public != one.public:
-            found.refused[person] = "it is signed with a different key than before: someone else may be using this name"
+            found.refused[person] = "it is signed with a different key than before; someone else may be using this name"
         elif not known or known.tip != one.tip:
             asked.append(person)
     pairs = [(claims[who].payload, claims[who].signature, claims[who].public) for who in asked]
@@ -270,7 +270,7 @@ def _decoded(texts: Mapping[str, bytes], kinds: frozenset[What], *, again: bool)
         try:
             records.append(decode(data, kinds, again=again))
         except SkilldError as error:
-            raise RefusedError("Not accepted", f"one record is invalid: {error.cause}") from error
+            raise RefusedError("Not accepted", f"a record is invalid: {error.cause}") from error
     return tuple(records)
 
 
@@ -302,7 +302,7 @@ def _read(
     for who, (_, is_kind, size) in zip(names, objects.sizes(git, names.values()), strict=True):
         if is_kind != kind or size > most:
             if size < 0:
-                found.refused[of(who)] = "it was not fetched; run skilld team sync"
+                found.refused[of(who)] = "it has not been fetched; sync again"
                 continue
             odd = f"it has a {is_kind} where a {kind} is expected"
             found.refused[of(who)] = odd if is_kind != kind else f"its {kind} is {size} bytes; the limit is {most}"
@@ -342,7 +342,7 @@ def write(
     git = hub.git
     files = {name_of(data): data for data in map(encode, records)}
     if len(files) > form.most:
-        raise RefusedError("Nothing was sent", f"there are {len(files)} rules; the limit is {form.most}")
+        raise RefusedError("Nothing was sent", f"there are {len(files)} records; the limit is {form.most}")
     folder = git.add("tree", _tree([(_FILE, name, git.add("blob", files[name])) for name in sorted(files)]))
     about = git.add("blob", _about(person, serial))
     root = git.add("tree", _tree([(_FILE, _ABOUT, about), (_TREE, _FOLDER, folder)]))
@@ -375,7 +375,7 @@ def publish(hub: BorrowedRepo, address: str, person: str, commit: str, listed: R
         if result.status == 0:
             return ref
         if _STALE.search(result.err):
-            raise LostRaceError("The ref moved in the meantime", result.err)
+            raise LostRaceError("The ref has changed in the meantime", result.err)
         if not _HIDDEN.search(result.err):
             raise GitFailedError("Could not push", result.status, result.err)
     branch = (form.branches + person).removeprefix("refs/heads/")

@@ -71,7 +71,8 @@ def _configured(git: Git) -> str:
 
 
 def _read(path: Path) -> Key:
-    public = path if path.suffix == ".pub" else path.with_name(f"{path.name}.pub")
+    private = _private(path)
+    public = private.with_name(f"{private.name}.pub")
     try:
         words = read_plain(public, _MAX_KEY)[0].decode("utf-8").split()
         if len(words) > 1 and _blob_type(words[1]) == words[0].encode():
@@ -81,7 +82,13 @@ def _read(path: Path) -> Key:
         why = error.strerror or "it cannot be read"
     except ValueError:
         why = "it is not an SSH public key"
-    raise SkilldError(_TITLE, f"{public}: {why}", f"Create it: ssh-keygen -y -f {in_shell(path)} > {in_shell(public)}")
+    remedy = f"Create it: ssh-keygen -y -f {in_shell(private)} > {in_shell(public)}"
+    raise SkilldError(_TITLE, f"{public}: {why}", remedy)
+
+
+def _private(path: Path) -> Path:
+    """Return the private key's file, where the setting may name that of the public key."""
+    return path.with_suffix("") if path.suffix == ".pub" else path
 
 
 def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path, algorithm: str) -> bytes:
@@ -92,7 +99,7 @@ def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path
     program = _keygen(environment)
     answer = ask(program, ["-Y", "sign", "-n", _SPACE, "-f", str(key.path)], environment, folder, stdin=commit)
     if answer.status != 0 or b"BEGIN SSH SIGNATURE" not in answer.out:
-        remedy = f"Add it to your SSH agent: ssh-add {in_shell(key.path.with_suffix(''))}"
+        remedy = f"Add it to your SSH agent: ssh-add {in_shell(_private(key.path))}"
         raise SkilldError(_TITLE, f"{key.path} could not be used: {answer.err or 'ssh-keygen failed'}", remedy)
     lines = answer.out.strip().split(b"\n")
     head, _, message = commit.partition(b"\n\n")

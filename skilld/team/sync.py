@@ -70,7 +70,7 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResu
         if first and own in found.refused:
             raise RefusedError(
                 "Not joined",
-                f"{own} is taken, and what it shared was rejected: {found.refused[own]}",
+                f"{own} is taken, and its shared records were rejected: {found.refused[own]}",
                 "Choose another name: --name NAME",
             )
         mine = found.members.get(own) or _as_last_written(hub)

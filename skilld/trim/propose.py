@@ -166,7 +166,7 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
         confidence=_NAMED if cut.why in NAMED else _SURE,
         model=model,
         created_at=at,
-        flags=("nobody asked for this change in any session", f"what would be lost: {cut.lost}"),
+        flags=("you did not ask for this change in any session", f"lost with this change: {cut.lost}"),
         target=ref.kind,
         agents=ref.agents,
     )

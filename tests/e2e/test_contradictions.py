@@ -49,7 +49,7 @@ def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_pat
     assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, one).split())
     skilld = Inline(home)
     shown = skilld.run("show", one.id).stdout
-    assert "build.md:3 contradicts this proposal, and is changed along with it" in shown
+    assert "build.md:3 contradicts this proposal and is changed along with it" in shown
     assert "--- a/docs/build.md" in shown
     assert skilld.run("accept", one.id).returncode == 0
     assert "npm" not in (project.root / "docs/build.md").read_text().replace("pnpm", "").replace("never npm", "")

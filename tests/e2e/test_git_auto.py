@@ -41,7 +41,7 @@ def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: 
     (shown,) = lessons.program.json("proposals", "--state", "accepted")
     assert (shown["landed"], shown["note"]) == (
         project.git("rev-parse", "feature"),
-        f"applied automatically; undo: skilld revert {name}",
+        f"applied automatically; to undo it: skilld revert {name}",
     )
     if way == "git":
         project.git("revert", "--no-edit", "HEAD")

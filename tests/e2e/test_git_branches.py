@@ -53,7 +53,7 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(
     (first,) = lessons.teach(TICKETS)
     project.git("cherry-pick", first["commit"])
     (second,) = lessons.teach(HOSTS)
-    warning = "is based on feature (2 commits not on main)"
+    warning = "is based on feature, which has 2 commits not on main"
     assert second["rests_on"] == warning
     assert program.json("show", second["id"])["rests_on"] == warning
     assert program.json("status")["rests_on"] == {str(project.root): warning}

@@ -234,8 +234,8 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     dropped = world.program.json("proposals", "--state", "dropped")
     assert [(item["state"], item["branch"]) for item in dropped] == [("dropped", "")] * 2
     listed = world.program.run("proposals").stdout
-    ways = f"skilld restore {world.one} brings it back, skilld reject {world.one} discards it now"
-    way = f"dropped; becomes permanent in 24 hours: {ways}"
+    ways = f"to bring it back: skilld restore {world.one}; to reject it now: skilld reject {world.one}"
+    way = f"dropped; will be rejected in 24 hours ({ways})"
     assert way in listed
     assert "skilld/staging" not in listed
     assert way in world.program.run("show", world.one).stdout
@@ -356,7 +356,7 @@ def test_each_decision_names_the_one_that_undoes_it(world: World) -> None:
     put_back = f"  skilld restore {world.one}  return it to the staging branch\n"
     assert after("reject", "--why", "not here") == put_back + take_in.replace("  accept it", "   accept it")
     for verb in (("show", world.one), ("proposals", "--state", "all")):
-        assert "rejected because: not here" in world.program.run(*verb).stdout
+        assert "rejected; your reason: not here" in world.program.run(*verb).stdout
     assert world.program.json("show", world.one)["rejected_for"] == "not here"
     for _ in range(2):
         assert after("accept") == take_out

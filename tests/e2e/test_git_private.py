@@ -71,7 +71,7 @@ def test_a_users_own_skill_is_proposed_accepted_and_reverted(person: Person, hom
     assert f"skilld git --root {home}/.claude/skills cherry-pick {proposal['commit'][:10]}" in shown
     assert "git merge skilld/staging" not in person.program.run("proposals").stdout
     accepted = person.program.run("accept", proposal["id"]).stdout
-    assert f"of the repository that skilld keeps for {home}/.claude/skills (see it: skilld git" in accepted
+    assert f"in the repository that skilld keeps for {home}/.claude/skills (to see it: skilld git" in accepted
     assert LINES[TICKETS] in person.skill.read_text()
     number = person.skill.read_text().splitlines().index(LINES[TICKETS]) + 1
     (why,) = person.program.json("why", f"{person.skill}:{number}")["proposals"]

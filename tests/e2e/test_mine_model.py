@@ -158,7 +158,7 @@ def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, proje
     if decision == "accept":
         (why,) = told
         assert again["candidates"] == []
-        assert re.fullmatch(r"squash already does this \(line \d+\): .+make squash.+", why)
+        assert re.fullmatch(r"squash already does this in line \d+: .+make squash.+", why)
     else:  # said anew, in other words, since: then it may come again
         assert [one["action"] for one in again["candidates"]] == ["create"]
 

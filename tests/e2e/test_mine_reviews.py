@@ -115,14 +115,14 @@ def test_the_words_are_evidence_by_link_and_wait_for_the_person(case: Case) -> N
     (proposal,) = case.proposals()
     assert proposal.evidence == proposal.updates == ()
     assert (proposal.agent, proposal.session_id) == ("", "")
-    assert proposal.flags[0] == "not your words: reviewers asked for it in pull requests"
+    assert proposal.flags[0] == "the wording comes from reviewers in pull requests, not from you"
     assert proposal.path.endswith(FILE)
     assert "3 pull requests (1 person: 1 member)" in proposal.reason
     assert all(f"/pull/{number}#" in proposal.reason for number in range(3))
     assert found["roles"] == {"member": 1}
     assert "Decimal" not in (case.ada.clone.root / FILE).read_text()  # nothing is live
     shown = case.program.run("show", proposal.id).stdout
-    assert "not your words" in shown
+    assert "from reviewers in pull requests" in shown
     assert case.program.run("accept", proposal.id).returncode == 0
     assert "Decimal" in (case.ada.clone.root / FILE).read_text()
     assert case.mine()["requests"][0]["why_not"].startswith("you accepted it")

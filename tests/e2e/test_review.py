@@ -149,7 +149,7 @@ def test_undo_reverts_what_others_have_by_now_says_why_and_leaves_it_open(world:
     told = at.undo()
     assert told.lines == (
         f"{world.one} is open again: Link every entry to its pull request.",
-        "Its commit was reverted, not removed: feature contains it too.",
+        "Its commit was reverted, not removed, because feature contains it too.",
     )
     assert world.skill == before
     assert world.project.git("log", "-1", "--format=%s").startswith('Revert "')
@@ -284,7 +284,7 @@ def test_every_key_of_a_tab_can_be_looked_up_and_the_key_line_stays(world: Taugh
         await screen.read()
         for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "f", "Forget the learning")):
             await screen.press(tab, "question_mark")
-            await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Go to that tab", "q  Quit")
+            await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Go to the tab with this number", "q  Quit")
             await screen.press("escape")
         for tab in "12345":
             await screen.press(tab)
@@ -373,7 +373,7 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_leaves_the_proposal_as_
         assert ONE in world.shown(world.one)["diff"]
         assert world.states() == {world.one: "open", world.two: "open"}
         await screen.press("escape")
-        await screen.shows("Your text is kept: e opens it again.")
+        await screen.shows("Your text is kept. Press e to open it again.")
         world.project.skill_path.write_text(before)
         await screen.read()
         await screen.press("e")

@@ -93,7 +93,7 @@ def test_the_other_tabs_are_there_too(world: Taught) -> None:
     assert "Nothing was moved." in said
     (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Show it." in kept.read_text()
-    assert "Step 1 of 3: which sessions" in said
+    assert "Step 1 of 3: choose the sessions" in said
     assert "1. release-notes, evolving, 2 uses, corrected 2 times, 0% without corrections" in said
     assert "claude-code, 5 turns, all judged" in said
     assert "There are no learnings." in said

@@ -124,7 +124,7 @@ def test_a_closed_one_is_a_rejection_that_both_remember(case: Case) -> None:
     case.ada.done("sync")
     for one in (case.ada, case.ben):
         (pnpm,) = [each for each in one.document()["rules"] if each["rule"] == PNPM]
-        assert (pnpm["standing"], pnpm["why"]) == ("rejected", "its pull request was closed, recorded by team-ben")
+        assert (pnpm["standing"], pnpm["why"]) == ("rejected", "its pull request was closed (recorded by team-ben)")
     # Said anew on a later day, it comes back.
     case.ada.teach(PNPM, created_at="2099-01-01T00:00:00Z", decided_at="2099-01-01T00:00:00Z")
     assert "Opened https://host.example/pull/2" in case.ada.done("pr")

@@ -54,7 +54,7 @@ def test_each_cut_is_a_proposal_that_is_decided_by_itself(world: World) -> None:
     assert (world.root / "CLAUDE.md").read_text() == CLAUDE
     assert world.person.git("show", "skilld/staging:CLAUDE.md").count(LONG) == 1
     rows = {row["id"]: row for row in world.program.json("proposals")}
-    assert "what would be lost: nothing" in rows[twice["proposal"]]["flags"]
+    assert "lost with this change: nothing" in rows[twice["proposal"]]["flags"]
     assert world.program.run("accept", twice["proposal"]).returncode == 0
     assert (world.root / "CLAUDE.md").read_text() == CLAUDE.replace(f"- {LONG}\n- Run", "- Run")
     assert world.program.run("reject", dead["proposal"]).returncode == 0
@@ -200,7 +200,7 @@ def test_an_addition_that_would_pass_a_limit_waits_until_something_goes(
     session.type("Write the notes", "thanks", "ok", "looks good", LASTING)
     (waiting,) = daemon.run()
     assert (waiting.commit, waiting.note.partition(" the file would have")[0]) == ("", "on hold:")
-    assert "your limits.tokens setting. To find what can be removed: skilld trim" in waiting.note
+    assert "your limits.tokens setting. To find lines to cut: skilld trim" in waiting.note
     program = InProcess(home, {"SKILLD_LIMITS__TOKENS": os.environ["SKILLD_LIMITS__TOKENS"]})
     (cut,) = program.json("trim", "--project", str(project.root))["cuts"]
     assert program.run("accept", cut["proposal"]).returncode == 0

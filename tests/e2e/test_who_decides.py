@@ -124,7 +124,7 @@ def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: P
     assert proposals, done.stdout
     assert "from a file you specified" in done.stdout
     for proposal in proposals:
-        assert "The wording comes from a file you specified" in proposal["flags"]
+        assert "the wording comes from a file you specified, not from you" in proposal["flags"]
         assert "from a file you specified" in program.run("show", proposal["id"]).stdout
 
 
@@ -153,7 +153,7 @@ def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, p
     for words in (("show", proposal["id"]), ("why", f"{project.skill_path}:{line}"), ("review", "--plain")):
         said = program.run(*words).stdout
         assert "through git, possibly by an agent (claude-code was working there)" in said, words
-        assert f"undo: skilld revert {proposal['id']}" in said, words
+        assert f"to undo it: skilld revert {proposal['id']}" in said, words
     assert program.run("revert", proposal["id"]).returncode == 0
     assert "possibly by an agent" not in program.run("show", proposal["id"]).stdout
 

@@ -185,9 +185,9 @@ def _device(skill: Path, outside: Path) -> None:
 
 CONSTRUCTS: list[tuple[Callable[[Path, Path], None], str]] = [
     (_pipe, "not a regular file"),
-    (_link, "a symlink that points outside the skill folders"),
-    (_linked_folder, "a symlink that points outside the skill folders"),
-    (_linked_agent_folder, "a symlink that points outside the skill folders"),
+    (_link, "a symlink that points outside the skills folders"),
+    (_linked_folder, "a symlink that points outside the skills folders"),
+    (_linked_agent_folder, "a symlink that points outside the skills folders"),
     (_second_name, "several hard links"),
     (_huge, "over 1 MiB"),
     (_folder, "not a regular file"),

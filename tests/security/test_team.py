@@ -144,7 +144,7 @@ def test_a_ref_that_is_too_large_is_left_where_it_is(bench: Bench, monkeypatch: 
     noise = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(10_000))
     bench.put(EVE, bench.commit(bench.tree(EVE, {"a.json": noise})))
     found = bench.read()
-    assert found.refused == {EVE: "it is too large, or damaged"}
+    assert found.refused == {EVE: "it is too large or damaged"}
     assert [*found.members] == ["team-ada"]
 
 
@@ -191,6 +191,12 @@ def test_the_persons_own_git_settings_name_the_key_and_no_repository_does(bench:
     with (home / ".gitconfig").open("a") as mine:
         mine.write(f"[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {bench.keys['ada'].path}.pub\n")
     assert sign.find_key(bench.writer.git, home).public == bench.keys["ada"].public
+    private = bench.keys["ada"].path
+    public = private.with_name(f"{private.name}.pub")
+    public.unlink()
+    with pytest.raises(SkilldError) as lost:
+        sign.find_key(bench.writer.git, home)
+    assert lost.value.remedy == f"Create it: ssh-keygen -y -f {private} > {public}"
 
 
 def test_a_key_with_a_passphrase_asks_nobody(bench: Bench) -> None:

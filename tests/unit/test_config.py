@@ -228,7 +228,7 @@ def test_u3_the_editor_shows_every_setting_with_its_default_and_meaning(
     _editor(monkeypatch, tmp_path, r"sed -i 's/^# turns = 5 /turns = 3 /'")
     assert main(["config", "edit"]) == 0
     written = file.read_text()
-    assert "turns = 3  # how many of your messages" in written
+    assert "turns = 3  # number of your messages" in written
     for key, meaning in keys().items():
         assert f"{key.rpartition('.')[2]} = " in written
         assert meaning in written

@@ -159,7 +159,7 @@ def test_a_hook_that_rewrites_and_refuses_loses_nothing(person: Person, desk: De
     person.git("add", "staged.txt")
     hook = person.write(".git/hooks/pre-commit", f"#!/bin/sh\necho tidied >> {SKILL}\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(RefusedError, match="is kept as object") as refused:
+    with pytest.raises(RefusedError, match="is kept as git object") as refused:
         desk.accept("p1")
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == "A  staged.txt"
@@ -184,7 +184,7 @@ def test_a_lock_that_a_git_left_is_named_with_what_to_do(person: Person, desk: D
     lock = person.write(".git/index.lock", "")
     with pytest.raises(RefusedError) as refused:
         desk.accept("p1")
-    assert refused.value.remedy == f"If no other git process is running there: rm {lock}"
+    assert refused.value.remedy == f"If no other git process is running, delete the lock: rm {lock}"
     assert person.skill.read_text() == TEXT
 
 

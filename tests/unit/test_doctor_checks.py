@@ -156,7 +156,7 @@ def test_nobody_is_told_to_install_a_service_that_no_manager_can_run() -> None:
     away = replace(SERVICE, state="unknown", installed=False, says="no bus")
     daemon = one(following.daemon(replace(DAEMON, running=False), away, NOW), "daemon")
     assert daemon[2] == "skilld run"
-    assert following.service(Service(away)).remedy == "Run it in a terminal instead: skilld run"
+    assert following.service(Service(away)).remedy == "Run skilld in a terminal instead: skilld run"
 
 
 def test_many_lines_that_cannot_be_read_mean_a_format_that_is_not_known() -> None:

@@ -74,7 +74,8 @@ def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "dropped", "p2": "dropped", "p3": "dropped"}
     p1, now = get(store, "p1"), seconds(store.proposals.missing_since("p1")) or 0.0
-    said = "dropped; becomes permanent in 24 hours: skilld restore p1 brings it back, skilld reject p1 discards it now"
+    ways = "to bring it back: skilld restore p1; to reject it now: skilld reject p1"
+    said = f"dropped; will be rejected in 24 hours ({ways})"
     assert standing(store, p1, now) == said
     assert hours_left(store, p1, now + 23.5 * 3600) == 1
     decide(store, p1, rejecting())
@@ -182,7 +183,7 @@ def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, sto
     offer(person, store, "p1")
     told = decide(store, get(store, "p1"), rejecting("not here"))
     assert "To undo it: skilld restore p1" in told.lines
-    assert rejected_for(store, get(store, "p1")) == "rejected because: not here"
+    assert rejected_for(store, get(store, "p1")) == "rejected; your reason: not here"
     head = person.tip()
     store.proposals.support("p1", Evidence("agent:2", "p1, as I said"))
     assert [one.turn for one in get(store, "p1").evidence] == ["agent:1", "agent:2"]
@@ -215,7 +216,11 @@ def test_what_a_remote_holds_stays_open_and_is_named_with_that_branch(person: Pe
     person.git("branch", "-D", "skilld/staging")
     assert states(store) == {"p1": "open"}
     p1 = get(store, "p1")
-    assert (p1.branch, on_staging(p1), standing(store, p1, 0.0)) == ("origin/review", False, "only on origin/review")
+    assert (p1.branch, on_staging(p1), standing(store, p1, 0.0)) == (
+        "origin/review",
+        False,
+        "only on the branch origin/review",
+    )
     person.git("branch", "skilld/staging", "origin/review")
     assert states(store) == {"p1": "open"}
     assert on_staging(get(store, "p1"))
@@ -229,7 +234,7 @@ def test_restoring_while_the_branch_is_in_use_changes_nothing(person: Person, st
     before = person.git("for-each-ref"), person.git("status", "--porcelain")
     with pytest.raises(RefusedError, match="is checked out") as caught:
         restore(store, get(store, "p2"))
-    assert caught.value.remedy == "After that: skilld restore p2"
+    assert caught.value.remedy == "Resolve that, then: skilld restore p2"
     assert (person.git("for-each-ref"), person.git("status", "--porcelain")) == before
     assert states(store) == {"p1": "open", "p2": "dropped"}
 
@@ -346,4 +351,4 @@ def test_what_comes_again_is_shown_with_why_it_was_rejected(person: Person, stor
     again = a_proposal(id="p5", path=str(person.skill), summary="First do a dry run.", created_at=AT)
     store.proposals.add(replace(again, repo=get(store, "p2").repo))
     assert otherwise(store, get(store, "p2")) == []
-    assert otherwise(store, get(store, "p5")) == ["you rejected this before, as p1, because: the pipeline does it"]
+    assert otherwise(store, get(store, "p5")) == ["you rejected this before, as p1; your reason: the pipeline does it"]

@@ -72,7 +72,7 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
         (replace(SKILL, name="Tidy Up"), "only lowercase letters, digits and single hyphens"),
         (replace(SKILL, name=""), "it has no name"),
         (replace(SKILL, description=" "), "it has no description"),
-        (replace(SKILL, body=""), "nothing after its front matter"),
+        (replace(SKILL, body=""), "no text after its front matter"),
         (replace(SKILL, body="x\n" * 600), "lines; the limit is 500"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_version_that_cannot_be_read_is_not_taken_for_an_empty_one(person: Per
     before = snapshot(person.root)
     with pytest.raises(RefusedError, match="cannot be read") as refused:
         desk.revert("p1")
-    assert refused.value.remedy == f"To list what is damaged or missing: git -C {person.root} fsck"
+    assert refused.value.remedy == f"To list damaged or missing objects: git -C {person.root} fsck"
     assert snapshot(person.root) == before
 
 

@@ -60,7 +60,7 @@ def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp
     assert job.skills == ()
     assert {item.name: item.why for item in job.unusable} == {
         "gone": "its SKILL.md is gone",
-        "elsewhere": "it is outside the known skill folders",
+        "elsewhere": "it is not in a known skills folder",
         "loops\0": "its name is not a valid skill name",
     }
 

@@ -174,7 +174,7 @@ def _answered(typed: str, found: list[Update], reworded: list[str]) -> tuple[lis
 
 STAGES = "progress.md is to be kept up at every stage of the work"
 PORT = "the gateway for the cameras listens on its own port"
-KEPT = "the wording suggested for it could not be used: "
+KEPT = "the suggested wording could not be used: "
 
 
 def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:

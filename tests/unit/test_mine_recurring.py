@@ -141,7 +141,7 @@ def test_m2_no_call_is_said_to_have_gone_well_that_failed() -> None:
     rows = [_row(number, "refresh the price list", "make pull", "!scp /tmp/x db:", "make load") for number in (1, 2, 3)]
     (missed,) = [one.missed for one in _judge(*rows).rejected]
     assert missed == (
-        "it went well without a skill: a skill could not have prevented the failures, and no correction was recognized"
+        "it went well without a skill: a skill could not have prevented the failures, and skilld found no corrections"
     )
 
 
@@ -149,7 +149,7 @@ def test_two_sessions_need_a_failure_or_a_correction() -> None:
     smooth = [_row(number, "refresh the price list", "make pull", "make load") for number in (1, 2)]
     judged = _judge(*smooth)
     assert judged.candidates == ()
-    why = "it came up in only 2 sessions; nothing failed, and no correction was recognized"
+    why = "it came up in only 2 sessions; nothing failed, and skilld found no corrections"
     assert [one.missed for one in judged.rejected] == [why]
     rough = [
         _row(number, "refresh the price list", "make pull", "!make load", "make load FORCE=1") for number in (1, 2)
@@ -164,7 +164,7 @@ def test_a_skill_that_does_it_is_named_with_its_line() -> None:
     judged = _judge(_gen(1, "sales"), _gen(2, "stock"), _gen(3, "tax"), skills=((skill, text),))
     assert judged.candidates == ()
     (one,) = judged.rejected
-    assert one.missed == "reports already does this (line 7): 1. Run `make gen NAME=...`."
+    assert one.missed == "reports already does this in line 7: 1. Run `make gen NAME=...`."
 
 
 def test_m2_a_skill_that_only_has_words_of_the_task_does_not_do_it() -> None:
@@ -211,4 +211,4 @@ def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
             )  # fmt: skip
     judged = _judge(*rows)
     assert len(judged.candidates) == 5
-    assert sum(one.missed.startswith("left for later") for one in judged.rejected) == 2
+    assert sum(one.missed.startswith("left for a later run") for one in judged.rejected) == 2

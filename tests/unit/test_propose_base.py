@@ -102,9 +102,12 @@ def test_the_warning_names_a_branch_that_has_the_base(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
     person.git("switch", "--quiet", "main")
-    assert describe(open_repo(person.root), touched).warning == "is based on feature (1 commit not on main)"
+    assert describe(open_repo(person.root), touched).warning == "is based on feature, which has 1 commit not on main"
     person.git("branch", "-D", "feature")
-    assert describe(open_repo(person.root), touched).warning == "is based on a detached HEAD (1 commit not on main)"
+    assert (
+        describe(open_repo(person.root), touched).warning
+        == "is based on a detached HEAD, which has 1 commit not on main"
+    )
 
 
 def test_the_staging_branch_is_no_default_branch_of_a_clone(person: Person) -> None:

@@ -68,7 +68,7 @@ def test_a_skill_changed_on_a_feature_branch_is_warned_about(person: Person, des
     made = desk.made("p1", DRY)
     assert made.base == touched
     assert made.line.rest is not None
-    assert made.line.rest.warning == "is based on feature (2 commits not on main)"
+    assert made.line.rest.warning == "is based on feature, which has 2 commits not on main"
 
 
 def test_proposals_stack_in_a_straight_line(person: Person, desk: Desk) -> None:
@@ -295,7 +295,7 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(perso
     desk.drop("p1")
     made = desk.made("p2", NEWS)
     assert made.line.rest is not None
-    assert made.line.rest.warning == "is based on feature (2 commits not on main)"
+    assert made.line.rest.warning == "is based on feature, which has 2 commits not on main"
     person.git("switch", "--quiet", "main")
     main = person.tip()
     desk.accept("p2")
@@ -321,7 +321,7 @@ def test_checking_out_another_branch_is_no_reason_to_move(person: Person, desk: 
     line = rebuild(person.root, desk.known())
     assert (line.tip, dict(line.stale)) == (made.commit, {})
     assert line.rest is not None
-    assert line.rest.warning == "is based on feature (1 commit not on main)"
+    assert line.rest.warning == "is based on feature, which has 1 commit not on main"
     person.git("branch", "-D", "feature")
     line = rebuild(person.root, desk.known())
     assert (line.tip, list(line.stale)) == (None, ["p1"])

@@ -279,9 +279,9 @@ def test_each_part_without_figures_says_why(tmp_path: Path) -> None:
     said = " ".join(Read(page(gather(store, NOW), HOME)).shown)
     for why in (
         "skilld found no lasting instructions in 0 sessions.",
-        "none of the edits you accepted are still in their files, and you did not repeat any rule.",
+        "none of the edits you accepted are still in their files, and you did not repeat any rules.",
         "none of the instruction files or skills loaded in a session still exist.",
-        "no edit has been proposed.",
+        "no edits have been proposed.",
         "20 tokens in 1 model call; nothing has been accepted yet.",
     ):
         assert why in said

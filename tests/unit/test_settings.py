@@ -43,7 +43,7 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ("[batch]\nturn = 5", "unknown setting batch.turn (did you mean batch.turns?)"),
         ("_env_file = '.env'", "unknown setting _env_file"),  # an argument of the library's
         ("_cli_parse_args = true", "unknown setting _cli_parse_args"),
-        ("batch = 3", "batch: must be a section of settings"),
+        ("batch = 3", "batch: must be a table of settings"),
         ("model = 5", "model: must be text"),
         ('model = "openai/"', "not a valid model name"),
         ('model_base_url = "localhost:11434"', "must begin with http:// or https://"),

@@ -86,7 +86,7 @@ def test_a_plugins_skill_is_not_ours(places: Places, tmp_path: Path) -> None:
     path = _skill(tmp_path / "home/.claude/plugins/cache/x/.claude/skills/notes")
     assert (
         _why(find("notes", str(path), None, places))
-        == "it is a copy from a plugin or the agent, replaced on every update"
+        == "it comes with a plugin or the agent and is replaced on every update"
     )
 
 
@@ -119,7 +119,7 @@ def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, p
     ],
 )
 def test_a_claim_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
-    assert _why(find("notes", claim.format(project=project), None, places)) == "it is outside the known skill folders"
+    assert _why(find("notes", claim.format(project=project), None, places)) == "it is not in a known skills folder"
 
 
 @pytest.mark.parametrize("folder", ["skills/notes", "plugin/skills/notes", ".claude/skillsets/notes", "notes"])
@@ -128,7 +128,7 @@ def test_a_skill_anywhere_in_ones_own_repository_is_found(project: Path, places:
     path = _skill(project / folder)
     assert find("notes", str(path), None, places) == SkillRef("notes", str(path))
     (project / ".git/config").write_text('[remote "origin"]\n')
-    assert _why(find("notes", str(path), None, places)) == "it is outside the known skill folders"
+    assert _why(find("notes", str(path), None, places)) == "it is not in a known skills folder"
     assert find("notes", str(path), str(project), places) == SkillRef("notes", str(path))
 
 
@@ -183,7 +183,7 @@ def test_a_link_may_lead_inside_the_project_and_not_out_of_it(project: Path, pla
     for name in ("outside", "file"):
         assert (
             _why(find(name, None, str(project), places))
-            == "its SKILL.md is a symlink that points outside the skill folders"
+            == "its SKILL.md is a symlink that points outside the skills folders"
         )
 
 

@@ -83,7 +83,7 @@ def test_a_file_that_is_none_is_told_with_the_remedy(tmp_path: Path, content: by
     (tmp_path / "skilld.db").write_bytes(content)
     with pytest.raises(StoreError) as caught:
         Store.open(tmp_path / "skilld.db")
-    assert "moves the file aside and keeps everything it can still read" in caught.value.remedy
+    assert "move the file aside and recover everything it can" in caught.value.remedy
 
 
 def test_a_place_where_none_can_be_is_told_without_a_wrong_remedy(tmp_path: Path) -> None:

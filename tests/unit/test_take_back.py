@@ -143,7 +143,7 @@ def test_a_branch_that_moves_meanwhile_keeps_its_move(
         move(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(refs, "move", after_another)
-    assert take_back(proposal, {}) == "its branch has moved, or is locked"
+    assert take_back(proposal, {}) == "its branch has moved or is locked"
     assert person.log("-2") == ["x", "skilld(release): say p1"]
     assert person.skill.read_text() == DONE
     assert person.git("status", "--porcelain") == ""

@@ -83,7 +83,7 @@ def test_what_was_rejected_comes_back_only_when_it_is_said_anew() -> None:
 def test_who_rejected_it_is_named() -> None:
     members = [member("ada", a_rule(rule=RULE)), member("carl", no("2026-03-06", note="not here"))]
     (one,) = settled(candidates(members), members, RemoteStatus(lambda _: False, {}, {}, "2026-03-10", "2026-03-20"))
-    assert one.why == "not here, recorded by carl"
+    assert one.why == "not here (recorded by carl)"
 
 
 @pytest.mark.parametrize(

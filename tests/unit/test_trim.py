@@ -514,7 +514,7 @@ def test_a_cut_is_proposed_once_and_no_more_than_ten_at_a_time() -> None:
 def test_a_path_that_is_no_text_has_its_cuts_planned_and_none_of_them_staged() -> None:
     ref = SkillRef("CLAUDE.md", "/p\udcff/CLAUDE.md", kind=TargetKind.INSTRUCTIONS)
     made = proposal(plan([(ref, cut_of(1))], [])[0], "offline", "t", "2026-01-01T00:00:00Z")
-    with pytest.raises(RefusedError, match="is not UTF-8"):
+    with pytest.raises(RefusedError, match="is not valid UTF-8"):
         stage(made, [], StagingResult())
 
 

@@ -234,9 +234,9 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
     Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
-    assert shown == ["1 learning kept, not proposed. To see why, run: skilld learnings"]
+    assert shown == ["Kept but not proposed: 1 learning. To see why, run: skilld learnings"]
 
 
 def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _tell([], 2)
-    assert capsys.readouterr().out == "2 learnings kept, not proposed. To see why, run: skilld learnings\n"
+    assert capsys.readouterr().out == "Kept but not proposed: 2 learnings. To see why, run: skilld learnings\n"

@@ -156,7 +156,7 @@ def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("skill work", {SKILL: TEXT + "More.\n"})
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
-    assert look(made).changes.rests == {str(person.root): "is based on feature (1 commit not on main)"}
+    assert look(made).changes.rests == {str(person.root): "is based on feature, which has 1 commit not on main"}
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "feature")
     assert look(made).changes.rests == {str(person.root): ""}
