@@ -216,7 +216,7 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
 def _variable(name: str, examples: Sequence[str]) -> str:
     told = [one for one in examples[:_NAMED] if "`" not in one and one[:1] not in {'"', "'"}]  # no text for people
     as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in told)
-    return f"- `{{{{{name}}}}}`: differs each time{f', such as {as_in}' if as_in else ''}."
+    return f"- `{{{{{name}}}}}`: differs each time{f' (for example {as_in})' if as_in else ''}."
 
 
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:

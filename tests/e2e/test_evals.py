@@ -107,7 +107,7 @@ def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person)
         assert model.bodies == [], "never run unasked"
         assert person.project.fingerprint() == before, "what is new is on the staging branch alone"
         done = program.run(*EVAL, "--without", person.accepted, "--yes", "--runs", "8")
-        assert "16 runs and 8 judge questions, 24 calls to openai/stub" in done.stderr
+        assert "16 runs and 8 questions to the judge, 24 calls to openai/stub" in done.stderr
         assert "8 of 8 with the edit, 0 of 8 without; better, p = 0.0078" in done.stdout
         assert done.returncode == 0
         assert len(model.bodies) == 24
@@ -303,7 +303,7 @@ def test_what_a_transcript_said_stays_data(person: Person) -> None:
     with StubModel(decide) as model:
         done = person.asking(model).run(*EVAL, "--case", "a\\x1b[2J", "--runs", "1", "--yes")
     assert done.returncode == 1
-    assert "the judge gave no usable answer about 1 pair" in done.stdout
+    assert "the judge gave no usable answer for 1 pair" in done.stdout
     assert "\x1b" not in done.stdout + done.stderr
 
 

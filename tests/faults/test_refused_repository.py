@@ -99,7 +99,7 @@ STATES = {
         _exclude,
         lambda project: project.git("sparse-checkout", "add", ".claude"),
         "its SKILL.md is gone",
-        "skilld will then retry by itself",
+        "skilld will then retry on its own",
         check="skills",
     ),
     "a read-only skill": State(

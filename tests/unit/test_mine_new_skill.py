@@ -95,7 +95,7 @@ def test_a_task_says_what_is_to_be_done_and_marks_what_was_only_observed() -> No
         == """\
 # Add an endpoint for NAME
 
-- `{{name}}`: differs each time, such as `orders`, `users`.
+- `{{name}}`: differs each time (for example `orders`, `users`).
 
 ## Rules
 

@@ -38,7 +38,7 @@ def check_links(change: Change) -> Iterator[Finding]:
         yield flag("active-link", "It adds a URL that runs or embeds something", match[0])
     for match in change.matches(_USER):
         make = flag if _is_local(match["host"]) else refuse
-        yield make("login-in-address", "It adds a URL that contains a login, which hides where it leads", match[0])
+        yield make("login-in-address", "It adds a URL that contains a login, which disguises the real host", match[0])
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):
@@ -209,4 +209,4 @@ def _code(code: str, known: _Known, seen: set[str]) -> Iterator[Finding]:
     if words([code]) - seen:
         yield refuse("foreign-command", "It adds code that you did not write", code)
     else:
-        yield flag("joined-command", "Its code is pieced together from your words and the file's", code)
+        yield flag("joined-command", "Its code is pieced together from your words and the file", code)
