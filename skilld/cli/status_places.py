@@ -96,7 +96,9 @@ def show_in(name: str) -> None:
     path = place.path().resolve()  # people link their settings to a repository
     before = _text(path)
     if before is not None and place.take_out(before) != before:
-        console.say(f"{place.title} already shows how many proposals are waiting (set up in {console.plain(str(path))})")
+        console.say(
+            f"{place.title} already shows how many proposals are waiting (set up in {console.plain(str(path))})"
+        )
         return
     try:
         after = place.put(before)

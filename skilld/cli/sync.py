@@ -146,7 +146,6 @@ def _with_block(fronts: dict[Path, str]) -> list[Path]:
             "No agent given",
             "no file in this project has a skilld block yet",
             "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all",
-
         )
     return paths
 
@@ -238,7 +237,9 @@ def _file(project: Path, relative: str) -> Path:
     """Return the real file: people link CLAUDE.md to AGENTS.md, and that is then one file."""
     path = (project / relative).resolve()
     if not path.is_relative_to(project):
-        raise SkilldError("The file was left unchanged", f"{project / relative} is a symlink that points outside the project")
+        raise SkilldError(
+            "The file was left unchanged", f"{project / relative} is a symlink that points outside the project"
+        )
     return path
 
 

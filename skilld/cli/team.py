@@ -185,7 +185,9 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
     _show_kept(leaving.kept)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
     more += [] if membership.open else ["rules you have not yet decided on (--open)"]
-    console.line(f"Rules you accept later will be shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}.")
+    console.line(
+        f"Rules you accept later will be shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}."
+    )
 
 
 def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
@@ -307,7 +309,7 @@ def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Foun
 def show_refused(found: Found) -> None:
     """Name whose records were refused."""
     for person, why in sorted(found.refused.items()):
-        console.line(f"  rejected the rules shared by {console.plain(person)}: {console.plain(why)}")
+        console.line(f"  rejected rules from {console.plain(person)}: {console.plain(why)}")
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:

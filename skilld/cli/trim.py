@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     for found in looks:
         _tell_rest(found)
     if not told:
-        console.line("Nothing can be removed safely." + ("" if arguments.ask else " A model may find more: skilld trim --ask"))
+        console.line(
+            "Nothing can be removed safely." + ("" if arguments.ask else " A model may find more: skilld trim --ask")
+        )
     return 0
 
 

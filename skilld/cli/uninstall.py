@@ -93,7 +93,9 @@ def _teams(store: Store) -> list[str]:
     from skilld.store.meta import MACHINES, TEAM
 
     joined, own = store.meta.get(TEAM, {}), store.meta.get(MACHINES)
-    machines = [f"{own['address']}: this machine's data (to delete it, first run: skilld machines leave)"] if own else []
+    machines = (
+        [f"{own['address']}: this machine's data (to delete it, first run: skilld machines leave)"] if own else []
+    )
     return machines + [
         f"{one['address']}: the rules you share as {one['person']} (to delete them, first run: "
         f"skilld team leave --repo {in_shell(Path(repo))})"

@@ -135,7 +135,9 @@ class _Resolver:
             outside = not within(real, real_base) and not within(real, self.where.project)
             if outside and not personal and self.is_new and not self.consent:
                 self.found.tell(
-                    Kind.DEAD, path, "leads outside the project through a symlink, which you have not approved in Claude Code"
+                    Kind.DEAD,
+                    path,
+                    "leads outside the project through a symlink, which you have not approved in Claude Code",
                 )
                 continue
             self._rule(path, base, below)

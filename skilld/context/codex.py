@@ -57,7 +57,9 @@ def _cut(found: Resolution, path: str, text: str, left: list[int]) -> tuple[Segm
     kept = data[: left[0]].decode("utf-8", "ignore")
     if len(data) > left[0]:
         found.tell(
-            Kind.CUT, path, f"the last {len(data) - left[0]} of its {len(data)} bytes exceed the combined limit for all files"
+            Kind.CUT,
+            path,
+            f"the last {len(data) - left[0]} of its {len(data)} bytes exceed the combined limit for all files",
         )
     left[0] = max(0, left[0] - len(data))
     return (Segment(1, kept),) if kept.strip() else ()

@@ -61,7 +61,7 @@ _STRONG = ("**", "__", "important", "must ")
 _DONE: Mapping[Remedy, str] = {
     Remedy.CUT: "Remove a rule that was never needed: {}",
     Remedy.MERGE: "Say this only once: {}",
-    Remedy.MOVE: "Move this to a file that is loaded: {}",
+    Remedy.MOVE: "Move this to a file that is loaded when it applies: {}",
     Remedy.SCOPE: "Limit this to the files it applies to: {}",
     Remedy.SHARPEN: "Say this more clearly: {}",
 }

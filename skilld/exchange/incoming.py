@@ -285,7 +285,7 @@ def _flags(findings: Sequence[Finding]) -> Iterator[str]:
     for one in findings:
         by_rule.setdefault(one.rule, []).append(one.sentence)
     for first, *more in by_rule.values():
-        yield f"{first} (and more like it)" if set(more) - {first} else first
+        yield f"{first} (and others like it)" if set(more) - {first} else first
 
 
 def _all_said(draft: Draft) -> str:

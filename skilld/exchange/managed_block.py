@@ -137,7 +137,9 @@ def _outside_code(data: bytes) -> tuple[list[tuple[bytes, int, int]], bool]:
 
 def _check_unedited(data: bytes, block: _Block) -> None:
     if _hash(_bare(data[block.body : block.body_end])) != block.hash:
-        raise BlockError("its skilld block was edited by hand", "Move your text out of the block, then remove the block.")
+        raise BlockError(
+            "its skilld block was edited by hand", "Move your text out of the block, then remove the block."
+        )
 
 
 def _hash(text: bytes) -> bytes:

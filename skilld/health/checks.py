@@ -47,7 +47,8 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
         "agents",
         Verdict.FAIL,
         "no coding agent sessions found",
-        f"Use a coding agent ({titles}), or set the folder of its sessions: skilld config set roots.{found[0].name} FOLDER",
+        f"Use a coding agent ({titles}), or set the folder that holds its sessions: "
+        f"skilld config set roots.{found[0].name} FOLDER",
     )
     return [nobody, *checks]
 
@@ -312,11 +313,9 @@ _MAX_REASONS = 3  # reasons of refusals
 def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
     """Return the reasons, the most telling first; none where nothing was said since the newest proposal."""
     if not counts.turns:
-        before = f"{counted(counts.files, 'session file')} already existed, but only new messages count; " * bool(
-            counts.files
-        )
+        before = f" ({counted(counts.files, 'session file')} already existed, but only new messages count)"
         look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
-        return [] if counts.since else [f"no messages since skilld first ran; {before}{look_back}"]
+        return [] if counts.since else [f"no messages since skilld first ran{before * bool(counts.files)}; {look_back}"]
     reasons = [_account(counts)]
     if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
         reasons.append("nothing judged so far sounded like a lasting instruction")

@@ -210,7 +210,7 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
     also = ", plus a final check" if task.check else ""
     also += ", and what failed before" if any(part.sort is Sort.TRAP for part in parts) else ""
     said = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {counted(len(sessions), 'session')}{also}."
-    return f"{said} Use when asked for this, in these or other words.", "\n".join(lines)
+    return f"{said} Use when asked to do this, in these or other words.", "\n".join(lines)
 
 
 def _variable(name: str, examples: Sequence[str]) -> str:

@@ -124,7 +124,7 @@ Observed:
     )
     assert made.description == (
         "Add an endpoint for NAME: 3 steps that worked in 2 sessions, plus a final check, and what failed before."
-        " Use when asked for this, in these or other words."
+        " Use when asked to do this, in these or other words."
     )
     assert draft.faults(draft.read(made.text)) == ()
 

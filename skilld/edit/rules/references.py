@@ -142,7 +142,7 @@ def check_names(change: Change) -> Iterator[Finding]:
     names += [name for span in change.matches(_IN_CODE) for name in _LONG_NAME.findall(span[0])]
     for name in names:
         if _imitates(name.casefold().rstrip(".")):
-            yield flag("imitated-name", "It is one typo away from the name of a well-known package", name)
+            yield flag("imitated-name", "It names a package that is one typo away from a well-known one", name)
     one_word = len(_WORD.findall(change.text)) <= 1
     if change.added and one_word and not _UNSPACED.search(change.text):
         yield flag("no-instruction", "It adds something that is not an instruction", change.text)
