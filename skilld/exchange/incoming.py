@@ -407,7 +407,7 @@ def place(
     if proposed := next((one for one in waiting if one.path == str(path)), None):
         raise SkilldError(
             _REFUSED,
-            f"the open proposal {proposed.id} already proposes a skill at that path",
+            f"the open proposal {proposed.id} already creates a skill at that path",
             "Decide on that proposal first.",
         )
     return path
