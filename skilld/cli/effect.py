@@ -31,7 +31,7 @@ _ADVICE = {
     "cut": "Remove the rule",
     "merge": "State the rule only once",
     "move": "Move the rule to a file that is loaded when it applies",
-    "scope": "Limit the rule to the files it is about",
+    "scope": "Limit the rule to the files it applies to",
     "sharpen": "State the rule more clearly",
 }
 _APPLIES = (

@@ -64,7 +64,7 @@ PLACES = {
         _claude_code,
         lambda text: foreign.put_member(text, *_MEMBER),
         lambda text: foreign.without_member(text, *_MEMBER),
-        f"make the command in Claude Code's statusLine setting also run {_COMMAND}",
+        f"in Claude Code's statusLine setting, have the command also run {_COMMAND}",
     ),
     "starship": _Place(
         "starship",
@@ -96,7 +96,9 @@ def show_in(name: str) -> None:
     path = place.path().resolve()  # people link their settings to a repository
     before = _text(path)
     if before is not None and place.take_out(before) != before:
-        console.say(f"{place.title} already shows the number of open proposals (set up in {console.plain(str(path))})")
+        console.say(
+            f"{place.title} already shows how many proposals are waiting (set up in {console.plain(str(path))})"
+        )
         return
     try:
         after = place.put(before)
@@ -106,7 +108,7 @@ def show_in(name: str) -> None:
     # Noted before writing, so that nothing is forgotten; `created`, so that a file we made is removed again.
     meta.set(STATUSLINES, {**meta.get(STATUSLINES, {}), str(path): {"place": name, "created": before is None}})
     FileChange(path, _bytes(before), _bytes(after)).write()
-    console.say(f"{place.title} now shows how many proposals are waiting: {console.plain(str(path))}")
+    console.say(f"{place.title} now shows how many proposals are waiting (set up in {console.plain(str(path))})")
     console.say(f"To undo: skilld setup --statusline {NONE}")
 
 

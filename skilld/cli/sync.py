@@ -143,7 +143,9 @@ def _with_block(fronts: dict[Path, str]) -> list[Path]:
     paths = [path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None]
     if not paths:
         raise UsageError(
-            "Which agents?", "no file here has a skilld block yet", "Name one: skilld sync --agent NAME, or use --all"
+            "No agent given",
+            "no file in this project has a skilld block yet",
+            "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all",
         )
     return paths
 
@@ -177,12 +179,12 @@ def _tell(project: Path, against: dict[Path, list[Conflict]], left_out: list[str
             console.line(f"conflict: {where(path, one.line)} says: {mine}")
             console.line(f"          {where(Path(one.skill), one.skill_line)} says: {theirs}")
     if any(against.values()):
-        console.line("Agents read both lines of a conflict: change one of them, then run skilld sync again.")
+        console.line("Agents read both lines. Change one of them, then run skilld sync again.")
     if left_out:
         names = console.plain(", ".join(left_out))
         what = "it would make" if len(left_out) == 1 else "they would make"
         console.line(f"Left out {counted(len(left_out), 'skill')} because {what} the block too long: {names}")
-        console.line("Choose which to list: skilld sync SKILL...")
+        console.line("To choose which to list: skilld sync SKILL...")
 
 
 def _remember(project: Path) -> None:
@@ -235,7 +237,9 @@ def _file(project: Path, relative: str) -> Path:
     """Return the real file: people link CLAUDE.md to AGENTS.md, and that is then one file."""
     path = (project / relative).resolve()
     if not path.is_relative_to(project):
-        raise SkilldError("Skipped", f"{project / relative} is a symlink that points outside the project")
+        raise SkilldError(
+            "The file was left unchanged", f"{project / relative} is a symlink that points outside the project"
+        )
     return path
 
 

@@ -59,7 +59,7 @@ def add(verbs: common.Verbs) -> None:
     made["sync"].add_argument("--unasked", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
     made["leave"].add_argument("--yes", action="store_true", help=argparse.SUPPRESS)  # nothing is asked
     made["pr"].add_argument("--yes", action="store_true", help=argparse.SUPPRESS)
-    made["pr"].add_argument("--dry-run", action="store_true", help="show the lines without pushing them")
+    made["pr"].add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
 
 
 # Where the person is, and as whom.
@@ -153,7 +153,7 @@ def _enter(store: Store, hub: Hub, leaving: Outgoing) -> str:
 def _show_branch(pushed: str) -> None:
     """Say where the person's records are where the remote accepts no other refs."""
     if (branch := pushed.removeprefix("refs/heads/")) != pushed:
-        console.line(f"  The remote accepts only branches, so what you share is on {branch}.")
+        console.line(f"  The remote accepts only branches, so your shared rules are on the branch {branch}.")
 
 
 def _address(repo: Repo, remote: str, removed: Mapping[str, str]) -> str:
@@ -174,18 +174,20 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
 
     where = console.plain(membership.address)
     console.line(
-        f"As {console.paint(membership.person, 'bold')}, you would share the following, signed with your SSH key, with"
+        f"You would share the following as {console.paint(membership.person, 'bold')}, signed with your SSH key,"
     )
-    console.line(f"everyone who can read {where}:")
+    console.line(f"with everyone who can read {where}:")
     for record in leaving.records:
         if record.rule:
             console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
     if not any(record.rule for record in leaving.records):
-        console.line("  nothing yet: no rule here has been accepted")
+        console.line("  nothing yet: you have not accepted any rules here")
     _show_kept(leaving.kept)
     more = [] if membership.quotes else ["the words you used (--quotes)"]
     more += [] if membership.open else ["rules you have not yet decided on (--open)"]
-    console.line(f"Rules you accept later are shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}.")
+    console.line(
+        f"Rules you accept later will be shared at the next sync. Not shared: {', '.join([*more, 'sessions'])}."
+    )
 
 
 def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
@@ -213,7 +215,7 @@ def leave(arguments: argparse.Namespace) -> int:
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.line("You have left the team. The rules you shared were deleted from the remote.")
     console.line("  undo: skilld team join")
-    console.line("  Others may still have what they fetched earlier.")
+    console.line("  Teammates may still have copies that they fetched earlier.")
     return Exit.OK
 
 
@@ -264,7 +266,7 @@ def status(arguments: argparse.Namespace) -> int:
         return common.write_json(_as_json(membership, seen, found))
     when = ago(membership.at, time.time())
     people = counted(len(seen.members), "person", "people")
-    console.line(f"{console.plain(membership.address)}: {people}, you as {membership.person}; synced {when}.")
+    console.line(f"{console.plain(membership.address)}: {people}, you are {membership.person}; synced {when}.")
     if membership.trouble:
         console.line(f"  the last sync failed: {console.plain(membership.trouble)}")
     show_refused(seen)
@@ -307,13 +309,13 @@ def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Foun
 def show_refused(found: Found) -> None:
     """Name whose records were refused."""
     for person, why in sorted(found.refused.items()):
-        console.line(f"  rejected what {console.plain(person)} shared: {console.plain(why)}")
+        console.line(f"  rejected rules from {console.plain(person)}: {console.plain(why)}")
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:
     ready = sum(one.standing.value == "ready" for one in found)
     if ready:
-        console.line(f"{counted(ready, 'rule')} ready for the team's files (to propose them: skilld team pr)")
+        console.line(f"{counted(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
 
 
 def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from skilld.errors import RefusedError
 def confirmed(question: str, title: str) -> bool:
     """Ask the person; without a terminal to ask on, raise RefusedError with `title`."""
     if not sys.stdin.isatty():
-        raise RefusedError(title, "confirmation needs a terminal", "If you are sure: --yes")
+        raise RefusedError(title, "confirmation needs a terminal", "To skip the confirmation: --yes")
     return says_yes(question, sys.stdout)
 
 

@@ -51,7 +51,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="FOLDER",
         type=Path,
         default=Path(),
-        help="the project to look at (default: the current one)",
+        help="the project's folder (default: the current one)",
     )
     asks = "also ask the model which lines repeat others, and which could be shorter"
     parser.add_argument("--ask", action="store_true", help=asks)
@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     for found in looks:
         _tell_rest(found)
     if not told:
-        console.line("Nothing is safe to remove." + ("" if arguments.ask else " A model may find more: --ask"))
+        console.line(
+            "Nothing can be removed safely." + ("" if arguments.ask else " A model may find more: skilld trim --ask")
+        )
     return 0
 
 
@@ -194,14 +196,14 @@ class _Asking:
 
         text = sheet.file.data.decode("utf-8", "replace")
         if why := self._model.spent():
-            return [], f"the model was not asked: today's budget is spent ({why})"
+            return [], f"the model was not asked because today's budget is spent ({why})"
         if not sheet.units or counter.count(text) > _MAX_SENT:
-            return [], "the model was not asked: the file is too long" if sheet.units else ""
+            return [], "the model was not asked because the file is too long" if sheet.units else ""
         told = shown(sheet)
         work = Spare(self._model.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
         result, why = self._model.ask(work)
         if not isinstance(result, SpareResult):
-            return [], f"no answer from the model: {why}"
+            return [], f"the model did not answer: {why}"
         answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
         answers += [Answer(int(number) - 1, text=text) for number, text in result.text.items()]
         return named(sheet, known, answers, counter.count, besides), ""
@@ -265,11 +267,11 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     console.line(console.paint(f"{linked}  {counted(cut.tokens, 'token')}", "bold"))
     where = f" ({cut.where})" if cut.where else ""
     console.line(f"  {console.plain(cut.why.value + where)}")
-    console.line(f"  lost: {console.plain(common.redactor()(cut.lost))}")
+    console.line(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
         Fate.OPEN: f"already proposed (skilld show {name})",
         Fate.REJECTED: "you have already decided on this cut; it will not be proposed again",
-        Fate.WAITS: "waiting for your decision on the others",
+        Fate.WAITS: "not proposed until you decide on the others",
     }
     if trouble:
         console.line(console.paint(f"  not proposed: {console.plain(trouble)}", "yellow"))
@@ -285,7 +287,7 @@ def _tell_rest(found: FileCuts) -> None:
 
     name = short(found.file.ref.path, Path.cwd())
     if found.trouble and (found.dead or found.doubts):
-        console.line(console.paint(f"{console.plain(name)}: left unchanged: {console.plain(found.trouble)}", "dim"))
+        console.line(console.paint(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", "dim"))
     for one in found.dead:
         console.line(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:

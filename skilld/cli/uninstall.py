@@ -93,10 +93,12 @@ def _teams(store: Store) -> list[str]:
     from skilld.store.meta import MACHINES, TEAM
 
     joined, own = store.meta.get(TEAM, {}), store.meta.get(MACHINES)
-    machines = [f"{own['address']}: this machine's data; to remove it first: skilld machines leave"] if own else []
+    machines = (
+        [f"{own['address']}: this machine's data (to delete it, first run: skilld machines leave)"] if own else []
+    )
     return machines + [
-        f"{one['address']}: what you share as {one['person']}; to remove it first: "
-        f"skilld team leave --repo {in_shell(Path(repo))}"
+        f"{one['address']}: the rules you share as {one['person']} (to delete them, first run: "
+        f"skilld team leave --repo {in_shell(Path(repo))})"
         for repo, one in joined.items()
     ]
 
@@ -146,7 +148,7 @@ def archived() -> list[str]:
 
     found = archived(common.places().archive)
     return [
-        f"{one.folder}, archived from {one.origin}; to restore it first: skilld skills restore {one.name}"
+        f"{one.folder}, archived from {one.origin} (to restore it, first run: skilld skills restore {one.name})"
         for one in found
     ]
 
@@ -174,7 +176,7 @@ def _empty(folder: Path, kept: Collection[Path]) -> None:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "uninstall", run, "remove skilld's service, data, git branches and blocks in files")
+    parser = common.verb(verbs, "uninstall", run, "remove everything that skilld set up, except your settings")
     parser.add_argument("--purge", action="store_true", help="remove your settings too")
     parser.add_argument("--dry-run", action="store_true", help="list what would be removed without removing it")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
@@ -200,14 +202,14 @@ def run(arguments: argparse.Namespace) -> int:
             console.say("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
-    if not arguments.yes and not terminal.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
+    if not arguments.yes and not terminal.confirmed("Remove all of this? [y/N] ", "Nothing was removed"):
         console.say("Nothing was removed.")
         return Exit.FAILURE
     code = _remove([part for part in parts if part.kind == "service"])
     _refuse_while_running()
     code = _remove([part for part in parts if part.kind != "service"]) or code
     if code:
-        console.say("skilld's own data was kept, so that you can run skilld uninstall again.")
+        console.say("skilld's own data was kept so that you can run skilld uninstall again.")
         return code
     code = _remove(last)
     console.say(
@@ -248,7 +250,7 @@ def _list(parts: list[Removal], troubles: list[str]) -> None:
 def _settings() -> list[str]:
     """Return that the settings stay, where there are any."""
     file = common.places().settings_file
-    return [f"{file}: your settings; to remove them too: skilld uninstall --purge"] if file.exists() else []
+    return [f"{file}: your settings (to remove them too: skilld uninstall --purge)"] if file.exists() else []
 
 
 def _held() -> bool:

@@ -30,7 +30,7 @@ class Ceiling:
 
 
 _CLAUDE = (
-    Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns every time it starts"),
+    Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns about this every time it starts"),
     Ceiling(200, Unit.LINES, "Claude Code's documentation recommends staying below this", holds=False),
 )
 INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
@@ -49,7 +49,7 @@ INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
     ),
 }
 SKILL = (
-    Ceiling(500, Unit.LINES, "the Agent Skills specification recommends staying below this, and skilld does"),
+    Ceiling(500, Unit.LINES, "the Agent Skills specification recommends staying below this, and skilld enforces it"),
     Ceiling(5_000, Unit.TOKENS, "the Agent Skills specification recommends staying below this", holds=False),
 )
 

@@ -126,7 +126,7 @@ class _Resolver:
         free = file.scope in {Scope.PERSONAL, Scope.MANAGED} or within(file.path, self.where.own) or self.consent
         if free or all(within(one, self.where.project) for one in (path, real if self.is_new else path)):
             return ""
-        return "is not loaded: it is outside the working folder, and needs your approval once per session"
+        return "is not loaded because it is outside the working folder and you have not approved that in Claude Code"
 
     def _rules(self, folder: str, base: str, below: str = "", *, personal: bool = False) -> None:
         real_base = self.where.files.real(dirname(dirname(folder)))
@@ -135,7 +135,9 @@ class _Resolver:
             outside = not within(real, real_base) and not within(real, self.where.project)
             if outside and not personal and self.is_new and not self.consent:
                 self.found.tell(
-                    Kind.DEAD, path, "points outside the project through a symlink, and needs your one-time approval"
+                    Kind.DEAD,
+                    path,
+                    "leads outside the project through a symlink, which you have not approved in Claude Code",
                 )
                 continue
             self._rule(path, base, below)

@@ -24,7 +24,7 @@ def resolve(where: Where) -> Resolution:
         found.add(join(where.own, said[0]), Scope.PERSONAL)
     if len(said) > 1:
         found.tell(
-            Kind.HIDDEN, join(where.own, "AGENTS.md"), "an override is read instead", by=join(where.own, _NAMES[0])
+            Kind.HIDDEN, join(where.own, "AGENTS.md"), "an override file is read instead", by=join(where.own, _NAMES[0])
         )
     _project(found, settings)
     if at(personal, "features", "memories") is True:
@@ -57,7 +57,9 @@ def _cut(found: Resolution, path: str, text: str, left: list[int]) -> tuple[Segm
     kept = data[: left[0]].decode("utf-8", "ignore")
     if len(data) > left[0]:
         found.tell(
-            Kind.CUT, path, f"{len(data) - left[0]} of its {len(data)} bytes exceed the combined limit for all files"
+            Kind.CUT,
+            path,
+            f"the last {len(data) - left[0]} of its {len(data)} bytes exceed the combined limit for all files",
         )
     left[0] = max(0, left[0] - len(data))
     return (Segment(1, kept),) if kept.strip() else ()

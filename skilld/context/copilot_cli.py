@@ -55,7 +55,7 @@ def _take(found: Resolution, path: str, scope: Scope, folder: str = "", paths: t
 
     def refuses(_: LoadedFile, path: str, real: str) -> str:
         top = where.root or where.project
-        return "" if within(path, top) and within(real, top) else "is not loaded: it is outside the project"
+        return "" if within(path, top) and within(real, top) else "is not loaded because it is outside the project"
 
     file = found.add(path, scope, folder=folder, paths=paths)
     if file:

@@ -65,7 +65,7 @@ def _take(found: Resolution, path: str, scope: Scope, folder: str = "", *, links
     def refuses(file: LoadedFile, path: str, real: str) -> str:
         top = dirname(file.path) if file.scope is Scope.PERSONAL else where.root or where.project
         inside = within(path, top) and (links or within(real, where.files.real(top)))
-        return "" if inside else "is not loaded: it is outside the allowed folders"
+        return "" if inside else "is not loaded because it is outside the allowed folders"
 
     file = found.add(path, scope, folder=folder)
     if file:

@@ -83,7 +83,7 @@ def take(found: Resolution, rules: Listing, in_project: Sequence[str], personal:
             if told and rules.room and len(told) > left:
                 told, why = (
                     "",
-                    ("its description does not fit in the list; a model with a larger context window has more room"),
+                    ("its description does not fit in the list; models with larger context windows get a longer list"),
                 )
             if why:
                 found.tell(Kind.UNLISTED, path, why)

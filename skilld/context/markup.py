@@ -199,7 +199,7 @@ def follow(found: Resolution, file: LoadedFile, rules: Imports) -> None:
         elif there.real in found.taken:
             why = ""
         elif rules.hops == 0:
-            why = "is not loaded: imports are nested too deeply"
+            why = "is not loaded because imports are nested too deeply"
         else:
             why = rules.refuses(file, path, there.real)
             if not why:
@@ -215,7 +215,7 @@ def _dead_reason(found: Resolution, one: Import, path: str, file: LoadedFile, ru
     if one.tidy != one.name and not rules.syntax.trims:
         bare = target(one.tidy, dirname(file.path), found.where.home)
         if found.where.files.read(bare):
-            return f"is not loaded: its name is followed directly by '{one.name[len(one.tidy) :]}'"
+            return f"is not loaded because its name is followed directly by '{one.name[len(one.tidy) :]}'"
     return "does not exist" if one.means_a_file and not found.where.files.exists(path) else ""
 
 

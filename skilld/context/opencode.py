@@ -25,7 +25,7 @@ def resolve(where: Where) -> Resolution:
     if there:
         found.add(there[0], Scope.PERSONAL)
     for path in there[1:]:
-        found.tell(Kind.HIDDEN, path, "it is used only if you have no AGENTS.md of your own", by=there[0])
+        found.tell(Kind.HIDDEN, path, "it is used only if there is no personal AGENTS.md", by=there[0])
     if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
         _project(found, names)
     _named(found)

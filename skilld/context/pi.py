@@ -17,7 +17,7 @@ def resolve(where: Where) -> Resolution:
         mine, theirs = join(where.own, name), join(where.project, ".pi", name)
         taken = found.add(theirs, Scope.PROJECT) or found.add(mine, Scope.PERSONAL)
         if taken and name == "SYSTEM.md":
-            found.tell(Kind.HIDDEN, taken.path, "it replaces Pi's whole system prompt")
+            found.tell(Kind.HIDDEN, taken.path, "it replaces Pi's entire system prompt")
         if taken and taken.path == theirs and found.is_there(mine):
             found.tell(Kind.HIDDEN, mine, "the project's file is read instead", by=theirs)
     found.first(where.own, ("AGENTS.md", "CLAUDE.md"), Scope.PERSONAL)

@@ -231,14 +231,14 @@ def _named_paths(line: str, code: Sequence[str], folder: str, project: Project) 
         bare = unquote(name.partition("#")[0])
         relative = bare and ":" not in bare and not bare.startswith(("/", "~", "#")) and not _ELSEWHERE.search(bare)
         if relative and not _is_there(bare, folder, project):
-            yield name, "it is not in the project"
+            yield name, "not found in the project"
     for name in dict.fromkeys(word.removeprefix("./") for word in words):
         bare = re.sub(r":\d+$", "", name)
         first = bare.removeprefix("./").partition("/")[0]
         is_path = _ENDING.search(bare) or bare.endswith("/")
         rooted = any(project.files.exists(join(project.root, above, first)) for above in _bases(folder))
         if is_path and rooted and not _is_there(bare, folder, project):
-            yield name, "it is not in the project"
+            yield name, "not found in the project"
 
 
 def _is_elsewhere(text: str, match: re.Match[str]) -> bool:
@@ -286,7 +286,7 @@ def _flags(code: Sequence[str], folder: str, project: Project) -> Iterator[tuple
         known = set(_NAME.findall(told))
         for flag in _FLAG.findall(match[2]):
             if known.isdisjoint(_spellings(flag)):
-                yield f"--{flag}", f"{script} does not support it"
+                yield f"--{flag}", f"{script} does not support this option"
 
 
 def _spellings(flag: str) -> set[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
 
 SETUP = "setup"  # what the notice that asks for an answer is told under
-ASK = "skilld recognizes only explicit wording until you choose who judges. In a terminal, run: skilld setup"
+ASK = "Until you choose a judge, skilld recognizes only explicit wording. In a terminal, run: skilld setup"
 _OFFLINE = "its sessions are judged without a model, by explicit wording only, because "
 _LOOK_AGAIN = 3600.0  # seconds after which an agent without a login is asked again
 _BACK_OFF = 60.0  # where an agent at its limit does not say when that resets; doubled each time

@@ -117,7 +117,7 @@ class FileIdentity:
                     raise SkilldError(
                         "skilld is stopping because one of its own files was removed",
                         f"{path} was deleted or replaced",
-                        "Start skilld again: skilld run. If it runs as a service, it restarts by itself.",
+                        "Start skilld again: skilld run. If it runs as a service, it restarts on its own.",
                     )
 
 

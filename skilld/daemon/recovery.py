@@ -172,7 +172,7 @@ def record(store: Store, result: Result, now: float) -> None:
                 found += store.proposals.add(replace(proposal, agent=agent))
         if found:
             known = store.meta.get(REBUILT) if state is not None and state.damaged else None
-            why = f"git contains {counted(found, 'proposal')} that were missing from the database"
-            told = {**known, "from": f"{known['from']}, and git"} if known else {"why": why, "from": "git"}
+            why = f"git contained {counted(found, 'proposal')} missing from the database"
+            told = {**known, "from": f"{known['from']} and git"} if known else {"why": why, "from": "git"}
             store.meta.set(REBUILT, {"at": rfc3339(now), **told})
         store.rebuild.end()

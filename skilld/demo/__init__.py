@@ -101,7 +101,7 @@ def play(*, keep: bool) -> int:
         plain = _project(root / "plain", "CLAUDE.md", environment)
         daemon = _daemon(root, environment)
         console.line(f"Everything happens in a temporary folder: {root}")
-        console.line("The daemon is running, offline. Someone is using Claude Code with the release-notes skill:\n")
+        console.line("The daemon is running offline. Someone is working in Claude Code with the release-notes skill:\n")
         _type_session(root, project, "session.json")
         console.line()
         _show_proposal(environment, set(), keep=keep)

@@ -56,7 +56,7 @@ def lint(before: bytes, after: bytes, evidence: str) -> list[Finding]:
             of_front, after = laid_open(after)
         change = change_of(before, after, evidence)
     except SkilldError as error:
-        return [refuse("unreadable", f"Cannot read the file after the edit: {error.cause}")]
+        return [refuse("unreadable", f"After the edit, the file could not be parsed: {error.cause}")]
     if any(len(line) > _MAX_LINE for line in change.added):
         return [
             refuse("long-line", f"It adds a line of more than {_MAX_LINE:,} characters, which is too long to review")

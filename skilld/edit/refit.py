@@ -451,7 +451,7 @@ def _items(added: Sequence[str]) -> list[str]:
     items: list[list[str]] = []
     for text in added:
         if text.lstrip().startswith("#"):
-            raise _no_place("it adds a section")
+            raise _no_place("it adds a heading, which cannot go inside a section")
         if text.strip() and (not items or (list_item(text) is not None and not text[:1].isspace())):
             items.append([text])
         elif items:

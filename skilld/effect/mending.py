@@ -61,8 +61,8 @@ _STRONG = ("**", "__", "important", "must ")
 _DONE: Mapping[Remedy, str] = {
     Remedy.CUT: "Remove a rule that was never needed: {}",
     Remedy.MERGE: "Say this only once: {}",
-    Remedy.MOVE: "Move this to where it is loaded: {}",
-    Remedy.SCOPE: "Limit this to the files it is about: {}",
+    Remedy.MOVE: "Move this to a file that is loaded when it applies: {}",
+    Remedy.SCOPE: "Limit this to the files it applies to: {}",
     Remedy.SHARPEN: "Say this more clearly: {}",
 }
 
@@ -330,7 +330,7 @@ def figures_of(effect: Effect) -> str:
     after = effect.after
     if is_unused(effect):
         return "The rule has not applied in any session since it was added."
-    again = f"Repeated in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
+    again = f"You repeated the rule in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
     return f"{again}, and in {sessions_of(effect.missed)} that had not loaded it." if effect.missed else f"{again}."
 
 

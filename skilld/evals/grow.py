@@ -118,7 +118,7 @@ def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
             expected = f"{change} You said: \u201c{quote}\u201d"
             cases.append(Case("", asked, safe_text(expected), tuple(map(safe_text, statements_for(change)))))
         else:
-            why = "you had not asked for anything in that session before you said it"
+            why = "you had not asked for anything earlier in that session"
     return cases, why
 
 

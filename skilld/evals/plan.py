@@ -110,7 +110,7 @@ class Estimate:
 
     def told(self, model: str) -> str:
         """Return it in words."""
-        judge = f" and {counted(self.judged, 'judge question')}" if self.judged else ""
+        judge = f" and {counted(self.judged, 'question')} to the judge" if self.judged else ""
         return (
             f"{counted(self.runs, 'run')}{judge}, {counted(self.calls, 'call')} to {model}, about {self.tokens} tokens"
         )

@@ -70,7 +70,7 @@ class EvalRun:
                 break
             self._terms.wait(min(result.retry_after or _WAIT * 2 ** (waits - 1), _MAX_WAIT_SECONDS))
         if self.ran.unjudged and not self.ran.stopped:
-            self.ran.stopped = f"the judge gave no usable answer about {counted(len(self.ran.unjudged), 'pair')}"
+            self.ran.stopped = f"the judge gave no usable answer for {counted(len(self.ran.unjudged), 'pair')}"
         return self._found()
 
     def _left(self) -> list[int]:

@@ -103,7 +103,7 @@ _MAX_FILES = 20_000
 _DEPTH = 8
 _YAML = (".yaml", ".yml")
 _AS_SKILL = (
-    "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at its top."
+    "Save it as SKILL.md in a folder called {}, with a description between two lines of three hyphens at the top."
 )
 _DECLARE = "Declare each {{name}} in the file, or write it without braces."
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
@@ -132,7 +132,7 @@ class SourceSkill:
 def is_address(source: str) -> bool:
     """Whether a source is the address of a repository, and no path. Raises UsageError for `helper::...`."""
     if re.match(r"[\w.+-]+::", source):
-        raise UsageError(_TITLE, "this kind of URL runs a program; it does not name a repository")
+        raise UsageError(_TITLE, "this kind of URL runs a program instead of naming a repository")
     return bool(_ADDRESS.match(source)) and not os.path.lexists(source)
 
 
@@ -285,7 +285,7 @@ def _flags(findings: Sequence[Finding]) -> Iterator[str]:
     for one in findings:
         by_rule.setdefault(one.rule, []).append(one.sentence)
     for first, *more in by_rule.values():
-        yield f"{first} (and more like it)" if set(more) - {first} else first
+        yield f"{first} (and others like it)" if set(more) - {first} else first
 
 
 def _all_said(draft: Draft) -> str:
@@ -357,7 +357,7 @@ def proposal(taken: ImportedSkill, path: Path, at: str, tries: int) -> Proposal:
         path=str(path),
         operations=(Operation(Op.CREATE, "", taken.text),),
         summary=cut(taken.draft.description, _SUMMARY),
-        reason="Imported: none of it is in your own words.",
+        reason="Imported; none of it is in your own words.",
         kind=Kind.FACT,
         confidence=0.0,
         model=OFFLINE,
@@ -407,7 +407,7 @@ def place(
     if proposed := next((one for one in waiting if one.path == str(path)), None):
         raise SkilldError(
             _REFUSED,
-            f"the open proposal {proposed.id} already proposes a skill at that path",
+            f"the open proposal {proposed.id} already creates a skill at that path",
             "Decide on that proposal first.",
         )
     return path

@@ -107,7 +107,7 @@ def _find(data: bytes, *, for_removal: bool = False) -> _Block | None:
     if len(starts) != 1 or len(ends) != 1 or ends[0][1] < starts[0][2]:
         raise BlockError(
             "it must have exactly one start marker and one end marker for the skilld block",
-            "Remove the rest of the block by hand.",
+            "Remove the markers and the lines between them by hand.",
         )
     (first, start, body), (last, body_end, end) = starts[0], ends[0]
     match = _START.fullmatch(first)
@@ -137,7 +137,9 @@ def _outside_code(data: bytes) -> tuple[list[tuple[bytes, int, int]], bool]:
 
 def _check_unedited(data: bytes, block: _Block) -> None:
     if _hash(_bare(data[block.body : block.body_end])) != block.hash:
-        raise BlockError("its skilld block was edited by hand", "Move your text out of the block, then remove it.")
+        raise BlockError(
+            "its skilld block was edited by hand", "Move your text out of the block, then remove the block."
+        )
 
 
 def _hash(text: bytes) -> bytes:

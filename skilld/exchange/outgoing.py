@@ -91,7 +91,7 @@ def carried(text: str, said: SessionWords) -> str:
     told = _tokens(f"{facts.name} {facts.description} {join_lines(parse(text.encode('utf-8', 'replace')).body)}")
     for key, value in facts.metadata.items():
         if key not in _FIXED and _repeats(value, said, told):
-            return f"its {key} repeats what you said in a session"
+            return f"its {key} field repeats your words from a session"
     return ""
 
 
@@ -273,7 +273,7 @@ def _check_unused(repo: Repo, ref: str) -> None:
     refs.check_plain(repo.common_dir, [ref])
     if ref in {*state.checked_out(repo.common_dir), STAGING}:
         branch = ref.removeprefix("refs/heads/")
-        raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or belongs to skilld", _OTHER)
+        raise RefusedError(_TITLE, f"{branch} is checked out or belongs to skilld", _OTHER)
 
 
 def take_back(repo: Repo, shared: SharedBranch) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError, cause_of
+from skilld.files import in_shell
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING
 
@@ -25,7 +26,6 @@ _ABSENT = (FileNotFoundError, NotADirectoryError)
 _FILES = ("HEAD", "config")
 _FOLDERS = ("objects", "refs")
 _PASSING = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
-_BROKEN = "Check with: git status"
 _LIMIT = 16 << 20  # bytes of a file of git's that are read
 
 
@@ -50,10 +50,11 @@ def require_absent(folder: Path) -> None:
 
 
 def _require_none(dot_git: Path) -> None:
+    remedy = f"Check with: git -C {in_shell(dot_git.parent)} status"
     try:
         if not dot_git.is_dir():
             dot_git.read_bytes()
-            raise RepoRefusedError("Cannot use this repository", f"{dot_git} does not point to a repository", _BROKEN)
+            raise RepoRefusedError("Cannot use this repository", f"{dot_git} does not point to a repository", remedy)
         if not set(os.listdir(dot_git)) & {*_FILES, *_FOLDERS}:  # noqa: PTH208 - names, not paths
             return  # a folder that only has the name
         for name in _FILES:
@@ -66,7 +67,7 @@ def _require_none(dot_git: Path) -> None:
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(dot_git / name))
     except OSError as error:
         raise _unreadable(dot_git, error) from error
-    raise RepoRefusedError("Cannot use this repository", f"git does not recognize {dot_git} as a repository", _BROKEN)
+    raise RepoRefusedError("Cannot use this repository", f"git does not recognize {dot_git} as a repository", remedy)
 
 
 def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:

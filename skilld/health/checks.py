@@ -47,7 +47,8 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
         "agents",
         Verdict.FAIL,
         "no coding agent sessions found",
-        f"Use a coding agent ({titles}), or set its folder: skilld config set roots.{found[0].name} FOLDER",
+        f"Use a coding agent ({titles}), or set the folder that holds its sessions: "
+        f"skilld config set roots.{found[0].name} FOLDER",
     )
     return [nobody, *checks]
 
@@ -118,7 +119,7 @@ def _pause(facts: Daemon) -> Check:
 
 def _batches(facts: Daemon) -> Check:
     if facts.parked:
-        detail = f"{len(facts.parked)} failed; most recent error: {facts.parked[-1]}"
+        detail = f"{len(facts.parked)} failed; last error: {facts.parked[-1]}"
         return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
     if facts.delayed:
         waiting = counted(facts.delayed, "batch", "batches")
@@ -312,17 +313,15 @@ _MAX_REASONS = 3  # reasons of refusals
 def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str]:
     """Return the reasons, the most telling first; none where nothing was said since the newest proposal."""
     if not counts.turns:
-        before = f"{counted(counts.files, 'session file')} already existed (only their new messages count); " * bool(
-            counts.files
-        )
+        before = f" ({counted(counts.files, 'session file')} already existed, but only new messages count)"
         look_back = f"to read the last 7 days{', stop skilld, then' if running else ''}: skilld run --once --backfill 7"
-        return [] if counts.since else [f"no messages since skilld first ran; {before}{look_back}"]
+        return [] if counts.since else [f"no messages since skilld first ran{before * bool(counts.files)}; {look_back}"]
     reasons = [_account(counts)]
     if counts.judged and not (counts.learnings or counts.said_since or counts.refusals):
         reasons.append("nothing judged so far sounded like a lasting instruction")
     if counts.learnings:
         kept = counted(counts.learnings, "lasting instruction")
-        reasons.append(f"{kept} kept, but not in any file yet; to see what you said: skilld learnings")
+        reasons.append(f"{kept} kept, but not in any file yet (list: skilld learnings)")
     reasons += [check.detail for check in repeats(counts.said[: counts.said_since])]
     if counts.waiting:
         most = counted(counts.batch_turns, "message")
@@ -432,7 +431,7 @@ def apart(found: Sequence[Context]) -> list[Check]:
         return []
     told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
     remedy = "Import one file from the other, for example: echo @AGENTS.md >> CLAUDE.md"
-    return [Check("instructions", Verdict.WARN, f"no single file is read by all agents here: {told}", remedy)]
+    return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {told}", remedy)]
 
 
 def _name(path: str) -> str:
@@ -465,7 +464,7 @@ def _detail(one: BlockedWork) -> str:
 def _remedy(one: BlockedWork) -> str:
     if one.cause == Cause.TRANSCRIPT:
         return (
-            f"Restore the file. skilld will then retry by itself; {_AGAIN}"
+            f"Restore the file. skilld will then retry on its own; {_AGAIN}"
             if one.waits
             else "Restore the file, then: skilld retry"
         )
@@ -476,4 +475,4 @@ def _remedy(one: BlockedWork) -> str:
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
             return remedy.format(place=in_shell(Path(one.place)))
-    return f"Fix the cause. skilld will then retry by itself; {_AGAIN}"
+    return f"Fix the cause. skilld will then retry on its own; {_AGAIN}"

@@ -203,11 +203,11 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
         client, _ = chosen(name)
         if find(client.program, environment) is None:
             return Trouble(
-                f"{client.program} is not on PATH", f"Install {client.title}, or choose another: skilld setup"
+                f"{client.program} is not on PATH", f"Install {client.title}, or choose another judge: skilld setup"
             )
         return None
     if name != OFFLINE and not has_key and (found := doubt(name)) and found.certain:
-        return Trouble(found.what, found.remedy or "Choose another: skilld setup")
+        return Trouble(found.what, found.remedy or "Choose another judge: skilld setup")
     provider = name.partition("/")[0]
     variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
     if not variables or has_key or any(environment.get(variable) for variable in variables):

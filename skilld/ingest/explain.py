@@ -72,7 +72,7 @@ def _explained(
         return RecordExplanation(span, "", taken or ("nothing",), "it is not a JSON object")
     reasons = [_REASONS[event.reason] for event in events if isinstance(event, Ignored) and event.reason in _REASONS]
     if not isinstance(adapter, DeclaredAdapter):
-        why = reasons[0] if reasons else "" if taken else "its adapter does not read it as a turn, reply or skill"
+        why = reasons[0] if reasons else "" if taken else "the adapter does not read it as a turn, reply or skill"
         return RecordExplanation(span, kind_of(record), taken or ("nothing",), why)
     shaped = adapter.format.shape(record)
     kinds = list(adapter.format.kinds_of(shaped))
@@ -91,8 +91,8 @@ def _explained(
 
 _USE = Take.SKILL.value
 _REASONS = {
-    "not-typed": "it is not in the client's prompt history",
-    "not typed": "it is not in the client's prompt history",
+    "not-typed": "it is not in the agent's prompt history",
+    "not typed": "it is not in the agent's prompt history",
     "subagent": "no human took part in this session",
     "headless": "nobody was at the keyboard",
 }

@@ -99,7 +99,7 @@ def write(address: str, folder: Path, most: int) -> Path:
                     seen.add(key)
                     out.write(line + b"\n")
         if not out.tell():
-            raise FileNotFoundError("this clone does not have it; fetch it first")
+            raise FileNotFoundError("this clone does not have the transcript; fetch it first")
     return path
 
 

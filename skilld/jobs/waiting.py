@@ -123,13 +123,13 @@ def accept_elsewhere(
     whole = not parts or set(range(len(proposal.operations))) <= set(parts)
     taken = proposal if whole else part_of(proposal, parts)
     if not taken.updates or not all(update.quote for update in taken.updates):
-        raise SkilldError(title, "skilld cannot put a change into another file that you did not ask for in words")
+        raise SkilldError(title, "you did not ask for it in words, so skilld cannot move it to another file")
     quotes = {said.turn: said.quote for said in taken.evidence}
     project = store.transcripts.cwd(taken.agent, taken.session_id)
     session, found = _around(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)
     ref = _named(to, found.refs, session)
     if ref.path == proposal.path:
-        raise SkilldError(title, f"it is for {ref.name} already", f"skilld accept {proposal.id}")
+        raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
     name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
     moved = replace(taken, id=name, skill=ref.name, path=ref.path, target=ref.kind, agents=ref.agents, repo="")
     moved = replace(moved, also=(), linked=(), commit="", base="", branch="", relpath="", note="")
@@ -144,7 +144,7 @@ def accept_elsewhere(
     try:
         told = decide(store, made, decision)
     except SkilldError as error:
-        cause = f"{error.cause or error.title}; it is open for {ref.name} as {made.id}"
+        cause = f"{error.cause or error.title}; the proposal {made.id} for {ref.name} stays open"
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
     return made.id, DecisionReport((*told.lines, *left.lines[1:]), (*told.warnings, *left.warnings))
 

@@ -318,10 +318,14 @@ def _summary(part: Portion, name: str, which: str) -> str:
 
 
 def _flags(name: str, left: Sequence[Omission]) -> list[str]:
-    flags = [f"merged from {name}: these lines come from that file; nobody said them in a session"]
+    flags = [f"merged from {name}: nobody said these lines in a session"]
     flags += [f"not carried over: {cut(one.what, _LOSS_CHARS)} ({cut(one.why, _LOSS_CHARS)})" for one in left[:_LOSSES]]
     more = len(left) - _LOSSES
-    return [*flags, f"{more} more not carried over (list: skilld consolidate {name})"] if more > 0 else flags
+    return (
+        [*flags, f"{more} more not carried over; compare the two skills before you archive {name}"]
+        if more > 0
+        else flags
+    )
 
 
 # The person's skills as matching and merging see them: their texts, and the facts that say which of two stays.

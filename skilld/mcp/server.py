@@ -99,7 +99,7 @@ _SKILLS = Tool(
         "type": "object",
         "properties": {
             "action": {"type": "string", "enum": ["list", "read"]},
-            "skill_name": {"type": "string", "description": "which one to read"},
+            "skill_name": {"type": "string", "description": "the skill to read"},
         },
         "required": ["action"],
         "additionalProperties": False,

@@ -210,13 +210,13 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
     also = ", plus a final check" if task.check else ""
     also += ", and what failed before" if any(part.sort is Sort.TRAP for part in parts) else ""
     said = f"{plain[:1].upper()}{plain[1:]}: {count} that worked in {counted(len(sessions), 'session')}{also}."
-    return f"{said} Use when asked for this, in these or other words.", "\n".join(lines)
+    return f"{said} Use when asked to do this, in these or other words.", "\n".join(lines)
 
 
 def _variable(name: str, examples: Sequence[str]) -> str:
     told = [one for one in examples[:_NAMED] if "`" not in one and one[:1] not in {'"', "'"}]  # no text for people
     as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in told)
-    return f"- `{{{{{name}}}}}`: differs each time{f', such as {as_in}' if as_in else ''}."
+    return f"- `{{{{{name}}}}}`: differs each time{f' (for example {as_in})' if as_in else ''}."
 
 
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:

@@ -262,7 +262,7 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     first, *more = patient.why_nothing()
     assert first == "7 messages read: 5 judged (3 with something lasting), 2 skipped (no lasting instructions)"
     assert "turns     5 judged: 3 with something lasting, 2 without" in patient.program.run("status").stdout
-    assert more[0] == "3 lasting instructions kept, but not in any file yet; to see what you said: skilld learnings"
+    assert more[0] == "3 lasting instructions kept, but not in any file yet (list: skilld learnings)"
 
 
 def test_what_the_doctor_says_is_fit_for_a_terminal(patient: Patient) -> None:

@@ -303,7 +303,7 @@ def test_what_a_transcript_said_stays_data(person: Person) -> None:
     with StubModel(decide) as model:
         done = person.asking(model).run(*EVAL, "--case", "a\\x1b[2J", "--runs", "1", "--yes")
     assert done.returncode == 1
-    assert "the judge gave no usable answer about 1 pair" in done.stdout
+    assert "the judge gave no usable answer for 1 pair" in done.stdout
     assert "\x1b" not in done.stdout + done.stderr
 
 

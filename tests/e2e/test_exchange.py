@@ -341,7 +341,7 @@ def test_a_name_that_is_taken_is_refused_with_the_remedy(world: World, theirs: P
     assert any(flag.startswith("very similar to your skill tidy-branches: similarity ") for flag in row["flags"])
     again = world.program.run("skills", "import", source, "--name", "tidy-again")
     assert again.returncode == 1
-    assert f"{row['proposal']} already proposes a skill at that path" in again.stderr
+    assert f"{row['proposal']} already creates a skill at that path" in again.stderr
 
 
 def test_what_was_exported_is_imported_as_the_same_skill(world: World, tmp_path: Path) -> None:

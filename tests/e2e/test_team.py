@@ -153,7 +153,9 @@ def test_a_host_that_takes_no_such_refs_gets_a_branch(team: Team) -> None:
     for one, name in ((ada, "team-ada"), (ben, "team-ben")):
         one.teach(PNPM)
         shown = one.done("join", "--yes", "--name", name)
-        assert f"  The remote accepts only branches, so what you share is on skilld/team/{name}.\n" in shown
+        assert (
+            f"  The remote accepts only branches, so your shared rules are on the branch skilld/team/{name}.\n" in shown
+        )
     assert team.refs() == ["refs/heads/skilld/team/team-ada", "refs/heads/skilld/team/team-ben"]
     assert ben.rules() == {PNPM: "ready"}
     ada.done("leave")
@@ -188,7 +190,7 @@ def test_what_somebody_put_in_the_place_of_your_records_is_put_right(team: Team)
     ref = "refs/skilld/team/team-ada"
     before = team.hub.git("rev-parse", f"{ref}^{{tree}}:records")
     team.hub.git("update-ref", ref, "refs/skilld/team/team-ben")
-    assert "rejected what team-ada shared" in ben.done("sync")
+    assert "rejected rules from team-ada" in ben.done("sync")
     assert "pushed your changes" in ada.done("sync")
     assert team.hub.git("rev-parse", f"{ref}^{{tree}}:records") == before
     ben.done("sync")
@@ -221,4 +223,7 @@ def test_uninstalling_says_what_stays_on_the_remote(team: Team) -> None:
     ada.done("join", "--yes", "--name", "team-ada")
     shown = ada.program.run("uninstall", "--dry-run")
     told = shown.stdout + shown.stderr
-    assert f"what you share as team-ada; to remove it first: skilld team leave --repo {ada.clone.root}" in told
+    assert (
+        f"the rules you share as team-ada (to delete them, first run: skilld team leave --repo {ada.clone.root})"
+        in told
+    )

@@ -180,7 +180,7 @@ def test_without_a_usable_answer_the_sure_cuts_stay(world: World, home: Path, re
         broke = InProcess(home, {**settings, "SKILLD_BUDGET__CALLS": "1"})
         spent = broke.json("trim", "--ask", "--dry-run", "--project", str(world.root))
     assert [one["line"] for one in found["cuts"]] == [6, 4]
-    assert [one["why_not"].partition(":")[0] for one in found["files"]] == ["no answer from the model"]
+    assert [one["why_not"].partition(":")[0] for one in found["files"]] == ["the model did not answer"]
     assert "budget is spent" in spent["files"][0]["why_not"]
     assert [one["line"] for one in spent["cuts"]] == [6, 4]
 

@@ -106,7 +106,7 @@ def test_it_is_refused_to_agents_without_a_person_and_under_a_running_daemon(ins
     assert installed.program.run("uninstall").returncode == 4, "it asks first"
     told = installed.uninstall("--dry-run")
     assert "This was a dry run: nothing was removed.\nskilld is running: stop it before" in told
-    assert f"{installed.settings}: your settings; to remove them too: skilld uninstall --purge\n" in told
+    assert f"{installed.settings}: your settings (to remove them too: skilld uninstall --purge)\n" in told
     lock.release()
     installed.program.environment["CLAUDECODE"] = "1"
     assert "coding agent" in installed.refused(5)

@@ -91,7 +91,7 @@ STATES = {
         lambda project: project.git("branch", "skilld"),
         lambda project: project.git("branch", "--move", "skilld", "mine"),
         "conflicts with skilld/staging",
-        "git branch --move skilld NEWNAME",
+        " branch --move skilld NEWNAME",
     ),
     "linked refs": State(_link_refs, _unlink_refs, "is a symlink", "Replace "),
     "a separate git directory": State(_separate, _joined, "is not the work tree of", "config core.worktree"),
@@ -99,7 +99,7 @@ STATES = {
         _exclude,
         lambda project: project.git("sparse-checkout", "add", ".claude"),
         "its SKILL.md is gone",
-        "skilld will then retry by itself",
+        "skilld will then retry on its own",
         check="skills",
     ),
     "a read-only skill": State(
@@ -117,7 +117,7 @@ STATES = {
         "",
         kept_out=True,
     ),
-    "a broken git directory": State(_move_away, _move_back, "git does not recognize", "git status"),
+    "a broken git directory": State(_move_away, _move_back, "git does not recognize", " status"),
 }
 
 

@@ -120,7 +120,7 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
             replace(DAEMON, parked=("a", "no key")),
             "batches",
             "fail",
-            "2 failed; most recent error: no key",
+            "2 failed; last error: no key",
         ),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
         (replace(DAEMON, last_error="late", delayed=2), "batches", "warn", "2 batches waiting after an error: late"),
@@ -217,7 +217,7 @@ def test_why_nothing_says_so_where_nothing_lasting_was_heard() -> None:
         "nothing judged so far sounded like a lasting instruction",
     ]
     kept = why_nothing(Counts(turns=5, judged=5, learnings=2), "", running=True)
-    assert kept[1:] == ["2 lasting instructions kept, but not in any file yet; to see what you said: skilld learnings"]
+    assert kept[1:] == ["2 lasting instructions kept, but not in any file yet (list: skilld learnings)"]
 
 
 @pytest.mark.parametrize(

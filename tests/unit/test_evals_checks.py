@@ -122,7 +122,7 @@ def test_what_counts_as_asked(messages: Sequence[Message], asked: str) -> None:
     grown = grow([corrected(evidence=both)], lambda *_: messages)
     assert [case.prompt for _, case in grown.cases] == ([asked] if asked else [])
     assert [why for _, why in grown.left_out] == (
-        [] if asked else ["you had not asked for anything in that session before you said it"]
+        [] if asked else ["you had not asked for anything earlier in that session"]
     )
 
 

@@ -34,7 +34,7 @@ def test_many_flags_of_one_kind_are_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
     judged = judge(replace(SKILL, body=body), SECRETS)
     lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
-    assert lines == ["It adds an address that you never mentioned: https://example.org/0 (and more like it)"]
+    assert lines == ["It adds an address that you never mentioned: https://example.org/0 (and others like it)"]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_claim_without_a_proof_is_explained_at_its_own_record(tmp_path: Path) 
     path.write_bytes(carrier.data("by a script", "by a person"))
     found = list(explain(path, ADAPTERS["kimi-code"]))
     assert [each.taken for each in found] == [("not a turn: not-typed",), ("not a turn: not-typed",)]
-    assert "it is not in the client's prompt history" in found[0].why
+    assert "it is not in the agent's prompt history" in found[0].why
 
 
 def test_other_adapters_are_explained_by_what_they_make(tmp_path: Path) -> None:

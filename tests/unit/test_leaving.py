@@ -61,11 +61,11 @@ def test_an_example_goes_with_the_session_it_names() -> None:
         (_skill("skilld-tags", "deploy, build"), ""),
         (_skill() + "Heard in ses_0123456789.", "it contains a session ID"),
         (_skill("skilld-ses_0123456789", "x"), "it contains a session ID"),
-        (_skill("skilld-team", "4711"), "its skilld-team repeats what you said in a session"),
+        (_skill("skilld-team", "4711"), "its skilld-team field repeats your words from a session"),
         (_skill("skilld-project", "call ada. Deploy build 4712"), ""),
-        (_skill("skilld-project", "you call Ada"), "its skilld-project repeats what you said in a session"),
+        (_skill("skilld-project", "you call Ada"), "its skilld-project field repeats your words from a session"),
         (_skill("skilld-variables", json.dumps([{"name": "a", "x": ["so: box7.example"]}])),
-         "its skilld-variables repeats what you said in a session"),
+         "its skilld-variables field repeats your words from a session"),
     ],
 )  # fmt: skip
 def test_what_a_text_carries_of_a_session_is_told(text: str, why: str) -> None:

@@ -95,7 +95,7 @@ def test_a_task_says_what_is_to_be_done_and_marks_what_was_only_observed() -> No
         == """\
 # Add an endpoint for NAME
 
-- `{{name}}`: differs each time, such as `orders`, `users`.
+- `{{name}}`: differs each time (for example `orders`, `users`).
 
 ## Rules
 
@@ -124,7 +124,7 @@ Observed:
     )
     assert made.description == (
         "Add an endpoint for NAME: 3 steps that worked in 2 sessions, plus a final check, and what failed before."
-        " Use when asked for this, in these or other words."
+        " Use when asked to do this, in these or other words."
     )
     assert draft.faults(draft.read(made.text)) == ()
 

@@ -144,7 +144,7 @@ def test_a_rule_gets_one_proposal_a_month_and_each_remedy_once(bench: Bench) -> 
     (one,) = bench.mend()
     assert bench.staged("CLAUDE.md") == f"# Probe\n\n- Keep functions short.\n- **{PNPM}**\n"
     assert ([said.turn for said in one.evidence], one.state) == (["claude-code:b", "claude-code:a"], State.OPEN)
-    assert one.reason == "Repeated in 2 of 2 sessions where it applied."
+    assert one.reason == "You repeated the rule in 2 of 2 sessions where it applied."
     assert bench.mend() == []
     bench.decide(one, State.REJECTED)
     assert bench.mend(29) == []

@@ -92,7 +92,7 @@ _PHRASES = (
     phrase(
         "package-source",
         _FLAG,
-        "It changes where packages come from",
+        "It changes where packages are downloaded from",
         r"--(?:extra-)?index-url\b|\b(?:pip|npm|yarn|pnpm)\s+config\s+set\b|--registry\b|\bregistry\s*=|\bGOPROXY\b"
         r"|\bGONOSUMCHECK\b|\bPIP_INDEX_URL\b|\bapt-key\s+add\b|\badd-apt-repository\b|\bbrew\s+tap\b"
         r"|--allow-unauthenticated\b",
@@ -120,7 +120,7 @@ _PHRASES = (
     phrase(
         "network-tunnel",
         _FLAG,
-        "It opens a connection into or out of this machine",
+        "It opens a connection to or from this machine",
         r"\bssh\s+[^\n]{0,40}-[LRD]\s?\S|\bngrok\b|\bcloudflared\s+tunnel\b|\bnc\s+-\w*[le]|\bsocat\b"
         r"|\bbind\s+0\.0\.0\.0\b|\b0\.0\.0\.0:\d+|/dev/tcp/|\breverse shell\b",
     ),
@@ -175,7 +175,7 @@ _CODE_PHRASES = (
     phrase(
         "code-reads-machine",
         _CODE_FLAG,
-        "Its code reads secrets, or details of the machine or its user",
+        "Its code reads secrets or information about the machine or its user",
         r"\bos\.(?:environ|getenv|uname|getlogin|listdir|walk)\b|\bprocess\.env\b|\bplatform\.\w+|\bpsutil\b"
         r"|\bgetpass\b|\bkeyring\b|\bpwd\.\w+|\buuid\.getnode|\bcookies?(?:jar)?\b|\bbrowser_cookie\w*"
         r"|\blocalStorage\b|\bpynput\b|\bkeyboard\.\w+|\bpyperclip\b|\bpyautogui\b|\bImageGrab\b|\bmss\b"
@@ -202,4 +202,4 @@ def check_code(change: Change) -> Iterator[Finding]:
     yield from find(change, _CODE_PHRASES, code)
     bare = _CODE_SIGN.search(change.prose)
     if bare:
-        yield flag("bare-code", "It adds code to the instructions without a code block", bare[0])
+        yield flag("bare-code", "It adds code outside a code block", bare[0])

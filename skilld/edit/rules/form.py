@@ -41,11 +41,11 @@ def check_form(change: Change) -> Iterator[Finding]:
     """Flag what is no instruction."""
     said = _MARKER.sub("", change.prose, count=1).strip()
     if _is_question(said):
-        yield flag("question", "It only asks a question, and does not say what to do", said)
+        yield flag("question", "It only asks a question and does not say what to do", said)
     for match in change.matches(_ONE_OFF, change.prose):
-        yield flag("one-off", "It asks for a one-off task, not for something that always applies", match[0])
+        yield flag("one-off", "It asks for a one-off task, which is not a lasting instruction", match[0])
     for match in change.matches(_QUOTATION):
-        yield flag("quotation", "It contains a long passage in quotation marks", match[0])
+        yield flag("quotation", "It contains a long quotation", match[0])
     if change.spans and not re.search(r"\w", said) and not change.code:
         yield flag("bare-command", "It gives a command without saying when to run it", " ".join(change.spans))
 
@@ -185,14 +185,14 @@ def check_dynamic(change: Change) -> Iterator[Finding]:
     for found in change.new_matches(_COMMAND):
         yield refuse("dynamic-command", "It adds a command that runs as soon as the file is loaded", found)
     for found in change.new_matches(_NEAR_COMMAND):
-        yield flag("dynamic-command", "Some agents may run this as soon as the file is loaded", found)
+        yield flag("dynamic-command", "It adds a command that some agents may run as soon as the file is loaded", found)
     for found in change.new_matches(_ARGUMENTS):
         yield refuse("arguments", "It adds a placeholder that the agent fills in with arguments", found)
     for found in change.new_matches(_FILLED_IN):
         yield flag("arguments", "It adds a placeholder that the agent fills in", found)
     for code in (*change.spans, *change.code):
         if _POSITION.search(code) and not change.stood(code):
-            yield flag("arguments", "An agent that supports arguments may fill in the numbered placeholder", code)
+            yield flag("arguments", "It adds a numbered placeholder that some agents fill in with arguments", code)
     for match in change.matches(_IMPORT, change.prose):
         yield from _import(change, match[1].rstrip(".:!?"))
 

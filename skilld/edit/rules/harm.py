@@ -180,7 +180,7 @@ _PHRASES = (
     phrase(
         "broad-trigger",
         _FLAG,
-        "It triggers an action on every occasion",
+        "It triggers an action every time, regardless of the task",
         # Not "in each entry" or "in all files": that is how the artefact looks. Of 45 attack lines that this rule
         # shows, 2 need "in each" and none "in all", which made 3 of the 14 flags on 136 things that people said.
         # Nor "for every new page" or "before every commit": that is what a rule is about. What an agent does all day
@@ -281,7 +281,7 @@ _PROTECTION_PHRASES = (
     phrase(
         "weak-security",
         _FLAG,
-        "It asks for a practice that is known to be unsafe",
+        "It asks for an unsafe practice",
         near(
             r"\b(?:string concatenation|concatenat\w+|interpolat\w+|f-strings?)\b", r"\b(?:SQL|quer\w+|commands?)\b", 40
         ),

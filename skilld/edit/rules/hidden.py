@@ -71,15 +71,15 @@ def check_markup(change: Change) -> Iterator[Finding]:
     for match in change.matches(_COMMENT, change.prose):
         typed = folded(match[0]) in folded(change.evidence)
         if typed and match[0].endswith("-->") and _DIRECTIVE.fullmatch(match[1]):
-            yield flag("html-comment", "It adds a comment that does not show on the rendered page", match[0])
+            yield flag("html-comment", "It adds a comment that is invisible on the rendered page", match[0])
         else:
-            yield refuse("html-comment", "It adds a comment that does not show on the rendered page", match[0])
+            yield refuse("html-comment", "It adds a comment that is invisible on the rendered page", match[0])
     for match in change.matches(_DECLARATION, change.prose):
         yield flag("html", "It adds an HTML or XML declaration", match[0])
     for match in change.matches(_TAG, change.prose):
         yield from _tag(change, match)
     for match in change.matches(_ROLE_LINK, change.prose):
-        yield refuse("frame-tag", "It imitates the markers that frame an agent's conversation", match[0])
+        yield refuse("frame-tag", "It imitates the markers that delimit messages in a conversation", match[0])
     for match in change.matches(_REMARK, change.prose):
         yield refuse("hidden-definition", "It adds a link definition that hides a comment", match[0])
     for match in change.matches(_DEFINITION, change.prose):
@@ -93,7 +93,7 @@ def _tag(change: Change, match: re.Match[str]) -> Iterator[Finding]:
         yield refuse("html", "It adds HTML that loads, runs or hides something", match[0])
     elif _FRAME.fullmatch(name) or _FRAME.fullmatch(f"{name} {rest}"):
         make = refuse if closed or name in {"system", "human", "assistant"} else flag
-        yield make("frame-tag", "It imitates the tags that frame an agent's conversation", match[0])
+        yield make("frame-tag", "It imitates the tags that delimit messages in a conversation", match[0])
     elif name in _ELEMENTS:
         hides = name in _HIDING and (closed or match.start() == _line_text(change.prose, match.start()))
         typed = folded(match[0]) in folded(change.evidence)

@@ -55,7 +55,7 @@ _PHRASES = (
     phrase(
         "plays-part",
         _FLAG,
-        "It makes the agent play a role, or act in an imaginary world",
+        "It makes the agent play a role or act in an imaginary world",
         rf"{_BEGINS}(?:imagine|suppose|assume) (?:that )?(?:you|we|a|I)\b|\blet['’]?s (?:play|say|imagine|pretend)\b",
         r"\brole-?play\w*|\bhypothetical\w*|\bfictional\b|\bin a world\b|\bonce upon a time\b"
         r"|\btell (?:me |us )?a story\b",
@@ -64,7 +64,7 @@ _PHRASES = (
     phrase(
         "presses",
         _FLAG,
-        "It applies pressure through urgency, pity, payment or claimed permission, which no standing instruction needs",
+        "It applies pressure through urgency, pity, payment or claimed permission",
         r"\b(?:an? emergency|lives? depends?|I['’]?m begging|begging you|(?:lose|lost) my job"
         r"|(?:I['’]?ll|I will) (?:tip|pay)|tip you|my (?:boss|manager|grand\w+)|trust me|no matter what)\b",
         r"\b(?:has|have|is|are) (?:already )?(?:agreed|authori[sz]ed|cleared|entitled|given (?:\w+ )?permission)\b"
@@ -85,7 +85,7 @@ _PHRASES = (
     phrase(
         "asks-secret",
         _FLAG,
-        "It asks for a secret, or for someone's location",
+        "It asks for a secret or someone's location",
         near(
             verbs(
                 "confirm tell give reveal share provide state say repeat disclose recite spell hand guess recall verify"

@@ -38,7 +38,7 @@ def check_links(change: Change) -> Iterator[Finding]:
         yield flag("active-link", "It adds a URL that runs or embeds something", match[0])
     for match in change.matches(_USER):
         make = flag if _is_local(match["host"]) else refuse
-        yield make("login-in-address", "It adds a URL that contains a login, which hides where it leads", match[0])
+        yield make("login-in-address", "It adds a URL that contains a login, which disguises the real host", match[0])
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):
@@ -142,7 +142,7 @@ def check_names(change: Change) -> Iterator[Finding]:
     names += [name for span in change.matches(_IN_CODE) for name in _LONG_NAME.findall(span[0])]
     for name in names:
         if _imitates(name.casefold().rstrip(".")):
-            yield flag("imitated-name", "It is one typo away from the name of a well-known package", name)
+            yield flag("imitated-name", "It names a package that is one typo away from a well-known one", name)
     one_word = len(_WORD.findall(change.text)) <= 1
     if change.added and one_word and not _UNSPACED.search(change.text):
         yield flag("no-instruction", "It adds something that is not an instruction", change.text)
@@ -209,4 +209,4 @@ def _code(code: str, known: _Known, seen: set[str]) -> Iterator[Finding]:
     if words([code]) - seen:
         yield refuse("foreign-command", "It adds code that you did not write", code)
     else:
-        yield flag("joined-command", "Its code is pieced together from your words and the file's", code)
+        yield flag("joined-command", "Its code is pieced together from your words and the file", code)
