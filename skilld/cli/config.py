@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
     change = common.verb(actions, "set", set_, "change a setting in the file")
     change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     change.add_argument("value", metavar="VALUE", help="the new value; separate list items with commas")
-    change.add_argument("--no-check", action="store_true", help="do not test a new model with a question")
+    change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
     common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
     back = common.verb(actions, "unset", unset, "remove a setting from the file, so that its default applies")
     back.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
@@ -115,7 +115,9 @@ def edit(arguments: argparse.Namespace) -> int:
 
     del arguments
     if not sys.stdin.isatty():
-        raise UsageError("Could not open an editor", "no terminal", "To change one setting: skilld config set")
+        raise UsageError(
+            "Could not open an editor", "no terminal", "To change one setting: skilld config set KEY VALUE"
+        )
     file = common.places().settings_file
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
     offered = text = explained(before, {key: (_default(key), meaning) for key, meaning in keys().items()})
@@ -123,7 +125,7 @@ def edit(arguments: argparse.Namespace) -> int:
         try:
             checked(tomllib.loads(text), "", variables=False)
         except (tomllib.TOMLDecodeError, UsageError) as error:
-            console.line(f"Not valid: {error.cause if isinstance(error, UsageError) else error}")
+            console.line(f"The file is not valid: {error.cause if isinstance(error, UsageError) else error}")
             if terminal.says_yes("Edit the file again? [y/N] ", sys.stdout):
                 continue
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None

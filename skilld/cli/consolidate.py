@@ -205,6 +205,6 @@ def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool)
     for text in (text for part in merge.parts for text in part.carried):
         console.line(f"  + {console.plain(text)}")
     for proposal in found.proposals:
-        console.line(f"  proposed: skilld show {proposal.id}, accept {proposal.id}, reject {proposal.id}")
+        console.line(f"  proposed: skilld review {proposal.id}")
     if dry_run:
         console.line(f"  would be proposed for {keep} in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")

@@ -18,8 +18,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld setup": (
         ("skilld setup", "answer a few questions"),
         ("skilld setup agent", "let each agent judge its own sessions"),
-        ("skilld setup offline --look-back 7", "answer in advance, for a script"),
-        ("skilld setup --statusline claude-code", "show how many proposals are waiting"),
+        ("skilld setup offline --look-back 7", "without questions, for a script"),
+        ("skilld setup --statusline claude-code", "open proposals in its status line"),
     ),
     "skilld demo": (("skilld demo", ""),),
     "skilld status": (
@@ -27,7 +27,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld status --check || echo 'skilld needs you'", "in a shell prompt"),
     ),
     "skilld statusline": (
-        ("skilld statusline", "prints: skilld: 2 waiting"),
+        ("skilld statusline", 'prints "skilld: 2 waiting"'),
         ("skilld statusline --agent codex", "count only proposals from Codex sessions"),
     ),
     "skilld cost": (("skilld cost", ""),),
@@ -75,7 +75,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld team leave": (("skilld team leave", ""),),
     "skilld team pr": (
         ("skilld team pr --dry-run", "see the lines that would be proposed"),
-        ("skilld team pr 3f2a9c", "propose a rule that nobody but you has said"),
+        ("skilld team pr 3f2a9c", "propose a rule that only you have given"),
     ),
     "skilld team status": (("skilld team status", ""), ("skilld team status --json", "")),
     "skilld team sync": (("skilld team sync", ""),),

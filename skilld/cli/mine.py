@@ -43,7 +43,7 @@ def add(verbs: common.Verbs) -> None:
         listing=True,
     )
     parser.add_argument(
-        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read instead of your own"
+        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
     )
     _add_elsewhere(parser)
     parser.add_argument(

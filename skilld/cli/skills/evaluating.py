@@ -240,7 +240,7 @@ class _Verb:
         if self._given.yes:
             return True
         if not sys.stdin.isatty():
-            raise RefusedError(_TITLE, "confirmation needs a terminal", "To go ahead: --yes")
+            raise RefusedError(_TITLE, "confirmation needs a terminal", "If you are sure: --yes")
         return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
     def _terms(self, spec: Spec) -> Terms:

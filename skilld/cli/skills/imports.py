@@ -125,7 +125,7 @@ def _tell(outcome: _Outcome) -> None:
         console.line(console.paint(f"  check: {console.plain(flag)}", "yellow"))
     for one in outcome.taken.left_out:
         console.line(console.paint(f"  left out: {console.plain(one)}", "dim"))
-    console.line(f"  Nothing is live yet. Decide: skilld show {outcome.proposal.id}, then accept or reject it.")
+    console.line(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
 
 
 def _as_json(outcome: _Outcome) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def run_use(arguments: argparse.Namespace) -> int:
     known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _values(arguments.var)
     if unknown := sorted(values.keys() - set(known)):
-        there = ", ".join(known) or "it has none"
+        there = ", ".join(known) or "none"
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
     if missing := [name for name in known if name not in values]:
         remedy = " ".join(f"--var {name}=..." for name in missing)

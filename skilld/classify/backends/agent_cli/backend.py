@@ -63,7 +63,7 @@ def missing(client: Client) -> SkilldError:
     """Return the error for a program that no absolute folder of PATH holds."""
     return _error(
         client,
-        f"{client.program} is not in any folder on skilld's PATH (relative entries are ignored)",
+        f"{client.program} is not on skilld's PATH (relative entries are ignored)",
         f"Install it, or start skilld from a shell that has {client.program} on its PATH, then: skilld retry",
     )
 
@@ -95,12 +95,12 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
         )
     if what == 404:  # noqa: PLR2004 - HTTP: not found
         remedy = f"Choose another model: skilld config set model cli:{client.program}:MODEL"
-        return _error(client, "it has no such model, or you have no access to it", remedy)
+        return _error(client, "the model does not exist, or you do not have access to it", remedy)
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
-        return SkilldError(_title(client), "the prompt or its answer was too long for its model")
+        return SkilldError(_title(client), "the prompt or the answer was too long for the model")
     if what in _PERMANENT:
         remedy = f"Update {client.program}, or choose another model: skilld setup"
-        return _error(client, "this version does not support the prompt that skilld sends", remedy)
+        return _error(client, "this version does not support skilld's request", remedy)
     if what is None:
         return _without_status(client, code, said, asked)
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
