@@ -28,12 +28,12 @@ def add(verbs: common.Verbs) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
     common.verb(actions, "show", show, "list every setting with its value and meaning", listing=True)
     common.verb(actions, "path", path, "print the path of the settings file")
-    change = common.verb(actions, "set", set_, "change a setting in the file")
+    change = common.verb(actions, "set", set_, "change a setting")
     change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     change.add_argument("value", metavar="VALUE", help="the new value; separate list items with commas")
     change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
     common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
-    back = common.verb(actions, "unset", unset, "remove a setting from the file, so that its default applies")
+    back = common.verb(actions, "unset", unset, "remove a setting from the file, restoring its default")
     back.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
 
 
@@ -180,7 +180,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values
     if not isinstance(target, dict):
-        raise UsageError("The settings file is not valid", f"{outer[0]} is not a table", f"Fix {file}.")
+        raise UsageError("The settings file is not valid", f"{outer[0]} is not a table", f"Edit {file} by hand.")
     if value is None and last not in target:
         return False
     if value is None:

@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
         type=Path,
         nargs="?",
         const=Path(),
-        help="only the skills of one project: the one in FOLDER, or the current one if FOLDER is omitted",
+        help="only the skills of the project in FOLDER (FOLDER defaults to the current one)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
     parser.add_argument(

@@ -131,7 +131,8 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
 
     known = _KNOWN.get(
         context.source,
-        f"its first request includes {_at_start(context, tokenizer)} tokens of these, counted as {tokenizer.name}",
+        f"its first request includes {_at_start(context, tokenizer)} tokens from these files "
+        f"(counted as {tokenizer.name})",
     )
     told = f"{context.agent} {context.version}".strip()
     if context.is_assumed:

@@ -147,7 +147,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld feedback": (("skilld feedback release-notes --helpful", ""),),
     "skilld sync": (
         ("skilld sync --agent claude-code", ""),
-        ("skilld sync", "update the files that already have the block"),
+        ("skilld sync", "update every file that already has a managed block"),
     ),
     "skilld unsync": (("skilld unsync --all", ""),),
     "skilld mcp": (("skilld mcp --config codex", "print the settings to add"),),

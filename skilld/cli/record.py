@@ -23,7 +23,7 @@ _NO_SKILL = 0.5  # how sure one is of a task done without a skill
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     parser = common.verb(verbs, "record", record, "record a finished task, or show statistics on past ones")
-    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="what you asked for")
+    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="the task you asked for")
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )

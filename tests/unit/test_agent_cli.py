@@ -330,7 +330,7 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
             "has reached its usage limit",
         ),
         ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support skilld's request"),
-        ("sys.exit(3)", True, "exited without an answer (exit code 3); it may work later"),
+        ("sys.exit(3)", True, "exited without an answer (exit code 3); this may be temporary"),
         (
             "print('cannot reach the gateway'); sys.exit(1)",
             True,

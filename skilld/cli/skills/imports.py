@@ -51,9 +51,9 @@ def add(verbs: common.Verbs) -> None:
         nargs="?",
         type=Path,
         const=Path(),
-        help="into a project: the one in FOLDER, or the current one if FOLDER is omitted",
+        help="import into the project in FOLDER (FOLDER defaults to the current one)",
     )
-    place.add_argument("--user", action="store_true", help="into your personal skills (the default)")
+    place.add_argument("--user", action="store_true", help="import into your personal skills (the default)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -70,7 +70,7 @@ def _facts(row: LibraryRow) -> None:
     rows = [(name.replace("_", " "), _shown(value)) for name, value in lines if value not in (None, "", [], 0)]
     console.table(rows, indent="  ")
     if row.origins:
-        console.line(f"  Generated from {counted(row.origins, 'session')}.")
+        console.line(f"  Learned from {counted(row.origins, 'session')}.")
 
 
 def _shown(value: object) -> str:

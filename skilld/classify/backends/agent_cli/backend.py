@@ -113,7 +113,9 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
 def _without_status(client: Client, code: int, said: str, asked: str) -> RetryError:
     shown = f" and printed “{line}”" if (line := last_line(said, asked)) else ""
     if not _NOT_REACHED.search(said):
-        return RetryError(_title(client), f"it exited without an answer (exit code {code}){shown}; it may work later")
+        return RetryError(
+            _title(client), f"it exited without an answer (exit code {code}){shown}; this may be temporary"
+        )
     where = client.address(os.environ) or "its provider"
     remedy = (
         f"Try {client.program} in a shell. If it works there, start skilld from that shell, or give the service that "
