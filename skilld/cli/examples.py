@@ -104,7 +104,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld skills unpin": (("skilld skills unpin release-notes", ""),),
     "skilld skills archive": (("skilld skills archive release-notes", ""),),
     "skilld skills restore": (
-        ("skilld skills restore", "list what is archived"),
+        ("skilld skills restore", "list the archived skills"),
         ("skilld skills restore release-notes", ""),
     ),
     "skilld skills export": (("skilld skills export release-notes --out notes.yaml", ""),),

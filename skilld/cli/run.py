@@ -37,9 +37,9 @@ _ROOT = "skilld: You are running skilld as root, which can change every file on 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits")
-    parser.add_argument("--once", action="store_true", help="process what is new, then exit")
+    parser.add_argument("--once", action="store_true", help="process new messages, then exit")
     parser.add_argument(
-        "--backfill", metavar="DAYS", type=common.days, help="also process what you said in the last DAYS days"
+        "--backfill", metavar="DAYS", type=common.days, help="also process your messages from the last DAYS days"
     )
     parser.set_defaults(brief=False)
 

@@ -48,7 +48,7 @@ def add(verbs: common.Verbs) -> None:
         "--look-back",
         metavar="DAYS",
         type=lambda text: common.number(text, 36_500),
-        help="process what you said in the last DAYS days (0: nothing); skips the question",
+        help="process your messages from the last DAYS days (0: none); skips the question",
     )
     parser.add_argument(
         "--environment",

@@ -43,7 +43,7 @@ def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
 
     ours = {id(one) for one in chosen}
     for one in found.cases:
-        why = one.case.obstacle or ("" if id(one) in ours else "not chosen")
+        why = one.case.obstacle or ("" if id(one) in ours else "left out by --case")
         head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_short(one.case.prompt))}"
         console.line(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
         for statement in one.case.statements:
