@@ -272,7 +272,7 @@ def _maker(name: str) -> Callable[[], Backend]:
     settings = common.settings()
     if name == "litellm" and settings.model in {"auto", "offline"}:
         raise UsageError(
-            "No model is configured", f"the setting model is {settings.model}", "skilld config set model MODEL"
+            "No model is configured", f"the model setting is {settings.model}", "skilld config set model MODEL"
         )
     model = settings.model if name == "litellm" else name
     spec = choice_of(settings.model_copy(update={"model": model}), os.environ).spec

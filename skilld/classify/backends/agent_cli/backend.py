@@ -189,7 +189,7 @@ class AgentCli(Model):
             raise failed(client, said, answer.status, done.status, f"{request.system}\n{request.user}")
         if not answer.text.strip():
             raise BadReplyError(
-                "it is empty" if answer.usage.tokens_out else f"it is not in the output format of {client.title}"
+                "it is empty" if answer.usage.tokens_out else f"it is not valid output from {client.title}"
             )
         return answer.text
 
