@@ -166,7 +166,11 @@ def agent_in(
     for process in chain[1:]:
         if process.marks:
             name = min(process.marks)
-            return Doubt(Why.MARK, f"{name} shows that a coding agent started {process.shown} (process {process.pid})")
+            return Doubt(
+                Why.MARK,
+                f"{name} is set in the environment of {process.shown} (process {process.pid}), "
+                "so a coding agent started it",
+            )
     return None
 
 

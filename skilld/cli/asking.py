@@ -28,7 +28,7 @@ class Asking:
         self.model = self.spec.model
         if self.model == OFFLINE:
             raise SkilldError(
-                "No model configured", "the offline rules cannot answer questions", "Choose one: skilld setup"
+                "No model is configured", "the offline rules cannot answer questions", "Choose one: skilld setup"
             )
 
     def spent(self) -> str | None:

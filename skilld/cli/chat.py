@@ -61,7 +61,7 @@ def _model() -> Model:
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
         remedy = "For example: skilld config set model openai/gpt-5-mini"
         raise UsageError(
-            "No model to chat with", f"the configured judge, {choice.name}, cannot chat ({choice.why})", remedy
+            "No model to chat with", f"the configured judge, {choice.name}, cannot hold a conversation", remedy
         )
     return Model(choice.spec)
 

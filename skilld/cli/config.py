@@ -28,12 +28,12 @@ def add(verbs: common.Verbs) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
     common.verb(actions, "show", show, "list every setting with its value and meaning", listing=True)
     common.verb(actions, "path", path, "print the path of the settings file")
-    change = common.verb(actions, "set", set_, "change a setting in the file")
+    change = common.verb(actions, "set", set_, "change a setting")
     change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     change.add_argument("value", metavar="VALUE", help="the new value; separate list items with commas")
-    change.add_argument("--no-check", action="store_true", help="do not test a new model with a question")
+    change.add_argument("--no-check", action="store_true", help="do not send a new model a test question")
     common.verb(actions, "edit", edit, "open the file in your editor, with every setting and its meaning")
-    back = common.verb(actions, "unset", unset, "remove a setting from the file, so that its default applies")
+    back = common.verb(actions, "unset", unset, "remove a setting from the file, restoring its default")
     back.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
 
 
@@ -115,7 +115,9 @@ def edit(arguments: argparse.Namespace) -> int:
 
     del arguments
     if not sys.stdin.isatty():
-        raise UsageError("Could not open an editor", "no terminal", "To change one setting: skilld config set")
+        raise UsageError(
+            "Could not open an editor", "no terminal", "To change one setting: skilld config set KEY VALUE"
+        )
     file = common.places().settings_file
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""
     offered = text = explained(before, {key: (_default(key), meaning) for key, meaning in keys().items()})
@@ -123,7 +125,7 @@ def edit(arguments: argparse.Namespace) -> int:
         try:
             checked(tomllib.loads(text), "", variables=False)
         except (tomllib.TOMLDecodeError, UsageError) as error:
-            console.line(f"Not valid: {error.cause if isinstance(error, UsageError) else error}")
+            console.line(f"The file is not valid: {error.cause if isinstance(error, UsageError) else error}")
             if terminal.says_yes("Edit the file again? [y/N] ", sys.stdout):
                 continue
             raise UsageError("Nothing was changed", "the file you saved is not valid") from None
@@ -178,7 +180,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values
     if not isinstance(target, dict):
-        raise UsageError("The settings file is not valid", f"{outer[0]} is not a table", f"Fix {file}.")
+        raise UsageError("The settings file is not valid", f"{outer[0]} is not a table", f"Edit {file} by hand.")
     if value is None and last not in target:
         return False
     if value is None:

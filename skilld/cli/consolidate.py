@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
         type=Path,
         nargs="?",
         const=Path(),
-        help="only the skills of one project: the one in FOLDER, or the current one if FOLDER is omitted",
+        help="only the skills of the project in FOLDER (FOLDER defaults to the current one)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
     parser.add_argument(
@@ -205,6 +205,6 @@ def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool)
     for text in (text for part in merge.parts for text in part.carried):
         console.line(f"  + {console.plain(text)}")
     for proposal in found.proposals:
-        console.line(f"  proposed: skilld show {proposal.id}, accept {proposal.id}, reject {proposal.id}")
+        console.line(f"  proposed: skilld review {proposal.id}")
     if dry_run:
         console.line(f"  would be proposed for {keep} in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")

@@ -131,7 +131,8 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
 
     known = _KNOWN.get(
         context.source,
-        f"its first request carries {_at_start(context, tokenizer)} tokens of these, counted as {tokenizer.name}",
+        f"its first request includes {_at_start(context, tokenizer)} tokens from these files "
+        f"(counted as {tokenizer.name})",
     )
     told = f"{context.agent} {context.version}".strip()
     if context.is_assumed:
@@ -162,7 +163,9 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
         console.say(f"  ! {linked}: {console.plain(surprise.why + by)}")
     for twice in loaded_twice(context.files):
         place = f"{short(twice.other, project)}:{twice.line}"
-        console.say(f"  ! {console.plain(place)}: {twice.size} characters also appear in {short(twice.path, project)}")
+        console.say(
+            f"  ! {console.plain(place)}: the same {twice.size} characters are also in {short(twice.path, project)}"
+        )
     for against in contradictions(context.files):
         place, other = (
             f"{short(path, project)}:{line}"

@@ -37,7 +37,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
     _add_part(parser, "accept")
     parser.add_argument("--worktree", action="store_true", help="write the file without committing")
-    about = "put it into this file instead, such as your own ~/.claude/CLAUDE.md"
+    about = "apply it to this file instead, such as your own ~/.claude/CLAUDE.md"
     parser.add_argument("--to", metavar="PATH", type=Path, help=about)
     about = "discard proposals; each returns only if you say it again later"
     parser = common.verb(verbs, "reject", reject, about, listing=True)
@@ -76,7 +76,7 @@ def accept(arguments: argparse.Namespace) -> int:
 
     for flag, given in (("--part", arguments.part), ("--to", arguments.to)):
         if given and (arguments.all or arguments.worktree):
-            raise UsageError("Which proposal?", f"{flag} cannot be combined with --all or --worktree", _LIST)
+            raise UsageError("Conflicting options", f"{flag} cannot be combined with --all or --worktree")
     if arguments.to:
         return _accept_elsewhere(arguments)
     return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
@@ -171,7 +171,7 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
         store = _store(rebuild=False)
         every = getattr(arguments, "all", False)
         if arguments.ids and every:
-            raise UsageError("Which proposals?", "Give their IDs or --all, not both", _LIST)
+            raise UsageError("Conflicting options", "--all cannot be combined with IDs")
         if not arguments.ids and not every:
             common.which(store, arguments.command, _DECIDABLE[arguments.command])
         chosen = store.proposals.in_states([State.OPEN]) if every else _named(store, arguments.ids)

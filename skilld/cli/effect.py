@@ -87,7 +87,9 @@ def _over(arguments: argparse.Namespace) -> int:
     from skilld.mining.kept import kept, shown_in
 
     if not arguments.which or not (path := Path(common.as_text(arguments.which)).expanduser().resolve()).is_file():
-        raise UsageError("Missing file", "--over needs a file with rules: skilld effect CLAUDE.md --over FOLDER")
+        raise UsageError(
+            "Missing file", "--over needs a file with rules", "For example: skilld effect CLAUDE.md --over FOLDER"
+        )
     found = kept(over.results(arguments, shown_in), path)
     if arguments.json:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
@@ -292,7 +294,8 @@ def summary(effect: Effect) -> str:
         told = f"no session has been about it{since}"
     elif after.sessions < MIN_SESSIONS:
         told = (
-            f"repeated in {_sessions(after)}{since}; at least {MIN_SESSIONS} are needed to tell whether it is followed"
+            f"repeated in {_sessions(after)}{since}; "
+            f"at least {MIN_SESSIONS} sessions are needed to tell whether it is followed"
         )
     else:
         low, high = after.interval

@@ -91,7 +91,7 @@ def _code(figures: Mapping[str, Any]) -> int:
     """Return the exit code, and say on standard error why the figures are not those of all cases."""
     if "stopped" not in figures:
         return 0
-    why = f"skilld eval: stopped after {figures['n']} of {figures['of']}: {figures['stopped']}"
+    why = f"skilld eval: stopped after {figures['n']} of {figures['of']} cases: {figures['stopped']}"
     sys.stderr.write(console.plain(why) + "\n")
     return 1
 
@@ -271,7 +271,9 @@ def _maker(name: str) -> Callable[[], Backend]:
 
     settings = common.settings()
     if name == "litellm" and settings.model in {"auto", "offline"}:
-        raise UsageError("No model is configured", f"model is {settings.model}", "skilld config set model MODEL")
+        raise UsageError(
+            "No model is configured", f"the model setting is {settings.model}", "skilld config set model MODEL"
+        )
     model = settings.model if name == "litellm" else name
     spec = choice_of(settings.model_copy(update={"model": model}), os.environ).spec
     return lambda: make(spec)
@@ -295,5 +297,5 @@ def _progress(cases: Iterable[Case], total: int) -> Iterator[Case]:
     for done, case in enumerate(cases, 1):
         if time.monotonic() - shown >= _EVERY:
             shown = time.monotonic()
-            sys.stderr.write(f"skilld eval: {done} of {total}\n")
+            sys.stderr.write(f"skilld eval: {done} of {total} cases\n")
         yield case

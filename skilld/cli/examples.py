@@ -18,8 +18,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld setup": (
         ("skilld setup", "answer a few questions"),
         ("skilld setup agent", "let each agent judge its own sessions"),
-        ("skilld setup offline --look-back 7", "answer in advance, for a script"),
-        ("skilld setup --statusline claude-code", "show how many proposals are waiting"),
+        ("skilld setup offline --look-back 7", "without questions, for a script"),
+        ("skilld setup --statusline claude-code", "open proposals in its status line"),
     ),
     "skilld demo": (("skilld demo", ""),),
     "skilld status": (
@@ -27,7 +27,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld status --check || echo 'skilld needs you'", "in a shell prompt"),
     ),
     "skilld statusline": (
-        ("skilld statusline", "prints: skilld: 2 waiting"),
+        ("skilld statusline", 'prints "skilld: 2 waiting"'),
         ("skilld statusline --agent codex", "count only proposals from Codex sessions"),
     ),
     "skilld cost": (("skilld cost", ""),),
@@ -75,7 +75,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld team leave": (("skilld team leave", ""),),
     "skilld team pr": (
         ("skilld team pr --dry-run", "see the lines that would be proposed"),
-        ("skilld team pr 3f2a9c", "propose a rule that nobody but you has said"),
+        ("skilld team pr 3f2a9c", "propose a rule that only you have given"),
     ),
     "skilld team status": (("skilld team status", ""), ("skilld team status --json", "")),
     "skilld team sync": (("skilld team sync", ""),),
@@ -104,7 +104,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld skills unpin": (("skilld skills unpin release-notes", ""),),
     "skilld skills archive": (("skilld skills archive release-notes", ""),),
     "skilld skills restore": (
-        ("skilld skills restore", "list what is archived"),
+        ("skilld skills restore", "list the archived skills"),
         ("skilld skills restore release-notes", ""),
     ),
     "skilld skills export": (("skilld skills export release-notes --out notes.yaml", ""),),
@@ -147,7 +147,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld feedback": (("skilld feedback release-notes --helpful", ""),),
     "skilld sync": (
         ("skilld sync --agent claude-code", ""),
-        ("skilld sync", "update the files that already have the block"),
+        ("skilld sync", "update every file that already has a managed block"),
     ),
     "skilld unsync": (("skilld unsync --all", ""),),
     "skilld mcp": (("skilld mcp --config codex", "print the settings to add"),),

@@ -103,7 +103,7 @@ def offer_link() -> None:
     except OSError as error:
         console.say(f"Could not create {console.plain(str(link))}: {cause_of(error)}.")
     else:
-        console.say(f"Linked: skilld now runs as {console.plain(str(link))}.")
+        console.say(f"Created the link {console.plain(str(link))}.")
 
 
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:
@@ -120,7 +120,7 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     if state.state == "unknown":
         console.say(
             f"skilld cannot start at login here, because {state.manager} is not responding (skilld doctor shows why). "
-            "That is fine: start skilld in a terminal, as shown below."
+            "Start it in a terminal instead, as shown below."
         )
         return ""
     if state.running:
@@ -158,7 +158,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
         return ""
     files = counted(len(found), "session file")
     if not (new := _unjudged(found, wanted)):
-        console.say(f"The last {last}: {files}, judged already.")
+        console.say(f"The last {last}: {files}, already judged.")
         return ""
     part = f", {len(new)} of them not judged yet" if len(new) < len(found) else ""
     console.say(f"The last {last}: {files}{part}. Judging them now {_cost(new)}.")
@@ -170,7 +170,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     except SkilldError as error:
         _tell(error)
         return ""
-    return f"processed the last {last}"
+    return f"the last {last} processed"
 
 
 def _unjudged(found: list[Transcript], days: float) -> list[Transcript]:
@@ -289,13 +289,15 @@ def _tell_learned(*, listed: bool) -> None:
         console.say(f"and {len(proposals) - _MAX_FILES} more: skilld proposals")
     if proposals:
         number = counted(len(proposals), "open proposal")
-        console.say(console.paint(f"{number}. Decide: skilld review", "bold"))
+        console.say(console.paint(f"{number}. To review: skilld review", "bold"))
     if homeless:
         console.say(about_waiting(homeless))
     if not proposals and not homeless:
         paused_until = "until you resume it: skilld resume" if paused else ""
         reasons = checks.why_nothing(known, paused_until, running=is_held(common.places().lock))
-        console.say("No open proposals. Your past decisions: skilld report" if known.since else "No proposals yet:")
+        console.say(
+            "No open proposals. To see past ones: skilld proposals --state all" if known.since else "No proposals yet:"
+        )
         for reason in reasons[:_MAX_REASONS]:
             console.say(f"  {console.plain(reason)}")
 

@@ -117,7 +117,7 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
 
         return common.write_json(told(store, made))
     console.say(f"{console.paint(made.id, 'bold')}  {console.plain(made.skill)}  {console.plain(made.summary)}")
-    console.say(f"skilld show {made.id}, accept {made.id}, reject {made.id}")
+    console.say(f"To review it: skilld review {made.id}")
     return 0
 
 

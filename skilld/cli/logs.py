@@ -27,7 +27,7 @@ _SHOWN = ("timestamp", "level", "event")  # in this order; the rest follows
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "logs", run, "show the daemon's log: IDs, counts, timestamps; never your words", listing=True
+        verbs, "logs", run, "show the daemon's log: IDs, counts and times, never your words", listing=True
     )
     parser.add_argument("-f", "--follow", action="store_true", help="keep printing new entries")
     parser.add_argument(
@@ -42,7 +42,7 @@ def add(verbs: common.Verbs) -> None:
 
 def _number(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError("must be a whole number greater than 0")
+        raise argparse.ArgumentTypeError("must be a whole number, at least 0")
     return int(text)
 
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json([_entry(line) for line in lines])
     for line in lines:
         _print(line)
-    if not lines and not arguments.follow:
+    if arguments.lines and not lines and not arguments.follow:
         console.line(
             f"The log is empty. Entries go to {console.plain(str(log))}, or to the journal if skilld runs as a service."
         )

@@ -138,7 +138,7 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
         console.line("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in told.kept_back.items():
         console.line(f"  not sent, because {console.plain(why)}: {console.plain(rule)}")
-    console.line("Later decisions, learnings and repeats are sent once an hour, including your own words.")
+    console.line("Later decisions, learnings and repeats are sent once an hour, including your words.")
     if others:
         console.line(f"Already joined: {', '.join(map(console.plain, others))}.")
 
@@ -212,7 +212,7 @@ def _show_done(done: SyncResult) -> None:
 
 def _show_refused(known: Membership) -> None:
     for name, why in sorted(known.refused.items()):
-        console.line(f"  rejected what {console.plain(name)} sent: {console.plain(why)}")
+        console.line(f"  rejected changes from {console.plain(name)}: {console.plain(why)}")
 
 
 def status(arguments: argparse.Namespace) -> int:

@@ -52,7 +52,7 @@ def _config(agent: str) -> int:
     if agent in HAVE_SKILLS:
         raise RefusedError(
             "This agent does not need skilld mcp",
-            f"{agent} loads skills itself and would see each of them twice",
+            f"{agent} loads skills itself and would see each one twice",
             "Use the agent's own skills.",
         )
     program = shutil.which("skilld") or sys.argv[0]

@@ -43,7 +43,7 @@ def add(verbs: common.Verbs) -> None:
         listing=True,
     )
     parser.add_argument(
-        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read instead of your own"
+        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
     )
     _add_elsewhere(parser)
     parser.add_argument(
@@ -78,7 +78,7 @@ def add(verbs: common.Verbs) -> None:
         "-i",
         "--interactive",
         action="store_true",
-        help="choose sessions, review what was found, then name and propose skills",
+        help="choose sessions, review the findings, then name and propose skills",
     )
     parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
     parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon

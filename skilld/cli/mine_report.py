@@ -51,7 +51,7 @@ def show(report: Report, named: Collection[str] = ()) -> None:
     for number, what in (
         (len(missing), f"not found, or left out by another option: {names} (to look further back: --since DAYS)"),
         (reading.unreadable, f"{counted(reading.unreadable, 'transcript')} could not be read"),
-        (reading.left_alone, f"{counted(reading.left_alone, 'session')} skipped in projects that opted out"),
+        (reading.left_alone, f"{counted(reading.left_alone, 'session')} skipped (the project opted out)"),
         (reading.unknown_cost, f"{counted(reading.unknown_cost, 'session')} with no recorded cost"),
         (reading.unknown_end, f"{counted(reading.unknown_end, 'session')} with no recorded end"),
         (unusable, f"{counted(unusable, 'answer')} from the model could not be used; the next run will ask again"),

@@ -35,8 +35,8 @@ def add(verbs: common.Verbs) -> None:
         metavar="STATE",
         default="open",
         help="open (default), accepted, rejected, reverted, dropped (taken off the staging branch, rejected after a "
-        "day), stale (no longer fits the file), superseded (another one says it), said (already in a file), or all; "
-        "separate several with commas",
+        "day), stale (no longer fits the file), superseded (another one says the same), said (already in a file), or "
+        "all; separate several with commas",
     )
     parser = common.verb(
         verbs, "show", run_show, "show a proposal: your words, the diff, and how to decide", listing=True
@@ -69,10 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
             console.say(begin)
     elif arguments.state == "open":
         console.line()
-        merge = (
-            f"; or with git: git merge {STAGING_BRANCH}" if all(_mergeable(store, one, heres) for one in found) else ""
-        )
-        console.line(f"skilld show ID, accept ID, reject ID{merge}")
+        merge = f"; with git: git merge {STAGING_BRANCH}" if all(_mergeable(store, one, heres) for one in found) else ""
+        console.line(f"To decide: skilld review, skilld accept ID or skilld reject ID{merge}")
     return 0
 
 

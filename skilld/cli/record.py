@@ -22,8 +22,8 @@ _NO_SKILL = 0.5  # how sure one is of a task done without a skill
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "record", record, "record a finished task, or show what past ones have in common")
-    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="what you asked for")
+    parser = common.verb(verbs, "record", record, "record a finished task, or show statistics on past ones")
+    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="the task you asked for")
     parser.add_argument(
         "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
     )
@@ -50,7 +50,7 @@ def add(verbs: common.Verbs) -> None:
         "--qa-passed", dest="qa", action="store_true", default=None, help="the result passed its checks"
     )
     checked.add_argument("--qa-failed", dest="qa", action="store_false", help="the result failed its checks")
-    parser.add_argument("--stats", action="store_true", help="show what past sessions and tasks have in common")
+    parser.add_argument("--stats", action="store_true", help="show statistics on past tasks and sessions")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser = common.verb(verbs, "feedback", feedback, "rate a skill, so that it is recommended more or less often")
     parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two skills share the name")

@@ -37,9 +37,9 @@ _ROOT = "skilld: You are running skilld as root, which can change every file on 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits")
-    parser.add_argument("--once", action="store_true", help="process what is new, then exit")
+    parser.add_argument("--once", action="store_true", help="process new messages, then exit")
     parser.add_argument(
-        "--backfill", metavar="DAYS", type=common.days, help="also process what you said in the last DAYS days"
+        "--backfill", metavar="DAYS", type=common.days, help="also process your messages from the last DAYS days"
     )
     parser.set_defaults(brief=False)
 
@@ -177,15 +177,15 @@ def _tell_sums(engine: Engine, done: int, failed: int) -> None:
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.say(
-        f"Judged {counted(done - max(failed, 0), 'batch', 'batches')}: {counted(count, 'open proposal')}, "
-        f"{counted(learnings, 'learning')} kept."
+        f"Judged {counted(done - max(failed, 0), 'batch', 'batches')}. "
+        f"You now have {counted(count, 'open proposal')} and {counted(learnings, 'learning')}."
     )
     if failed > 0:
         console.say(f"{counted(failed, 'batch', 'batches')} could not be judged; to see why: skilld doctor")
     if engine.store.meta.paused(time.time()):
         console.say("skilld is paused, so nothing was judged. To continue: skilld resume")
     if count:
-        console.say("Review them: skilld review")
+        console.say("To review: skilld review")
     if learnings:
         console.say("To see why learnings were not proposed: skilld learnings")
 
@@ -256,8 +256,8 @@ def _news(proposal: Proposal) -> tuple[str, str]:
     if state in UNWANTED:
         return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {BACK[state]}"
     if proposal.landed:
-        return f"Applied to {name}", "Undo: skilld revert"
-    return f"Proposed for {name}", "Review it: skilld review"
+        return f"Applied to {name}", "To undo it: skilld revert"
+    return f"Proposed for {name}", "To review it: skilld review"
 
 
 # What `skilld run` says when it starts: what was found here, who judges, what that costs.

@@ -31,8 +31,8 @@ def add(verbs: common.Verbs) -> None:
         "--environment",
         choices=["keep", "leave"],
         help=(
-            "what to do with environment variables that are set only in your shell: keep them in a file that only you "
-            "can read, or leave them out"
+            "environment variables that are set only in your shell: keep them in a file that only you can read, or "
+            "leave them out"
         ),
     )
     common.verb(actions, "uninstall", uninstall, "stop the service and remove its files")

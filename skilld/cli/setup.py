@@ -48,12 +48,12 @@ def add(verbs: common.Verbs) -> None:
         "--look-back",
         metavar="DAYS",
         type=lambda text: common.number(text, 36_500),
-        help="process what you said in the last DAYS days (0: nothing); skips the question",
+        help="process your messages from the last DAYS days (0: none); skips the question",
     )
     parser.add_argument(
         "--environment",
         choices=["keep", "leave"],
-        help="whether to pass the service environment variables that are set only in your shell",
+        help="whether the service gets environment variables that are set only in your shell",
     )
     parser.add_argument(
         "--statusline",
@@ -100,7 +100,9 @@ def run(arguments: argparse.Namespace) -> int:
         _show(found)
         names = " | ".join(one.model for one in found)
         given = "[--service yes|no] [--look-back DAYS]"
-        sys.stderr.write(f"skilld: setup needs a terminal to ask you. Without one: skilld setup {names} {given}\n")
+        sys.stderr.write(
+            f"skilld: setup needs a terminal to ask its questions. Without one: skilld setup {names} {given}\n"
+        )
         return Exit.USAGE
     return _guide(arguments, found, file)
 
@@ -143,13 +145,13 @@ def _judge(arguments: argparse.Namespace, found: Sequence[Offer], file: Path, *,
     settings = common.settings()
     chosen = "model" in settings.model_fields_set
     if arguments.model is not None or not asks:
-        return f"{console.plain(settings.model)} judges" if chosen else ""
+        return f"the judge is {console.plain(settings.model)}" if chosen else ""
     console.line()
     _show(found)
     if not _ask(found, file, settings, settings.model if chosen else ""):
         raise _LeftError
     settings = common.settings()
-    return f"{console.plain(settings.model)} judges" if "model" in settings.model_fields_set else ""
+    return f"the judge is {console.plain(settings.model)}" if "model" in settings.model_fields_set else ""
 
 
 def ask_once(settings: Settings, file: Path) -> bool:
@@ -197,7 +199,7 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
 def _show(found: Sequence[Offer]) -> None:
     console.say("Who should judge whether something you tell an agent is worth remembering?")
     if any(_WHAT in one.sends for one in found):
-        console.say(f"A model is sent {_WHAT}: {A_DAY}.")
+        console.say(f"A model is sent {_WHAT}. That takes {A_DAY}.")
     for letter, one in zip(string.ascii_lowercase, found, strict=False):
         console.line()
         console.say(f"  {letter}  {one.model}: {one.title}", 5)
@@ -218,7 +220,8 @@ def unavailable(found: Sequence[Offer]) -> str:
     if any(one.model == AGENT for one in found):
         return ""
     programs = ", ".join(CLIENTS)
-    return f"Not available: {AGENT} (each agent judges its own sessions); none of these is on your PATH: {programs}"
+    why = f"none of these is on your PATH: {programs}"
+    return f"Not available: {AGENT} (each agent judges its own sessions), because {why}"
 
 
 def _ask(found: Sequence[Offer], file: Path, settings: Settings, kept: str = "") -> bool:
@@ -288,4 +291,4 @@ def _tell_remembered(file: Path, model: str) -> None:
 
 def _mind_variable(settings: Settings, model: str) -> None:
     if settings.model != model:
-        console.say(f"SKILLD_MODEL overrides it in this shell: {console.plain(settings.model)}.")
+        console.say(f"SKILLD_MODEL overrides this setting in this shell: {console.plain(settings.model)}.")

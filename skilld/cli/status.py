@@ -24,7 +24,7 @@ _A_WEEK = 7 * 86400.0
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(
-        verbs, "status", run, "show what skilld watches, what needs deciding, and what it costs", listing=True
+        verbs, "status", run, "show the daemon, judge, agents, proposals and today's cost", listing=True
     )
     parser.add_argument(
         "--check",
@@ -231,7 +231,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
 
     missed = turns["judged"] - turns["taught"]
     if turns["judged"]:
-        told = f"{turns['judged']} judged: {turns['taught']} with something lasting, {missed} without"
+        told = f"{turns['judged']} judged: {turns['taught']} with a lasting instruction, {missed} without"
         console.say(f"turns     {told}")
     if missed and judge == OFFLINE:
         hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
@@ -262,7 +262,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
         console.say("          Do not merge that branch: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
-        said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
+        said = f"skilld feedback {skill} --session {session} --helpful (or --unhelpful)"
         console.say(console.paint(f"rate      did {skill} help? {said}", "dim"))
 
 

@@ -278,7 +278,7 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     elif one.fate in said:
         console.line(f"  {said[one.fate]}")
     elif name:
-        console.line(f"  proposed: skilld show {name}, accept {name}, reject {name}")
+        console.line(f"  proposed: skilld review {name}")
 
 
 def _tell_rest(found: FileCuts) -> None:

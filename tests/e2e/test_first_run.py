@@ -194,7 +194,7 @@ def test_from_setup_to_the_first_proposal_in_one_sitting(home: Path, project: Pr
     assert terminal.process.wait(LIMIT) == 0
     assert "\rJudging batches: 0 of 1" in shown
     assert shown.count("Always put the ticket number first in each entry.") == 1, "it is listed once"
-    assert "1 open proposal. Decide: skilld review" in shown
+    assert "1 open proposal. To review: skilld review" in shown
     assert shown.count("skilld service install") == 1
     assert time.monotonic() - began < 120
     assert [one["state"] for one in program.json("proposals")] == ["open"]

@@ -106,4 +106,4 @@ def test_the_notice_says_how_to_undo_it(home: Path, project: Project) -> None:
             notice = server.wait(1)
     (name,) = lessons.states()
     assert notice["body"] == f"Applied to release-notes. Undo: skilld revert {name}"
-    assert f"Undo: skilld revert {name}" in program.output()
+    assert f"To undo it: skilld revert {name}" in program.output()

@@ -180,4 +180,4 @@ def test_what_is_of_no_one_session_is_sent_to_no_agent(
     assert clients.asked("claude") == []
     chat = program.run("chat", "hello")
     assert chat.returncode == 2
-    assert "the configured judge, agent, cannot chat" in chat.stderr
+    assert "the configured judge, agent, cannot hold a conversation" in chat.stderr

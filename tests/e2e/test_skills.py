@@ -284,7 +284,7 @@ def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taug
         library.program.environment["SKILLD_BUDGET__CALLS"] = "2"
         done = library.program.run("skills", "test", "release-notes", "--session", session)
         assert (done.returncode, len(model.bodies)) == (1, 2)
-        assert "the budget is spent" in done.stderr
+        assert "today's budget is spent" in done.stderr
 
 
 def test_a_profile_says_what_all_that_was_taught_comes_to(library: Taught) -> None:

@@ -76,7 +76,7 @@ def test_the_terminal_says_of_each_cut_why_what_it_saves_and_what_is_lost(world:
         assert f"{count(text)} tokens" in done.stdout
         assert f"lost: {lost}" in done.stdout
     names = [row["id"] for row in world.program.json("proposals")]
-    assert all(f"accept {name}, reject {name}" in done.stdout for name in names)
+    assert all(f"proposed: skilld review {name}\n" in done.stdout for name in names)
     shown = world.program.run("show", names[0]).stdout
     assert "skilld trim, proposed 2" in shown
     assert "says the opposite" not in shown, "a summary with other numbers"

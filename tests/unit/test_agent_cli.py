@@ -299,17 +299,17 @@ def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("print('no such thing as an answer')", "not in the output format of Claude"),
-        ("print('[' * 100000)", "not in the output format of Claude"),
-        ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not in the output format of Claude"),
+        ("print('no such thing as an answer')", "not valid output from Claude"),
+        ("print('[' * 100000)", "not valid output from Claude"),
+        ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not valid output from Claude"),
         (
             "print(json.dumps({'type': 'result', 'is_error': False, 'result': ''}))",
-            "not in the output format of Claude",
+            "not valid output from Claude",
         ),
         ("print(json.dumps({'is_error': False, 'result': '', 'usage': {'output_tokens': 3}}))", "it is empty"),
         ("print(json.dumps({'type': 'result', 'is_error': False, 'result': 'Nothing to add.'}))", "not valid JSON"),
         ("for _ in range(160): print('x' * 65536)", "far too long"),
-        ("pass", "not in the output format of Claude"),
+        ("pass", "not valid output from Claude"),
     ],
 )
 def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) -> None:
@@ -329,8 +329,8 @@ def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) ->
             True,
             "has reached its usage limit",
         ),
-        ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support the prompt"),
-        ("sys.exit(3)", True, "exited without an answer (exit code 3); it may work later"),
+        ("sys.exit(\"error: unknown option '--tools'\")", False, "does not support skilld's request"),
+        ("sys.exit(3)", True, "exited without an answer (exit code 3); this may be temporary"),
         (
             "print('cannot reach the gateway'); sys.exit(1)",
             True,

@@ -180,7 +180,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtur
         (("turns", "--backend", "gold"), "it works only with skilld eval batches"),
         (("injection", "--backend", "gold"), "--backend gold does not apply"),
         (("secrets", "--backend", "openai/x"), "--backend openai/x does not apply"),
-        (("batches", "--backend", "litellm"), "model is auto"),
+        (("batches", "--backend", "litellm"), "the model setting is auto"),
     ],
 )
 def test_a_back_end_that_has_no_part_in_it(

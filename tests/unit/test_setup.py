@@ -84,10 +84,10 @@ STOP = KeyboardInterrupt
 Left = tuple[tuple[str | type[BaseException], ...], str, str, list[str]]
 EVERY: list[Left] = [
     ((STOP,), "Stopped. Nothing was changed.", "who judges, the service, looking back", []),
-    (("offline", STOP), "Stopped. Done so far: offline judges.", "the service, looking back", []),
+    (("offline", STOP), "Stopped. Done so far: the judge is offline.", "the service, looking back", []),
     (
         ("offline", "y", STOP),
-        "Stopped. Done so far: offline judges; the service is installed.",
+        "Stopped. Done so far: the judge is offline; the service is installed.",
         "looking back",
         ["install"],
     ),
@@ -149,8 +149,8 @@ def test_a_second_setup_says_what_holds_and_offers_only_what_was_not_judged_yet(
         store.transcripts.add_file("claude-code", "/before.jsonl", Path.home().stat(), baseline=1)
     assert _setup(monkeypatch, "offline", "n") == Exit.OK
     shown = capsys.readouterr().out
-    assert "The last 7 days: 1 session file, judged already." in shown
-    assert "and 2 more: skilld proposals\n7 open proposals. Decide: skilld review" in shown
+    assert "The last 7 days: 1 session file, already judged." in shown
+    assert "and 2 more: skilld proposals\n7 open proposals. To review: skilld review" in shown
     both = [Transcript("claude-code", Path(path), 0.0) for path in ("/s.jsonl", "/before.jsonl")]
     monkeypatch.setattr(first_steps, "_sessions", lambda _: both)
     assert _setup(monkeypatch, "n", "n", "n") == Exit.OK
@@ -212,7 +212,7 @@ def test_a_link_on_path_is_offered_once_and_uninstall_takes_it_back(
         common.tell_of_path()
         told = f"  mkdir -p ~/.local/bin && ln -s {program} ~/.local/bin/\n"
         shown = capsys.readouterr().out
-        assert (f"Linked: skilld now runs as {link}.\n" in shown) is made
+        assert (f"Created the link {link}.\n" in shown) is made
         assert (told in shown) is not made, "a lasting way, and none where there is one"
     monkeypatch.setattr(terminal, "ask", None)  # it asks no more
     first_steps.offer_link()

@@ -77,7 +77,7 @@ def choose(
         return Choice(Spec(model, base_url, api_key, seconds), "you chose it")
     found = _found(environment)
     if local := local_ollama(seconds, environment):
-        return Choice(local, "found a local Ollama", found)
+        return Choice(local, "found Ollama running on this machine", found)
     return Choice(Spec(OFFLINE), UNANSWERED, found)
 
 

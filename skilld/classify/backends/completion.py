@@ -49,10 +49,10 @@ _LENGTH = "the request was too long for the model"
 # By class name, because importing litellm's exceptions costs as much as litellm; by status, because 402, 403 and 413
 # come back as a bare APIError (measured on 1.106, tests/unit/test_model_errors.py).
 _PASSING = {
-    "APIConnectionError": "no connection",
+    "APIConnectionError": "could not connect",
     "RateLimitError": "too many requests",
     "ServiceUnavailableError": "the provider is overloaded",
-    "Timeout": "no answer in time",
+    "Timeout": "timed out",
 }
 _PERMANENT: dict[str | int, str] = {
     "AuthenticationError": _KEY,

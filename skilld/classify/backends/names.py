@@ -48,7 +48,9 @@ def doubt(model: str) -> Doubt | None:
     of_provider = [one.removeprefix(f"{provider}/") for one in modes if one.startswith(f"{provider}/")]
     if name in modes or not of_provider or provider in _SERVES_WHAT_PEOPLE_PUT_THERE:
         return None
-    return Doubt(f"litellm does not list {name!r} from {provider} yet{_near(name, of_provider)}", "", certain=False)
+    return Doubt(
+        f"litellm's list of {provider} models does not include {name!r}{_near(name, of_provider)}", "", certain=False
+    )
 
 
 def _near(word: str, known: Iterable[str]) -> str:

@@ -55,7 +55,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     parser = common.verb(
-        verbs, "restore", restore, "bring back an archived skill, or list what is archived", listing=True
+        verbs, "restore", restore, "bring back an archived skill, or list the archived ones", listing=True
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="the archived skill to bring back")
 
@@ -74,7 +74,7 @@ def archive(arguments: argparse.Namespace) -> int:
     where = _archive()
     sweep(where, time.time())
     put_aside(row.path.parent, where, time.time())
-    console.line(f"Archived {console.plain(row.name)}. Its folder was moved from {console.plain(str(row.path.parent))}")
+    console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
     waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
     if waiting:

@@ -43,7 +43,7 @@ def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
 
     ours = {id(one) for one in chosen}
     for one in found.cases:
-        why = one.case.obstacle or ("" if id(one) in ours else "not chosen")
+        why = one.case.obstacle or ("" if id(one) in ours else "left out by --case")
         head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_short(one.case.prompt))}"
         console.line(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
         for statement in one.case.statements:
@@ -70,7 +70,7 @@ def _about_new(found: CaseCollection, *, dry: bool) -> list[str]:
         rest = len(found.new) - found.offered
         later = [f"{rest} more will be proposed once you have decided on these."] if rest else []
         number = counted(found.offered, "new case")
-        return [f"{number} proposed for the skill's folder: skilld show {name}, accept {name}, reject {name}", *later]
+        return [f"{number} proposed for the skill's folder: skilld review {name}", *later]
     return [f"{number} saved to {found.place.own}, for you to edit ({found.place.why_own})"]
 
 
@@ -122,7 +122,9 @@ def outcome(found: Outcome, stopped: str) -> None:
             f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {_models(found)}"
         )
     for one in found.cases:
-        sides = f"{one.tally.with_it} of {one.tally.pairs} with, {one.tally.without} of {one.tally.pairs} without"
+        sides = (
+            f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
+        )
         console.line(f"  case {console.plain(one.id)}: {sides}")
         if one.failed:
             console.line(console.paint(f"    failed with {found.tested}: {console.plain(_short(one.failed))}", "dim"))

@@ -38,9 +38,11 @@ def add(verbs: common.Verbs) -> None:
     parser.epilog = "exit code 1: the edit did worse, or the run was not completed"
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two skills share the name")
     edit = parser.add_mutually_exclusive_group()
-    edit.add_argument("--with", dest="put_in", metavar="ID", help="compare with and without this open proposal")
     edit.add_argument(
-        "--without", dest="taken_out", metavar="ID", help="compare with and without this accepted proposal"
+        "--with", dest="put_in", metavar="ID", help="compare the skill with and without this open proposal"
+    )
+    edit.add_argument(
+        "--without", dest="taken_out", metavar="ID", help="compare the skill with and without this accepted proposal"
     )
     parser.add_argument("--case", dest="cases", metavar="ID", action="append", help="only this case; repeatable")
     parser.add_argument(
@@ -240,7 +242,7 @@ class _Verb:
         if self._given.yes:
             return True
         if not sys.stdin.isatty():
-            raise RefusedError(_TITLE, "confirmation needs a terminal", "To go ahead: --yes")
+            raise RefusedError(_TITLE, "confirmation needs a terminal", "If you are sure: --yes")
         return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
     def _terms(self, spec: Spec) -> Terms:

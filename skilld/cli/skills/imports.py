@@ -51,9 +51,9 @@ def add(verbs: common.Verbs) -> None:
         nargs="?",
         type=Path,
         const=Path(),
-        help="into a project: the one in FOLDER, or the current one if FOLDER is omitted",
+        help="import into the project in FOLDER (FOLDER defaults to the current one)",
     )
-    place.add_argument("--user", action="store_true", help="into your personal skills (the default)")
+    place.add_argument("--user", action="store_true", help="import into your personal skills (the default)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -125,7 +125,7 @@ def _tell(outcome: _Outcome) -> None:
         console.line(console.paint(f"  check: {console.plain(flag)}", "yellow"))
     for one in outcome.taken.left_out:
         console.line(console.paint(f"  left out: {console.plain(one)}", "dim"))
-    console.line(f"  Nothing is live yet. Decide: skilld show {outcome.proposal.id}, then accept or reject it.")
+    console.line(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
 
 
 def _as_json(outcome: _Outcome) -> dict[str, Any]:

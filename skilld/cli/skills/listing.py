@@ -108,7 +108,7 @@ def add_profile(verbs: common.Verbs) -> None:
         verbs,
         "profile",
         run_profile,
-        "show how much you have taught your agents, and the five learnings with the highest confidence",
+        "show how much you have taught your agents, and what skilld is most confident of",
         listing=True,
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in the project at FOLDER")

@@ -70,7 +70,7 @@ def _facts(row: LibraryRow) -> None:
     rows = [(name.replace("_", " "), _shown(value)) for name, value in lines if value not in (None, "", [], 0)]
     console.table(rows, indent="  ")
     if row.origins:
-        console.line(f"  Generated from {counted(row.origins, 'session')}.")
+        console.line(f"  Learned from {counted(row.origins, 'session')}.")
 
 
 def _shown(value: object) -> str:
@@ -193,7 +193,7 @@ def run_use(arguments: argparse.Namespace) -> int:
     known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _values(arguments.var)
     if unknown := sorted(values.keys() - set(known)):
-        there = ", ".join(known) or "it has none"
+        there = ", ".join(known) or "none"
         raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
     if missing := [name for name in known if name not in values]:
         remedy = " ".join(f"--var {name}=..." for name in missing)

@@ -88,7 +88,7 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
     if backend.name != OFFLINE:
         return ""
     said = counted(sum(message.by_person for message in session.messages), "message")
-    about = f" that are surely about {name}" if elsewhere else ""
+    about = f" that are clearly about {name}" if elsewhere else ""
     return (
         f"the offline rules found no lasting instructions{about} in your {said}; a model may find more (skilld setup)"
     )
@@ -137,7 +137,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     why = spent_limit(store.usage.on(day(time.time())), settings.budget)
     if why and backend.name != OFFLINE:
         raise SkilldError(
-            "Only part of the session was judged", f"the budget is spent: {why}", "To see what was spent: skilld cost"
+            "The session was not fully judged", f"today's budget is spent: {why}", "To see what was spent: skilld cost"
         )
 
 

@@ -63,7 +63,7 @@ def missing(client: Client) -> SkilldError:
     """Return the error for a program that no absolute folder of PATH holds."""
     return _error(
         client,
-        f"{client.program} is not in any folder on skilld's PATH (relative entries are ignored)",
+        f"{client.program} is not on skilld's PATH (relative entries are ignored)",
         f"Install it, or start skilld from a shell that has {client.program} on its PATH, then: skilld retry",
     )
 
@@ -95,12 +95,12 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
         )
     if what == 404:  # noqa: PLR2004 - HTTP: not found
         remedy = f"Choose another model: skilld config set model cli:{client.program}:MODEL"
-        return _error(client, "it has no such model, or you have no access to it", remedy)
+        return _error(client, "the model does not exist, or you do not have access to it", remedy)
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
-        return SkilldError(_title(client), "the prompt or its answer was too long for its model")
+        return SkilldError(_title(client), "the prompt or the answer was too long for the model")
     if what in _PERMANENT:
         remedy = f"Update {client.program}, or choose another model: skilld setup"
-        return _error(client, "this version does not support the prompt that skilld sends", remedy)
+        return _error(client, "this version does not support skilld's request", remedy)
     if what is None:
         return _without_status(client, code, said, asked)
     if what == 429:  # noqa: PLR2004 - HTTP: too many requests
@@ -113,7 +113,9 @@ def failed(client: Client, said: str, status: int | None, code: int, asked: str 
 def _without_status(client: Client, code: int, said: str, asked: str) -> RetryError:
     shown = f" and printed “{line}”" if (line := last_line(said, asked)) else ""
     if not _NOT_REACHED.search(said):
-        return RetryError(_title(client), f"it exited without an answer (exit code {code}){shown}; it may work later")
+        return RetryError(
+            _title(client), f"it exited without an answer (exit code {code}){shown}; this may be temporary"
+        )
     where = client.address(os.environ) or "its provider"
     remedy = (
         f"Try {client.program} in a shell. If it works there, start skilld from that shell, or give the service that "
@@ -187,7 +189,7 @@ class AgentCli(Model):
             raise failed(client, said, answer.status, done.status, f"{request.system}\n{request.user}")
         if not answer.text.strip():
             raise BadReplyError(
-                "it is empty" if answer.usage.tokens_out else f"it is not in the output format of {client.title}"
+                "it is empty" if answer.usage.tokens_out else f"it is not valid output from {client.title}"
             )
         return answer.text
 
