@@ -309,7 +309,7 @@ def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Foun
 def show_refused(found: Found) -> None:
     """Name whose records were refused."""
     for person, why in sorted(found.refused.items()):
-        console.line(f"  rejected rules from {console.plain(person)}: {console.plain(why)}")
+        console.line(f"  rejected changes from {console.plain(person)}: {console.plain(why)}")
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:

@@ -342,7 +342,7 @@ def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str
 def _account(counts: Counts) -> str:
     """Return how many messages were read and what came of them, in numbers that add up."""
     fates = (
-        (counts.judged, f"judged ({counts.taught} with something lasting)" if counts.taught else "judged"),
+        (counts.judged, f"judged ({counts.taught} with a lasting instruction)" if counts.taught else "judged"),
         (counts.pending, "about to be judged"),
         (counts.waiting, "waiting for the rest of the session"),
         (counts.chatter, "skipped (no lasting instructions)"),

@@ -53,7 +53,7 @@ class Estimate:
     def told(self) -> str:
         """Return it in words."""
         questions, sessions = counted(self.calls, "question"), counted(self.sessions, "session")
-        return f"{questions} about {sessions}, some {self.tokens} tokens"
+        return f"{questions} on {sessions}, about {self.tokens} tokens"
 
 
 def windows(session: Session, model: str) -> list[Window]:

@@ -149,7 +149,7 @@ def about_waiting(number: int) -> str:
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:
     """Return what a notice says about proposals that were applied unasked, given as (skill, id)."""
     names = ", ".join(dict.fromkeys(_name(skill) for skill, _ in applied))
-    return f"Applied to {names}. Undo: skilld revert {' '.join(proposal for _, proposal in applied)}"
+    return f"Applied to {names}. To undo it: skilld revert {' '.join(proposal for _, proposal in applied)}"
 
 
 def about_words(proposal: Proposal) -> str:

@@ -260,8 +260,8 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     write(patient.home / ".claude/projects/-p/s1.jsonl", *(typed(f"n{i}", text) for i, text in enumerate(turns)))
     assert patient.program.run("run", "--once").returncode == 0
     first, *more = patient.why_nothing()
-    assert first == "7 messages read: 5 judged (3 with something lasting), 2 skipped (no lasting instructions)"
-    assert "turns     5 judged: 3 with something lasting, 2 without" in patient.program.run("status").stdout
+    assert first == "7 messages read: 5 judged (3 with a lasting instruction), 2 skipped (no lasting instructions)"
+    assert "turns     5 judged: 3 with a lasting instruction, 2 without" in patient.program.run("status").stdout
     assert more[0] == "3 lasting instructions kept, but not in any file yet (list: skilld learnings)"
 
 

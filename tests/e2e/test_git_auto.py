@@ -105,5 +105,5 @@ def test_the_notice_says_how_to_undo_it(home: Path, project: Project) -> None:
             wait_for("it to be applied", is_applied, every=0.2, context=program.output)
             notice = server.wait(1)
     (name,) = lessons.states()
-    assert notice["body"] == f"Applied to release-notes. Undo: skilld revert {name}"
+    assert notice["body"] == f"Applied to release-notes. To undo it: skilld revert {name}"
     assert f"To undo it: skilld revert {name}" in program.output()

@@ -190,7 +190,7 @@ def test_what_somebody_put_in_the_place_of_your_records_is_put_right(team: Team)
     ref = "refs/skilld/team/team-ada"
     before = team.hub.git("rev-parse", f"{ref}^{{tree}}:records")
     team.hub.git("update-ref", ref, "refs/skilld/team/team-ben")
-    assert "rejected rules from team-ada" in ben.done("sync")
+    assert "rejected changes from team-ada" in ben.done("sync")
     assert "pushed your changes" in ada.done("sync")
     assert team.hub.git("rev-parse", f"{ref}^{{tree}}:records") == before
     ben.done("sync")
