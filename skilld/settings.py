@@ -465,7 +465,7 @@ def _allowed(wrong: str, key: tuple[int | str, ...], context: Mapping[str, Any])
     return (
         f"must be {number} from {lowest} to {highest}"
         if highest is not None
-        else f"must be {number}, at least {lowest}"
+        else f"must be {number} of at least {lowest}"
     )
 
 

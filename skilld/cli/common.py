@@ -84,8 +84,8 @@ def number(text: str, most: float = math.inf, *, zero: bool = True) -> float:
     with suppress(ValueError):
         if 0 <= (found := float(text)) <= most and found != math.inf and (found or zero):
             return found
-    least = "at least 0" if zero else "greater than 0"
-    raise argparse.ArgumentTypeError(f"must be a number, {least}" + (f" and at most {most:g}" * (most != math.inf)))
+    least = "of at least 0" if zero else "greater than 0"
+    raise argparse.ArgumentTypeError(f"must be a number {least}" + (f" and at most {most:g}" * (most != math.inf)))
 
 
 def days(text: str) -> float:

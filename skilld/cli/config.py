@@ -103,7 +103,7 @@ def try_model(*, asks_again: bool = False) -> bool:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")
         console.say(f"  {console.plain(trouble.remedy)}")
         if not asks_again:
-            console.say("The setting is kept, and skilld will keep trying. To choose another model: skilld setup")
+            console.say("The setting was saved, and skilld will try again. To choose another model: skilld setup")
     elif found.answer is not None:
         console.line(f"The {who} answered a test question{found.answer}.")
     return trouble is None
@@ -116,7 +116,9 @@ def edit(arguments: argparse.Namespace) -> int:
     del arguments
     if not sys.stdin.isatty():
         raise UsageError(
-            "Could not open an editor", "no terminal", "To change one setting: skilld config set KEY VALUE"
+            "Could not open an editor",
+            "standard input is not a terminal",
+            "To change one setting: skilld config set KEY VALUE",
         )
     file = common.places().settings_file
     before = file.read_bytes().decode("utf-8-sig", "replace") if file.exists() else ""

@@ -123,7 +123,7 @@ def _parts_of_one(store: Store, arguments: argparse.Namespace, flag: str) -> tup
         name = left_open(store, proposal)
         raise SkilldError(
             f"Cannot {arguments.command} {'part of ' if arguments.part else ''}{proposal.id}",
-            f"it is {proposal.state.value}, not open{f'; the rest of it is open as {name}' if name else ''}",
+            f"it is {proposal.state.value}, not open{f'; the rest of it is still open as {name}' if name else ''}",
             f"skilld show {name}" if name else "",
         )
     number = max(len(parts_of(proposal)), 1)

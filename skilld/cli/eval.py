@@ -241,7 +241,7 @@ _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
 def _check_data(kind: str, data: list[Path]) -> None:
     """Raise UsageError where files of cases are missing, or named where the cases are in the store."""
     if kind == DECISIONS and data:
-        raise UsageError(f"{kind} does not read a file", f"--data {data[0]} does not apply", "Leave --data out.")
+        raise UsageError(f"{kind} takes no data file", f"--data {data[0]} does not apply", "Leave --data out.")
     if kind != DECISIONS and not data:
         raise UsageError("Nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE")
 

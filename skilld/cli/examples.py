@@ -51,7 +51,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "skilld accept": (
         ("skilld accept 3f2a", "a prefix of the ID is enough"),
         ("skilld accept --all", ""),
-        ("skilld accept --worktree 3f2a", "edit the file and commit it yourself"),
+        ("skilld accept --worktree 3f2a", "write the change without committing it"),
     ),
     "skilld reject": (
         ("skilld reject 3f2a", ""),

@@ -30,7 +30,7 @@ def add(verbs: common.Verbs) -> None:
         listing=True,
     )
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn a learning into a proposal")
-    parser.add_argument("id", nargs="?", metavar="ID", help="the learning to propose, or a prefix of its ID")
+    parser.add_argument("id", nargs="?", metavar="ID", help="ID of the learning to propose; a prefix is enough")
     parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put the learning in")
     parser.add_argument("--search", metavar="TEXT", help="show only learnings about TEXT, best match first")
     parser.add_argument(

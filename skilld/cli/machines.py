@@ -129,9 +129,9 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
     """Show what leaves the machine, and for whom."""
     from skilld.team.records import encode
 
-    where = console.plain(membership.address)
-    console.line(f"As {console.paint(membership.person, 'bold')}, signed with your SSH key, this machine would send")
-    console.line(f"the following to {where}, where everyone with access can read it:")
+    where, person = console.plain(membership.address), console.paint(membership.person, "bold")
+    console.line(f"This machine would send the following as {person}, signed with your SSH key,")
+    console.line(f"to {where}, where everyone with access can read it:")
     for record in told.records.values():
         console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
     if not told.records:

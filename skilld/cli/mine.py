@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "mine",
         run,
-        "propose new and changed skills from your past sessions",
+        "propose skills, new or changed, from your past sessions",
         listing=True,
     )
     parser.add_argument(

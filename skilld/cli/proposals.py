@@ -304,7 +304,7 @@ def _ways_back(proposal: Proposal) -> Iterator[tuple[str, str]]:
     elif state == "dropped":
         yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
-        yield f"skilld reject {proposal.id}", f"discard it now; it is {common.AGAIN}"
+        yield f"skilld reject {proposal.id}", f"discard it now; it will be {common.AGAIN}"
     elif state == "rejected":
         yield f"skilld restore {proposal.id}", "return it to the staging branch"
         yield f"skilld accept {proposal.id}", "accept it after all"

@@ -179,7 +179,7 @@ def _hook(agent: str) -> int:
         raise UsageError("No hook for this agent", f"{common.as_text(agent)}; available for: {', '.join(_HOOKS)}")
     file, event = _HOOKS[agent]
     command = f"{shutil.which('skilld') or sys.argv[0]} suggest"
-    sys.stderr.write(f"Add this to {file}; nothing was changed.\n")
+    sys.stderr.write(f"Add this to {file} yourself; skilld did not change it:\n")
     hook = {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}
     console.line(json.dumps(hook, indent=2))
     return 0

@@ -320,7 +320,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     for found in choice.found:
         _row("", found)
     if settings.notify.enabled:
-        _row("Notify", f"at most {settings.notify.per_day} a day; to change this: skilld config set notify.per_day N")
+        _row("Notify", f"at most {settings.notify.per_day} desktop notifications a day (notify.per_day)")
     if new_here and any(one.get("files") for one in engine.store.transcripts.summary().values()):
         _tell_of_the_past(choice.name, follows=follows)
     console.line()

@@ -335,7 +335,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
         console.say("No model calls yet.")
     budget = shown["budget"]
     most = _budget(budget)
-    reached = f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached today."
+    reached = f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached yet today."
     console.say(f"Daily budget: {most}. {reached}" if most else "Daily budget: no limit.")
     if shown["waiting"]:
         console.say(f"{counted(shown['waiting'], 'batch', 'batches')} waiting to be judged.")

@@ -270,7 +270,7 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     console.line(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
         Fate.OPEN: f"already proposed (skilld show {name})",
-        Fate.REJECTED: "you have already decided on this cut; it will not be proposed again",
+        Fate.REJECTED: "you chose to keep this text; the cut will not be proposed again",
         Fate.WAITS: "not proposed until you decide on the others",
     }
     if trouble:

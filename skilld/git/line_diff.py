@@ -342,7 +342,7 @@ def _across(gap: int, codes: Sequence[Opcode]) -> int:
     for tag, i, j, k, m in codes:
         if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i
-    raise NotThereError("The lines to edit are gone", "the lines around them were rewritten")
+    raise NotThereError("Cannot find the lines to edit", "the lines around them were rewritten")
 
 
 def _plain(text: list[bytes]) -> list[str]:

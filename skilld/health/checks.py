@@ -430,7 +430,7 @@ def apart(found: Sequence[Context]) -> list[Check]:
     if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - two read apart
         return []
     told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
-    remedy = "Import one file from the other, for example: echo @AGENTS.md >> CLAUDE.md"
+    remedy = "Have one file import the other, for example: echo @AGENTS.md >> CLAUDE.md"
     return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {told}", remedy)]
 
 

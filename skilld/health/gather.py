@@ -170,7 +170,7 @@ def _watch_limit() -> int | None:
         return None
 
 
-_RETRY = "Try again later. If that fails, check the settings: skilld config show"
+_RETRY = "Try again later. If it still fails, check the settings: skilld config show"
 
 
 def model(settings: Settings, environment: Mapping[str, str], store: Store | None, now: float, *, ask: bool) -> Model:

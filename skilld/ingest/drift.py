@@ -89,8 +89,8 @@ class Drift:
         title = ADAPTERS[self.agent].INFO.title if self.agent in ADAPTERS else self.agent
         name = f"{title} {self.version}".rstrip()
         if self.sample is None:
-            return f"{name} no longer writes {self.kind}; turns may be missed"
-        return f"{name} writes records of an unknown kind ({self.kind or 'none given'}); turns may be missed"
+            return f"{name} no longer writes records that skilld reads ({self.kind}); turns may be missed"
+        return f"{name} writes records of an unknown kind ({self.kind or 'no kind given'}); turns may be missed"
 
 
 def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:

@@ -123,7 +123,9 @@ def accept_elsewhere(
     whole = not parts or set(range(len(proposal.operations))) <= set(parts)
     taken = proposal if whole else part_of(proposal, parts)
     if not taken.updates or not all(update.quote for update in taken.updates):
-        raise SkilldError(title, "you did not ask for it in words, so skilld cannot move it to another file")
+        raise SkilldError(
+            title, "not all of it is based on something you said, so skilld cannot move it to another file"
+        )
     quotes = {said.turn: said.quote for said in taken.evidence}
     project = store.transcripts.cwd(taken.agent, taken.session_id)
     session, found = _around(store, taken.agent, project, host, allowed=set(TargetKind), quotes=quotes)

@@ -108,7 +108,7 @@ _SKILLS = Tool(
 
 _RECOMMEND = Tool(
     RECOMMEND,
-    "Find which skills fit a task, and what the user has said about such work before. Call this before you start.",
+    "Find which skills fit a task, and what the user has said about similar work before. Call this before you start.",
     {
         "type": "object",
         "properties": {"work": {"type": "string", "description": "the task, in a few words"}},

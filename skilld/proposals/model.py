@@ -229,7 +229,8 @@ def _subject(skill: str, summary: str) -> str:
 
 
 def _within(text: str, room: int) -> str:
-    """Return `text` cut to `room` characters: behind a sentence, else behind a word, else where it must be."""
+    """Return `text` cut to `room` characters: its last full stop, behind a sentence, behind a word, else anywhere."""
+    text = text.removesuffix(".") if len(text) == room + 1 else text
     if len(text) <= room:
         return text
     sentences = text[: max((start for start in sentence_starts(text) if start <= room - 2), default=0)].rstrip()

@@ -174,7 +174,7 @@ def left_open(store: Store, proposal: Proposal) -> str:
 def rest(store: Store, proposal: Proposal) -> str:
     """Return that parts of a decided proposal are still open, and under which ID; empty if none are."""
     name = left_open(store, proposal)
-    return f"the rest of it is open as {name}" if name else ""
+    return f"the rest of it is still open as {name}" if name else ""
 
 
 def of_decision(store: Store, proposal: Proposal) -> list[str]:
@@ -194,7 +194,7 @@ def said_again(store: Store, proposal: Proposal) -> str:
     if _said_again_at(store, proposal) is None:
         return ""
     verb = BACK[proposal.state]
-    return f"said again after you {proposal.state.value} it; to bring it back: skilld {verb} {proposal.id}"
+    return f"you said it again after you {proposal.state.value} it; to bring it back: skilld {verb} {proposal.id}"
 
 
 def all_said_again(store: Store, now: float) -> list[Proposal]:

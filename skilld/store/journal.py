@@ -336,7 +336,7 @@ def is_behind(there: Place, here: Place) -> bool:
 def mismatch(here: Place | None, journal: Place) -> str | None:
     """Return why a database cannot be the one its journal tells of; None if it can."""
     if here is None or here.database != journal.database:
-        return "it was replaced by another database, or by part of one"
+        return "it is a different or incomplete database"
     if journal.number > here.number + 1:
         return "it is older than its journal"
     return None

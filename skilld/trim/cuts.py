@@ -37,7 +37,7 @@ class Why(StrEnum):
         "the description instead"
     )
     UNUSED = "it never applied in any session that loaded it"
-    SAID = "a model says that the file already says this elsewhere"
+    SAID = "according to a model, the file already says this elsewhere"
     SHORTER = "a model found a shorter way to say it"
 
 

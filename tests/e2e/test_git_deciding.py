@@ -317,7 +317,7 @@ def test_after_a_reject_the_same_words_propose_nothing(world: World) -> None:
     assert before["said_again"] == []
     _say_it_again(world)
     assert world.lessons.states() == {world.one: "rejected", world.other: "open"}
-    told = f"said again after you rejected it; to bring it back: skilld restore {world.one}"
+    told = f"you said it again after you rejected it; to bring it back: skilld restore {world.one}"
     now = world.program.json("status")
     assert now["said_again"] == [{"id": world.one, "told": told}]
     assert now["turns"]["taught"] == before["turns"]["taught"] + 1, "it counts as something lasting"

@@ -46,7 +46,7 @@ def test_show_numbers_the_parts_and_one_of_them_is_accepted(program: Program, pr
     assert rest["summary"] == "Always put the ticket number first in each entry."
     again = program.run("accept", two_parts, "--part", "1")
     assert again.returncode == 1
-    open_as = f"the rest of it is open as {rest['id']}"
+    open_as = f"the rest of it is still open as {rest['id']}"
     assert f"it is accepted, not open; {open_as}\n  skilld show {rest['id']}\n" in again.stderr
     assert f"it is accepted; {open_as}\n" in program.run("reject", two_parts).stderr
     assert f"note: {open_as}\n" in program.run("show", two_parts).stdout

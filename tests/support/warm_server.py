@@ -383,18 +383,25 @@ class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def load() -> None:
     """Import skilld and what its verbs import, but for what only a few of them need.
 
-    What the program makes once and keeps is made too: the offline detector's expressions were 0.6 of the 1.1 s of a
-    `run` that judges one batch, the tokenizer's vocabulary 0.5 of the 0.7 s of `trim`.
+    What the program makes once and keeps is made too: the offline detector's expressions, those that only a text with
+    a rule asks for among them, were 0.9 of the 1.1 s of a `run` that judges one batch, the tokenizer's vocabulary 0.5
+    of the 0.7 s of `trim`.
     """
     import skilld
+    from skilld.classify.backends.offline import Offline
     from skilld.classify.offline import grammar
+    from skilld.classify.verify import verify
     from skilld.context.tokenizer import tokenizer
     from skilld.redact.redactor import Redactor
+    from skilld.types import Message, SkillDoc
 
     for module in pkgutil.walk_packages(skilld.__path__, "skilld."):
         if module.name not in _LATER:
             importlib.import_module(module.name)
     grammar.languages()["en"].patterns()
+    said = [Message("From now on, always sort the entries.", turn=1), Message("ok go on", turn=2)]  # or is it French?
+    skill = SkillDoc(1, "notes", "/SKILL.md", "# Notes")
+    verify(Offline().detect(said, [skill]), said, [skill])
     Redactor(bytes(32)).redact("It runs on 2 servers.")
     tokenizer()
     importlib.import_module("git_clock").spare_readers()  # it lies beside this script

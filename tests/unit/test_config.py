@@ -328,7 +328,7 @@ def test_u3_a_new_model_is_asked_one_question_whose_failure_blocks_nothing(
     assert _set("model", "gpt-5") == 0
     said = capsys.readouterr().out
     assert "The model cannot answer yet: the provider rejected the key" in said
-    assert "The setting is kept, and skilld will keep trying. To choose another model: skilld setup" in said
+    assert "The setting was saved, and skilld will try again. To choose another model: skilld setup" in said
     assert main(["config", "set", "model", "openai/gpt-5-mini", "--no-check"]) == 0
     assert _set("model", "offline") == 0
     answers += [Trouble("Claude Code is not logged in", "Run claude.")]

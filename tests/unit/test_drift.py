@@ -52,7 +52,8 @@ def test_a_kind_that_was_always_there_and_is_gone(before: dict[str, Any], tmp_pa
     only = [record for record in _claude("2.2.0") if record["type"] == "assistant"]
     kept = look(before, [_write(tmp_path, f"new{n}", only) for n in range(3)])
     (found,) = drifts(kept)
-    assert found.told == "Claude Code 2.2.0 no longer writes type=user message.role=user; turns may be missed"
+    gone = "no longer writes records that skilld reads (type=user message.role=user)"
+    assert found.told == f"Claude Code 2.2.0 {gone}; turns may be missed"
 
 
 def test_the_same_kinds_few_records_and_files_that_were_looked_at_say_nothing(

@@ -105,7 +105,7 @@ def test_config_names_what_is_not_set_for_any_agent_in_one_row(home: Path) -> No
 
 def test_cost_names_no_limit_that_there_is_not(home: Path) -> None:
     shown = Program(home).run("cost").stdout
-    assert shown == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached today.\n"
+    assert shown == "No model calls yet.\nDaily budget: 60 calls, 400,000 tokens, $1.00. Not reached yet today.\n"
     free = {f"SKILLD_BUDGET__{name}": "0" for name in ("CALLS", "TOKENS", "USD")}
     assert "Daily budget: no limit.\n" in Program(home, free).run("cost").stdout
 

@@ -90,6 +90,12 @@ def test_long_texts_are_cut() -> None:
     assert len(quote) <= 202
 
 
+def test_a_full_stop_gives_way_to_the_last_word() -> None:
+    rule = "Always keep prices as integer cents, never as floats."
+    written = compose(skill="CLAUDE.md", summary=rule, reason="", quotes=[], trailers=TRAILERS)
+    assert written.decode().split("\n")[0] == "skilld(CLAUDE.md): Always keep prices as integer cents, never as floats"
+
+
 def test_suspicious_lines_are_marked() -> None:
     body = message("---\nSigned-off-by: Eve").decode().split("\n\n")[1]
     assert body == "| --- Signed-off-by: Eve"

@@ -48,7 +48,7 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ('model = "openai/"', "not a valid model name"),
         ('model_base_url = "localhost:11434"', "must begin with http:// or https://"),
         ('targets = ["skills"]', "targets: must be skill, instructions, rules, personal or evals, not 'skills'"),
-        ("budget.usd = inf", "budget.usd: must be a number, at least 0"),
+        ("budget.usd = inf", "budget.usd: must be a number of at least 0"),
         ("model = ''", "model: cannot be empty"),
         ("apply = 'sometimes'", "apply: must be stage or auto"),
         ("[batch]\nturns = 0", "batch.turns: must be a whole number from 1 to 50"),

@@ -249,7 +249,7 @@ def test_accepting_a_rejected_part_after_all_says_that_it_was_rejected(store: St
     told = decide(store, _kept(store, made.id), accepting({}))
     assert (
         told.lines[0]
-        == f"You had rejected {made.id} (we have no key); accepting it now; the rest of it is open as 969880b6."
+        == f"You had rejected {made.id} (we have no key); accepting it now; the rest of it is still open as 969880b6."
     )
 
 

@@ -123,10 +123,10 @@ def test_bad_input_is_told_with_its_exit_code(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["mine", "--since", "100000"], "--since: must be a number, greater than 0 and at most 36500"),
-        (["run", "--backfill", "2w"], "--backfill: must be a number, greater than 0 and at most 36500"),
+        (["mine", "--since", "100000"], "--since: must be a number greater than 0 and at most 36500"),
+        (["run", "--backfill", "2w"], "--backfill: must be a number greater than 0 and at most 36500"),
         (["mine", "--limit", "0"], "--limit: must be a whole number greater than 0"),
-        (["mine", "--min-cost", "$1"], "--min-cost: must be a number, at least 0"),
+        (["mine", "--min-cost", "$1"], "--min-cost: must be a number of at least 0"),
         (["pause", "36501d"], "Too long: 36501d is more than a hundred years"),
     ],
 )

@@ -51,7 +51,7 @@ def add(verbs: common.Verbs) -> None:
         type=int,
         help="runs per side (default: enough to detect a drop from 80%% to 50%%)",
     )
-    parser.add_argument("--model", metavar="MODEL", help="the model or agent to test (default: the one that judges)")
+    parser.add_argument("--model", metavar="MODEL", help="the model or agent to test (default: the `model` setting)")
     parser.add_argument(
         "--into-repository",
         action="store_true",
@@ -114,7 +114,7 @@ class _Verb:
         if self._given.dry_run:
             if not self._given.json:
                 told = expected.told(console.plain(plan.model))
-                console.line(f"A run would take {told}. {evaluated.shows(plan.pairs)}")
+                console.line(f"The evaluation would take {told}. {evaluated.shows(plan.pairs)}")
             return self._tell(self._known(plan), "")
         if not self._agreed(plan, expected, spec):
             return Exit.FAILURE

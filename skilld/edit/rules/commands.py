@@ -120,7 +120,7 @@ _PHRASES = (
     phrase(
         "network-tunnel",
         _FLAG,
-        "It opens a connection to or from this machine",
+        "It opens a network tunnel or a listening port",
         r"\bssh\s+[^\n]{0,40}-[LRD]\s?\S|\bngrok\b|\bcloudflared\s+tunnel\b|\bnc\s+-\w*[le]|\bsocat\b"
         r"|\bbind\s+0\.0\.0\.0\b|\b0\.0\.0\.0:\d+|/dev/tcp/|\breverse shell\b",
     ),

@@ -33,9 +33,9 @@ def check_links(change: Change) -> Iterator[Finding]:
     for match in change.matches(_LINK, change.prose):
         to = _BLANKS.sub("", html.unescape(match["to"] or match["auto"]))
         if _ACTIVE.match(to):
-            yield refuse("active-link", "It adds a link that runs or embeds something", to)
+            yield refuse("active-link", "It adds a link that runs code or embeds data", to)
     for match in change.matches(_ACTIVE_TEXT):
-        yield flag("active-link", "It adds a URL that runs or embeds something", match[0])
+        yield flag("active-link", "It adds a URL that runs code or embeds data", match[0])
     for match in change.matches(_USER):
         make = flag if _is_local(match["host"]) else refuse
         yield make("login-in-address", "It adds a URL that contains a login, which disguises the real host", match[0])
