@@ -383,12 +383,12 @@ class _Imported(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def load() -> None:
     """Import skilld and what its verbs import, but for what only a few of them need.
 
-    What the program makes once and keeps is made too: the offline detector's expressions, those that only a text with
-    a rule asks for among them, were 0.9 of the 1.1 s of a `run` that judges one batch, the tokenizer's vocabulary 0.5
-    of the 0.7 s of `trim`.
+    What the program makes once and keeps is made too: the offline detector's expressions and the table of meanings took
+    most of a `run` that judges one batch, the tokenizer's vocabulary 0.5 of the 0.7 s of `trim`.
     """
     import skilld
     from skilld.classify.backends.offline import Offline
+    from skilld.classify.gist import members
     from skilld.classify.offline import grammar
     from skilld.classify.verify import verify
     from skilld.context.tokenizer import tokenizer
@@ -402,6 +402,7 @@ def load() -> None:
     said = [Message("From now on, always sort the entries.", turn=1), Message("ok go on", turn=2)]  # or is it French?
     skill = SkillDoc(1, "notes", "/SKILL.md", "# Notes")
     verify(Offline().detect(said, [skill]), said, [skill])
+    members("Sort the entries.")
     Redactor(bytes(32)).redact("It runs on 2 servers.")
     tokenizer()
     importlib.import_module("git_clock").spare_readers()  # it lies beside this script
