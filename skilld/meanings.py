@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from skilld.words import FUNCTION_WORDS, INSTRUCTING_STEMS, is_unspaced, is_unspaced_in, stem
@@ -21,17 +21,16 @@ _MIN_FORM, _MIN_ASCII = 4, 6  # letters that two forms of a word share at least;
 _MIN_PART, _MIN_COMPOUND = 6, 9  # letters of a part of a compound, and of one
 _WORD = re.compile(r"\*|[^\W_]+|[^\s\w.,;:!?()\[\]{}'\"`/@$%^&|~<>=+#\\-]")
 _GRAMMAR = re.compile(r"[\u3040-\u309f]+")  # what Japanese writes in hiragana alone is mostly grammar
-# Of languages that inflect more than English, the longest first.
-_ENDINGS = sorted(
+# Of languages that inflect more than English.
+_ENDINGS = frozenset(
     """
     n en em er es e s t te ten st a o i as os ar ir ado ada ido ida ando iendo are ere ire ung é és ée ées r rs nen
     innen ów ami ach om u ę ą ie ego emu ych ich ować uj ił ała
     а я о е и ы у ю ь й ой ей ом ем ам ям ах ях ов ев ами ями ого его ому ему ую юю ая яя ые ие ый ий ть л ла ли ло
     ı ü lar ler ları leri yi yı nın nin da de dan den
-    """.split(),  # noqa: SIM905 - as in words.py
-    key=len,
-    reverse=True,
+    """.split()  # noqa: SIM905 - as in words.py
 )
+_MAX_ENDING = max(map(len, _ENDINGS))
 # What is left of "don't" and "we've" without the apostrophe.
 _CUT = frozenset(
     """
@@ -92,9 +91,12 @@ class _Table:
                 self._add(name, entries.split(), is_english=True)
         for some in self.phrases.values():
             some.sort(key=lambda one: -len(one[0]))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What is known of scripts without blanks, the longest first. A third of the table's time, and seldom asked."""
         longest_first = sorted(self.unspaced, key=len, reverse=True)
-        known = "|".join(r"\s?".join(map(re.escape, one)) for one in longest_first)
-        self.pattern = re.compile(known, re.IGNORECASE)
+        return re.compile("|".join(r"\s?".join(map(re.escape, one)) for one in longest_first), re.IGNORECASE)
 
     def _add(self, name: str, entries: Iterable[str], *, is_english: bool) -> None:
         for entry in entries:
@@ -227,9 +229,9 @@ def _meanings(word: str) -> frozenset[str]:
 def _form(word: str) -> str:
     """Return a word without the longest ending of a language that inflects."""
     least = _MIN_ASCII if word.isascii() else _MIN_FORM
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= least:
-            return word[: -len(ending)]
+    for length in range(min(_MAX_ENDING, len(word) - least), 0, -1):
+        if word[-length:] in _ENDINGS:
+            return word[:-length]
     return word
 
 
