@@ -225,7 +225,7 @@ def home(
     # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
     ago, slack = (MONTH, 60) if "unit" in request.path.parts else (0, 0)
     git_clock.restart(request.config.stash[GIT_FOLDER], int(time.time()) - ago, slack)
-    FENCE.quick = request.config.option.markexpr == "quick"
+    FENCE.quick = request.node.get_closest_marker("quick") is not None
     yield place
     FENCE.quick = False
     if not request.session.testsfailed:  # else it is looked at; all of them at the end took half a minute

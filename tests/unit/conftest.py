@@ -20,6 +20,7 @@ NOT_QUICK = frozenset(
         "benchmarks",
         "claude_fuzz",
         "config",
+        "console",
         "decide_accept",
         "decide_auto",
         "decide_observe",
