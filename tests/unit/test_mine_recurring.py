@@ -64,6 +64,16 @@ def test_steps_pitfalls_and_corrections_come_from_the_sessions_each_with_where_i
     assert made.saved.why == "done in 3 sessions, with 1 correction and 3 failed calls"
 
 
+def test_a_pitfall_names_every_step_that_may_have_helped_and_no_other() -> None:
+    commands = "!make ship", "make login AS=ci", "make image", "make ship", "make smoke"
+    rows = [_row(number, "ship the staging image", *commands) for number in (1, 2)]
+    (made,) = _judge(*rows).candidates
+    assert _lines(made, Sort.TRAP) == ["`make ship` failed until `make login AS=ci` and `make image` had run."]
+    swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
+    (made,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
+    assert _lines(made, Sort.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+
+
 def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
     (made,) = _judge(*rows).candidates
