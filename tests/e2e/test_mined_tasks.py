@@ -66,3 +66,19 @@ def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -
     assert "the agent ran" not in rule
     again = program.json("mine")
     assert (again["candidates"], [one for one in again["rejected"] if "already" not in one["missed"]]) == ([], [])
+
+
+def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Path, project: Project) -> None:
+    Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
+    second = Session(home, project)
+    second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
+    second.type("Always keep the first commit's message.")
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine")["candidates"]
+    assert program.run("accept", made["proposal"]).returncode == 0
+    (found,) = program.json("recommend", "squash the fixup commits", "--project", str(project.root))
+    assert "rebase onto main" in found["because"][0]["text"]
+    assert "new skill" not in found["because"][0]["text"]
+    told = program.json("skills", "profile")
+    assert [one["text"] for one in told["top"]] == ["Always keep the first commit's message."]
+    assert told["total"] == 1

@@ -135,12 +135,13 @@ def run_profile(arguments: argparse.Namespace) -> int:
 
 
 def _profile(project: Path | None) -> Profile:
-    from skilld.library.clusters import of_learning, of_proposal
+    from skilld.library.clusters import instructions_of, of_learning
     from skilld.library.profile import profile
     from skilld.types import State
 
     store = common.stored()
     states = [state for state in State if state is not State.SUPERSEDED]
-    said = [*map(of_learning, store.learnings.all()), *map(of_proposal, store.proposals.in_states(states))]
+    proposed = store.proposals.in_states(states)
+    said = [*map(of_learning, store.learnings.all()), *(one for each in proposed for one in instructions_of(each))]
     here = [one for one in said if project is None or one.project == str(project)]
     return profile(here, now=time.time(), feedback=store.records.feedback())
