@@ -47,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
     )
     _add_elsewhere(parser)
     parser.add_argument(
-        "--since", metavar="DAYS", type=common.days, help="how many days to look back (default: 14; with --reviews: 90)"
+        "--since", metavar="DAYS", type=common.days, help="days to look back, or 36h, 2w (default: 14; --reviews: 90)"
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
