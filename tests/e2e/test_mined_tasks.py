@@ -76,6 +76,7 @@ def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Pa
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine")["candidates"]
     assert program.run("accept", made["proposal"]).returncode == 0
+    assert [one["name"] for one in program.json("skills", "list", "--tag", "make")] == [made["name"]]
     (found,) = program.json("recommend", "squash the fixup commits", "--project", str(project.root))
     assert "rebase onto main" in found["because"][0]["text"]
     assert "new skill" not in found["because"][0]["text"]

@@ -47,6 +47,7 @@ metadata:
   skilld-evolving: "true"
   skilld-kind: "domain-knowledge"
   skilld-date: "2026-11-20"
+  skilld-tags: "testing"
   skilld-sessions: "s0"
 ---
 
