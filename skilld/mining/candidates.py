@@ -70,6 +70,7 @@ def judged(
     *,
     kind: SkillKind | None = None,
     create_new: bool = False,
+    chosen: bool = False,
 ) -> Judgement:
     """Return what the rows come to, with all evidence confirmed and nothing that was proposed before."""
     doubted: dict[tuple[str, str], str] = {}
@@ -84,6 +85,7 @@ def judged(
             known=proposed.duplicate_reason,
             kind=kind,
             create_new=create_new,
+            chosen=chosen,
         )
         again = refuted((part for one in outcome.candidates for part in one.parts), transcripts)
         if not again:
@@ -245,6 +247,7 @@ def weigh(
         proposed,
         kind=options.kind,
         create_new=options.create_new,
+        chosen=options.wanted.ids is not None,
     )
     return judgement, proposed, frozenset(names)
 

@@ -220,13 +220,16 @@ class _Names:
         }
 
     def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
-        """Return a text of a session with its values replaced, of `wanted` variables alone; only whole words."""
+        """Return a text of a session with its values replaced, of `wanted` variables alone; only whole words.
+
+        "test_cart" has the word "cart".
+        """
         for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
             value = known.get(session, "")
             if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
-                before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
+                before = r"(?<![^\W_])(?<!\{)" if len(value) >= SEVERAL else "(?<=[/#])"
                 forms = "|".join(map(re.escape, _spelled(value)))
-                pattern = rf"{before}(?:{forms})(?![\w}}]|\.\d)"
+                pattern = rf"{before}(?:{forms})(?![^\W_]|\}}|\.\d)"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 

@@ -35,8 +35,9 @@ def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) 
     )  # fmt: skip
 
 
-def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = ()) -> Judgement:
-    return judge(rows, [skill for skill, _ in skills], {skill.path: text for skill, text in skills}, now=NOW)
+def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = (), chosen: bool = False) -> Judgement:
+    texts = {skill.path: text for skill, text in skills}
+    return judge(rows, [skill for skill, _ in skills], texts, now=NOW, chosen=chosen)
 
 
 def _lines(one: Candidate, *sorts: Sort) -> list[str]:
@@ -72,6 +73,20 @@ def test_a_pitfall_names_every_step_that_may_have_helped_and_no_other() -> None:
     swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
     (made,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
     assert _lines(made, Sort.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+
+
+def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() -> None:
+    ran = "!pytest tests/test_{0}.py", "uv run pytest tests/test_{0}.py -x", "~src/{0}.py", "uv run ruff check src"
+    rows = [
+        _row(number, f"debug the flaky test tests/test_{name}.py", *(one.format(name) for one in ran))
+        for number, name in ((1, "cart"), (2, "stock"))
+    ]
+    (left_out,) = _judge(*rows).rejected
+    assert left_out.missed == "too few steps were repeated in these sessions to make a skill"
+    (made,) = _judge(*rows, chosen=True).candidates
+    tested = "uv run pytest tests/test_{{name}}.py -x"
+    assert _lines(made, Sort.COMMAND, Sort.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]
+    assert _lines(made, Sort.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
 
 
 def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:
