@@ -17,7 +17,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
 from skilld.library.clusters import Ask, Mention, asks
 from skilld.mining.actions import is_generic, names_machine
-from skilld.mining.alike import LIKE, ActionRun, likeness
+from skilld.mining.alike import LIKE, ActionRun, likeness, names_another
 from skilld.mining.evidence import piece
 from skilld.mining.new_skill import name_of, plain_request, project_name, telling_words
 from skilld.mining.procedure import Episode, Procedure, Trap, procedure
@@ -187,13 +187,15 @@ def _one_task(one: _Request, other: _Request) -> bool:
     words = len(one.stems & other.stems) / together if together else 0.0
     if words >= _SAME_WORDS:
         return True
-    best = [  # two programs are two things
-        max(likeness(seen, known) for known in other.telling[program])
+    near = [  # two programs are two things
+        max((likeness(seen, known), not names_another(seen, known)) for known in other.telling[program])
         for program in one.telling.keys() & other.telling.keys()
         for seen in one.telling[program]
     ]
+    best = [like for like, _ in near]
     shared = sum(like >= LIKE for like in best)
     mostly = shared >= _MANY_ALIKE and shared / max(one.told, other.told) >= _MOSTLY
+    mostly = mostly and (words > 0 or any(like >= LIKE and tells for like, tells in near))
     like = words >= _LIKE_WORDS or len(one.stems & other.stems) >= _MANY_ALIKE
     return mostly or (like and any(best)) or (shared >= SEVERAL and words > 0)
 

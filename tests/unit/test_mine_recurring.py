@@ -89,6 +89,16 @@ def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() 
     assert _lines(made, Sort.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
 
 
+def test_requests_without_a_word_in_common_are_two_tasks_where_only_targets_of_make_are_alike() -> None:
+    rows = [
+        _row(number, "publish the nightly build", "!make nightly", "make token AS=ci", "make nightly", "make smoke")
+        for number in (1, 2)
+    ]
+    other = _row(3, "regenerate the licence report", "!make licence", "make deps-json", "make licence")
+    (made,) = _judge(*rows, replace(other, asked=other.asked + " deps-json")).candidates
+    assert {proof.session for proof in made.evidence} == {"s1", "s2"}
+
+
 def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
     (made,) = _judge(*rows).candidates
