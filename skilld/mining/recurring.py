@@ -19,7 +19,7 @@ from skilld.library.clusters import Ask, Mention, asks
 from skilld.mining.actions import is_generic, names_machine
 from skilld.mining.alike import LIKE, ActionRun, likeness, names_another
 from skilld.mining.evidence import piece
-from skilld.mining.new_skill import name_of, plain_request, project_name, telling_words
+from skilld.mining.new_skill import name_of, part_problem, plain_request, project_name, telling_words
 from skilld.mining.procedure import Episode, Procedure, Trap, procedure
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.values import Candidate, Part, Proof, Recurrence, Savings, Sort
@@ -216,8 +216,9 @@ def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied
     ]
     corrections = _corrections(said)
     did = _allowed(procedure(episodes, first.index(plainest)), [part.text for part in corrections])
-    saved = _saved(rows, episodes, corrections, did)
-    if missed := _missed(saved, did, corrections, chosen=chosen):
+    telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
+    saved = _saved(rows, episodes, telling, did)
+    if missed := _missed(saved, did, telling, chosen=chosen):
         return Found(ask, rows, None, missed)
     return Found(ask, rows, _candidate(ask, rows, did, corrections, saved))
 

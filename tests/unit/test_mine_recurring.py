@@ -99,6 +99,15 @@ def test_requests_without_a_word_in_common_are_two_tasks_where_only_targets_of_m
     assert {proof.session for proof in made.evidence} == {"s1", "s2"}
 
 
+def test_a_correction_that_any_model_knows_is_no_reason_for_a_skill() -> None:
+    def rows(said: str) -> list[Row]:
+        return [_row(n, "export the parser tables", "make parse-all", "make tables", said=(said,)) for n in (1, 2)]
+
+    assert _judge(*rows("Always write clean code.")).candidates == ()
+    (made,) = _judge(*rows("Never round the totals.")).candidates
+    assert made.saved.corrections == 2
+
+
 def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
     (made,) = _judge(*rows).candidates
