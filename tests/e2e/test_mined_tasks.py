@@ -77,6 +77,10 @@ def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Pa
     (made,) = program.json("mine")["candidates"]
     assert program.run("accept", made["proposal"]).returncode == 0
     assert [one["name"] for one in program.json("skills", "list", "--tag", "make")] == [made["name"]]
+    row = program.json("mine", "--dry-run", "--from", second.path.stem)["rows"][0]
+    assert (row["n_user_turns"], row["main_dir"], row["env_feedback"], row["user_feedback"]) == (
+        2, str(project.root), ["make squash"], ["Always keep the first commit's message."],
+    )  # fmt: skip
     (found,) = program.json("recommend", "squash the fixup commits", "--project", str(project.root))
     assert "rebase onto main" in found["because"][0]["text"]
     assert "new skill" not in found["because"][0]["text"]
