@@ -87,3 +87,14 @@ def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Pa
     told = program.json("skills", "profile")
     assert [one["text"] for one in told["top"]] == ["Always keep the first commit's message."]
     assert told["total"] == 1
+
+
+def test_a_use_that_the_daemon_has_not_read_is_no_use_that_never_was(home: Path, project: Project) -> None:
+    session = Session(home, project)
+    session.type("Write the release notes of 2.4.0")
+    session.use_skill()
+    session.type("Always put the ticket number first in each entry.")
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    assert len(program.json("mine")["candidates"]) == 1
+    (line,) = program.run("skills", "list").stdout.splitlines()
+    assert line.split("  ")[2:4] == ["no use seen", "1 correction"]

@@ -90,9 +90,12 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     from skilld.clock import ago
 
     uses = row.uses
-    used = f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "never used"
+    used = (
+        f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "no use seen"
+    )
     kept = f"{uses.kept} of {uses.judged} without a correction" if uses.judged else ""
-    corrected = f"{counted(row.corrections, 'correction')} ({row.rate:.1f} a use)" if row.corrections else ""
+    rate = f" ({row.rate:.1f} a use)" if uses.number else ""  # of sessions that the daemon has not read no use is known
+    corrected = f"{counted(row.corrections, 'correction')}{rate}" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.plain(str(row.path.parent)), "dim")
