@@ -23,7 +23,7 @@ from skilld.mining.values import OBSERVED, Candidate, Part, Recurrence, Sort
 from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import SkillKind, Variable
 from skilld.skills.spec import front
-from skilld.skills.write import compose, holes, landing
+from skilld.skills.write import DECLARES, compose, holes, landing
 from skilld.text import counted, one_line
 from skilld.types import SkillRef
 from skilld.words import content_stems
@@ -228,7 +228,7 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
 def _variable(name: str, examples: Sequence[str]) -> str:
     told = [one for one in examples[:_NAMED] if "`" not in one and one[:1] not in {'"', "'"}]  # no text for people
     as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in told)
-    return f"- `{{{{{name}}}}}`: differs each time{f', such as {as_in}' if as_in else ''}."
+    return f"- `{{{{{name}}}}}`: {DECLARES}{f', such as {as_in}' if as_in else ''}."
 
 
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:
