@@ -237,8 +237,12 @@ DOCUMENTS = (
     Document(("record --stats",), "What the recorded tasks have in common. Shares are 0 to 1.", of_fields(Patterns)),
     Document(
         ("mine",),
-        "`missed` says why a candidate was not used; `observed` is what the agent did, and nobody said.",
-        "{sessions: integer, by_hand: string[], candidates: {name: string, action: string, target: string, "
+        "`missed` says why a candidate was not used; `observed` is what the agent did, and nobody said. "
+        "Of each session in `rows`, `env_feedback` are calls that failed, and `user_feedback` your lasting words.",
+        "{sessions: integer, rows: {agent: string, session_id: string, path: string, main_dir: string, "
+        "datetime: string, n_user_turns: integer, topics: string[], tasks: string[], skills_used: string[], "
+        "env_feedback: string[], user_feedback: string[]}[], by_hand: string[], "
+        "candidates: {name: string, action: string, target: string, "
         "path: string, kind: string | null, dimensions: string[], changes: string[], "
         f"evidence: {_QUOTES}, observed: {_QUOTES}, "
         "proposal: string | null, why_not: string, text: string}[], rejected: {topic: string, missed: string}[], "

@@ -88,9 +88,14 @@ def number(text: str, most: float = math.inf, *, zero: bool = True) -> float:
     raise argparse.ArgumentTypeError(f"must be a number {least}" + (f" and at most {most:g}" * (most != math.inf)))
 
 
+_IN_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0}
+_MAX_DAYS = 36_500
+
+
 def days(text: str) -> float:
-    """Return how many days to look back; at most a hundred years."""
-    return number(text, 36_500, zero=False)
+    """Return how many days to look back, given as days or like 36h, 7d and 2w; at most a hundred years."""
+    unit = _IN_DAYS.get(text[-1:], 0.0)
+    return min(number(text[:-1] if unit else text, _MAX_DAYS, zero=False) * (unit or 1.0), _MAX_DAYS)
 
 
 def count(text: str) -> int:

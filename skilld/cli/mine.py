@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,11 +49,11 @@ def add(verbs: common.Verbs) -> None:
     )
     _add_elsewhere(parser)
     parser.add_argument(
-        "--since", metavar="DAYS", type=common.days, help="how many days to look back (default: 14; with --reviews: 90)"
+        "--since", metavar="DAYS", type=common.days, help="days to look back, or 36h, 2w (default: 14; --reviews: 90)"
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
-        "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads IDs from standard input"
+        "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads IDs or JSON with IDs"
     )
     parser.add_argument(
         "--limit", metavar="N", type=common.count, default=100, help="read at most N sessions (default: 100)"
@@ -292,8 +294,24 @@ def _ids(given: list[str] | None) -> frozenset[str] | None:
     if given is None:
         return None
     if given == ["-"]:
-        return frozenset(sys.stdin.read().split())
+        text = sys.stdin.read()
+        if not text.lstrip().startswith(("[", "{")):
+            return frozenset(text.split())
+        with suppress(ValueError, RecursionError):
+            return frozenset(_sessions_in(json.loads(text)))
+        raise UsageError("Cannot read standard input", "--from - takes session IDs, or the JSON of another command")
     return frozenset(part for one in given for part in common.as_text(one).split(",") if part)
+
+
+def _sessions_in(found: object) -> Iterator[str]:
+    """Yield the ids of sessions in a document of another verb: learnings, proposals, recommend."""
+    if isinstance(found, list):
+        for one in found:
+            yield from _sessions_in(one)
+    elif isinstance(found, dict):
+        named = (found.get(key) for key in ("session", "session_id"))
+        yield from (name for name in named if name and isinstance(name, str))
+        yield from _sessions_in([one for one in found.values() if isinstance(one, list | dict)])
 
 
 def _end_with(parent: int) -> None:

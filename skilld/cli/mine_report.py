@@ -10,12 +10,14 @@ from skilld import console
 from skilld.mining.candidates import Report
 from skilld.mining.domains import DomainResult
 from skilld.mining.proposing import CandidateResult
+from skilld.mining.session_summary import MAX_TEXT, Row
 from skilld.mining.sessions import SessionSet
 from skilld.mining.values import REPEATABLE, Candidate, Proof
-from skilld.text import counted
+from skilld.text import counted, cut
 
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND = ", from a file you specified"
+_ROW_TEXTS = 6  # of a kind in a session's row
 _NEXT = "\nNothing is live yet. To review: skilld review"
 
 
@@ -24,6 +26,7 @@ def as_json(report: Report) -> dict[str, Any]:
     judged = report.judgement
     return {
         "sessions": len(report.reading.sessions),
+        "rows": [_row(one) for one in report.rows],
         "by_hand": sorted(one.id for one in report.reading.sessions if one.by_hand),
         "candidates": [_candidate(one) for one in report.became],
         "rejected": [{"topic": one.topic, "missed": one.missed} for one in judged.rejected],
@@ -136,6 +139,24 @@ def reason(candidate: Candidate) -> str:
         return candidate.saved.why
     sessions = len({proof.session for proof in candidate.evidence})
     return f"said in {counted(sessions, 'session')}"
+
+
+def _row(row: Row) -> dict[str, Any]:
+    """Return what one session is worth knowing for, in few and short texts."""
+    failed = dict.fromkeys(cut(action.text, MAX_TEXT) for action, _ in row.actions if action.failed)
+    return {
+        "agent": row.agent,
+        "session_id": row.session_id,
+        "path": row.path,
+        "main_dir": row.main_dir,
+        "datetime": row.datetime,
+        "n_user_turns": len(row.turns),
+        "topics": list(row.topics),
+        "tasks": [one.text for one in row.tasks[:_ROW_TEXTS]],
+        "skills_used": list(row.skills_used),
+        "env_feedback": list(failed)[:_ROW_TEXTS],
+        "user_feedback": [one.quote for one in row.user_feedback[:_ROW_TEXTS]],
+    }
 
 
 def _candidate(one: CandidateResult) -> dict[str, Any]:

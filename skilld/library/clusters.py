@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skilld.clock import seconds
 from skilld.meanings import kin
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.types import Proposal, State, TargetKind
+from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind
 from skilld.words import content_stems, same
 
 # How much a thing that was said is to be relied on, from its evidence, what became of it, and its age.
@@ -154,11 +154,11 @@ def of_learning(learning: Learning) -> Mention:
 
 
 def of_proposal(proposal: Proposal) -> Mention:
-    """Return a proposal as a thing said."""
+    """Return a proposal as a thing said; of a new skill it is what was asked for, as nobody said its description."""
     return Mention(
         kind="proposal",
         id=proposal.id,
-        text=proposal.summary,
+        text=proposal.evidence[0].quote if proposal.creates and proposal.evidence else proposal.summary,
         quote=" ".join(piece.quote for piece in proposal.evidence),
         skill=proposal.skill if proposal.target is TargetKind.SKILL else "",
         path=proposal.path,
@@ -166,6 +166,17 @@ def of_proposal(proposal: Proposal) -> Mention:
         piece=Piece(proposal.session_id, seconds(proposal.created_at) or 0.0, proposal.confidence),
         accepted=_DECIDED.get(proposal.state),
     )
+
+
+def instructions_of(proposal: Proposal) -> list[Mention]:
+    """Return the lasting things said that a proposal has: none if nobody said it, of a task's skill not the request."""
+    whole = of_proposal(proposal)
+    if not (proposal.creates and proposal.evidence):
+        return [whole] if proposal.evidence else []
+    said = [(one.change, one.quote) for one in proposal.updates if one.turn != OBSERVED_TURN]
+    if not proposal.updates:
+        said = [(piece.quote, piece.quote) for piece in proposal.evidence]
+    return [replace(whole, text=text, quote=quote) for text, quote in said]
 
 
 # Words of a fact that says how a project is laid out.

@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 
 from skilld import __version__
 from skilld.errors import SkilldError
@@ -206,6 +208,37 @@ def _answer(text: str, *, error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=error)
 
 
+_LINGER = 30.0  # seconds to answer in what was asked before stdin was closed
+
+
 async def _serve(server: Server[Any]) -> None:
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    """Serve until stdin is closed and what was asked before is answered: the SDK alone drops it at the close."""
+    unanswered: set[str | int | None] = set()
+    closed, done = anyio.Event(), anyio.Event()
+    to_server, asked = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    to_client, answered = anyio.create_memory_object_stream[SessionMessage]()
+
+    async def ask() -> None:
+        async with to_server:
+            async for one in incoming:
+                if isinstance(one, SessionMessage) and isinstance(one.message, types.JSONRPCRequest):
+                    unanswered.add(one.message.id)
+                await to_server.send(one)
+            closed.set()
+            if unanswered:
+                with anyio.move_on_after(_LINGER):
+                    await done.wait()
+
+    async def answer() -> None:
+        async with outgoing:
+            async for one in answered:
+                await outgoing.send(one)
+                if isinstance(one.message, types.JSONRPCResponse | types.JSONRPCError):
+                    unanswered.discard(one.message.id)
+                if closed.is_set() and not unanswered:
+                    done.set()
+
+    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        tasks.start_soon(answer)
+        await server.run(asked, to_client, server.create_initialization_options())

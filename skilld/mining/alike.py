@@ -116,6 +116,13 @@ def varying(one: ActionRun, other: ActionRun) -> bool:
     return (len(mine) - whole) / len(mine) >= _HALF
 
 
+def names_another(one: ActionRun, other: ActionRun) -> bool:
+    """Whether two actions that are alike differ in a word that stands alone: "make licence" and "make nightly"."""
+    pairs = enumerate(zip(one.words, other.words, strict=False))
+    gaps = (gap_of(mine, theirs, one.words[n - 1] if n else "") for n, (mine, theirs) in pairs if mine != theirs)
+    return any(gap and gap.is_bare and gap.name == "name" for gap in gaps)
+
+
 def _both_asked(number: int, one: ActionRun, other: ActionRun) -> bool:
     """Whether a word that stands alone is in either session what was asked about."""
     return all(seen.words[number].casefold() in seen.asked.casefold() for seen in (one, other))

@@ -70,6 +70,7 @@ def judged(
     *,
     kind: SkillKind | None = None,
     create_new: bool = False,
+    chosen: bool = False,
 ) -> Judgement:
     """Return what the rows come to, with all evidence confirmed and nothing that was proposed before."""
     doubted: dict[tuple[str, str], str] = {}
@@ -84,6 +85,7 @@ def judged(
             known=proposed.duplicate_reason,
             kind=kind,
             create_new=create_new,
+            chosen=chosen,
         )
         again = refuted((part for one in outcome.candidates for part in one.parts), transcripts)
         if not again:
@@ -177,6 +179,7 @@ class Report:
     """What a run came to. `unread` are questions that were not asked: rules stood in for a model there."""
 
     reading: SessionSet
+    rows: Sequence[Row] = ()
     judgement: Judgement = field(default_factory=lambda: Judgement((), (), ()))
     became: list[CandidateResult] = field(default_factory=list)
     gathered: list[domains.DomainResult] = field(default_factory=list)
@@ -207,11 +210,11 @@ def consider(reading: SessionSet, options: Options, world: World, hooks: Hooks) 
     asks = report.model != OFFLINE
     if asks:
         report.asked = _ask(reading.sessions, world, hooks)
-    rows, report.unread = session_rows(
+    report.rows, report.unread = session_rows(
         reading.sessions, (lambda session: windows(session, report.model)) if asks else None, world.store
     )
     transcripts = Transcripts(reading.where, world.redact)
-    report.judgement, proposed, names = weigh(rows, transcripts, options, world)
+    report.judgement, proposed, names = weigh(report.rows, transcripts, options, world)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     scrub_environment()
     run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
@@ -245,6 +248,7 @@ def weigh(
         proposed,
         kind=options.kind,
         create_new=options.create_new,
+        chosen=options.wanted.ids is not None,
     )
     return judgement, proposed, frozenset(names)
 

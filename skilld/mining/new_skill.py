@@ -23,7 +23,7 @@ from skilld.mining.values import OBSERVED, Candidate, Part, Recurrence, Sort
 from skilld.skills import Places, Unusable, find
 from skilld.skills.draft import SkillKind, Variable
 from skilld.skills.spec import front
-from skilld.skills.write import compose, holes, landing
+from skilld.skills.write import DECLARES, compose, holes, landing
 from skilld.text import counted, one_line
 from skilld.types import SkillRef
 from skilld.words import content_stems
@@ -110,6 +110,8 @@ _NAMED = 3  # parts that a description names: agents read it of every skill, in 
 _SAID = 120  # characters of one part in it
 _TITLE = 80
 _PART = 600
+_TAG = re.compile(r"[a-z][a-z0-9._-]{1,19}")
+_MAX_TAGS = 5
 # What a kind of work is, for the words "use when".
 _WORK = {
     "debugging": "looking for a bug or fixing a failure",
@@ -152,6 +154,8 @@ def new_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkil
     parts = [replace(part, text=short(relative(part.text, candidate.target), _PART)) for part in candidate.parts]
     kind = candidate.kind or SkillKind.KNOWLEDGE
     metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
+    if tags := _tags(candidate):
+        metadata["skilld-tags"] = ", ".join(tags)
     metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
     if candidate.recurrence is not None:
         said, body = _task(candidate, candidate.recurrence, parts, with_sessions=with_sessions)
@@ -164,6 +168,14 @@ def new_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkil
     return NewSkill(
         candidate.name, candidate.description or said, body, metadata if with_sessions else cleared(metadata)
     )
+
+
+def _tags(candidate: Candidate) -> list[str]:
+    """Return what to find a skill by besides its words: the kind of work, and the programs that its steps run."""
+    programs = [part.text.split()[0] for part in candidate.parts if part.sort is Sort.COMMAND and part.text.split()]
+    named = [one.rpartition("/")[2].lower() for one in programs if not is_called(one)]
+    tags = [candidate.work] if candidate.work in _WORK else []
+    return list(dict.fromkeys([*tags, *(one for one in named if _TAG.fullmatch(one))]))[:_MAX_TAGS]
 
 
 _POLITE = re.compile(
@@ -216,7 +228,7 @@ def _task(candidate: Candidate, task: Recurrence, parts: Sequence[Part], *, with
 def _variable(name: str, examples: Sequence[str]) -> str:
     told = [one for one in examples[:_NAMED] if "`" not in one and one[:1] not in {'"', "'"}]  # no text for people
     as_in = ", ".join(f"`{short(one, _TITLE)}`" for one in told)
-    return f"- `{{{{{name}}}}}`: differs each time{f' (for example {as_in})' if as_in else ''}."
+    return f"- `{{{{{name}}}}}`: {DECLARES}{f' (for example {as_in})' if as_in else ''}."
 
 
 def _observed_sections(parts: Sequence[Part], task: Recurrence, sessions: str) -> list[str]:

@@ -19,6 +19,7 @@ _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
 _OF_ANY = 3  # so many times less where any work in a project has them: their order says least
 _TELLING = 3  # characters of a value that is hardly the same by accident
 _HALF, _MAX = 0.5, 0.66
+_MAX_CAUSES = 3  # steps that a pitfall names; more say nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +220,16 @@ class _Names:
         }
 
     def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
-        """Return a text of a session with its values replaced, of `wanted` variables alone; only whole words."""
+        """Return a text of a session with its values replaced, of `wanted` variables alone; only whole words.
+
+        "test_cart" has the word "cart".
+        """
         for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
             value = known.get(session, "")
             if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
-                before = r"(?<![\w{])" if len(value) >= SEVERAL else "(?<=[/#])"
+                before = r"(?<![^\W_])(?<!\{)" if len(value) >= SEVERAL else "(?<=[/#])"
                 forms = "|".join(map(re.escape, _spelled(value)))
-                pattern = rf"{before}(?:{forms})(?![\w}}]|\.\d)"
+                pattern = rf"{before}(?:{forms})(?![^\W_]|\}}|\.\d)"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 
@@ -342,21 +346,29 @@ def _tidy(steps: Sequence[Step]) -> list[Step]:
 def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) -> Iterator[Trap]:
     by_seen = {one: step for step in steps for one in step.seen if not step.edits}
     texts = {step.text for step in steps}
-    found: dict[tuple[str, str, bool], list[ActionRun]] = {}
+    found: dict[tuple[str, str, bool], tuple[list[ActionRun], tuple[str, ...]]] = {}
     for episode in episodes:
         for number, (action, turn) in enumerate(episode.actions):
             if not action.failed or not action.alone or action.looks or action.edits or unfit(action.text):
                 continue
             after = _after(episode, number, by_seen)
             failed = names.put(action.text, episode.session)
-            if after is None or (failed in texts) is not after[1] or failed == after[0]:
+            if after is None or (failed in texts) is not after[1] or (failed,) == after[0]:
                 continue
-            found.setdefault((failed, *after), []).append(ActionRun(episode.session, turn, action.text))
-    return (Trap(failed, worked, until, tuple(seen)) for (failed, worked, until), seen in found.items())
+            worked, until = after
+            key = failed, "" if until else worked[0], until
+            seen, known = found.get(key, ([], worked))
+            if shared := tuple(one for one in known if one in worked):
+                found[key] = [*seen, ActionRun(episode.session, turn, action.text)], shared
+    return (
+        Trap(failed, "` and `".join(worked), until, tuple(seen))
+        for (failed, _, until), (seen, worked) in found.items()
+        if len(worked) <= _MAX_CAUSES
+    )
 
 
-def _after(episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]) -> tuple[str, bool] | None:
-    """Return the step that worked after a failure, and whether the failed command then worked, too."""
+def _after(episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]) -> tuple[tuple[str, ...], bool] | None:
+    """Return the step that worked instead of a failed command, and False; or those after which it worked, and True."""
     action = episode.actions[failed][0]
     done = [(one, _step_of(episode, one, turn, by_seen)) for one, turn in episode.actions]
     later = [(one, step) for one, step in done[failed + 1 :] if one.ran and not one.looks]
@@ -366,11 +378,11 @@ def _after(episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]) -> 
         between = later[:again]
         if any(one.edits for one, _ in between):
             return None  # it was the code that failed
-        new = [step for one, step in between if step is not None and one.text not in before]
-        return (new[-1].text, True) if new else None
+        new = dict.fromkeys(step.text for one, step in between if step is not None and one.text not in before)
+        return (tuple(new), True) if new else None  # the log does not tell which of them it took
     near = [(_shared(action.text, one.text), step) for one, step in later if not one.edits]
     likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
-    return (best.text, False) if best is not None and likeness >= _HALF else None
+    return ((best.text,), False) if best is not None and likeness >= _HALF else None
 
 
 def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[ActionRun, Step]) -> Step | None:

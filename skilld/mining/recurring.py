@@ -17,9 +17,9 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
 from skilld.library.clusters import Ask, Mention, asks
 from skilld.mining.actions import is_generic, names_machine
-from skilld.mining.alike import LIKE, ActionRun, likeness
+from skilld.mining.alike import LIKE, ActionRun, likeness, names_another
 from skilld.mining.evidence import piece
-from skilld.mining.new_skill import name_of, plain_request, project_name, telling_words
+from skilld.mining.new_skill import name_of, part_problem, plain_request, project_name, telling_words
 from skilld.mining.procedure import Episode, Procedure, Trap, procedure
 from skilld.mining.session_summary import Feedback, Row, Task
 from skilld.mining.values import Candidate, Part, Proof, Recurrence, Savings, Sort
@@ -82,27 +82,30 @@ class Found:
     missed: str = ""
 
 
-def recurring(rows: Sequence[Row], denied: Denied) -> list[Found]:
+def recurring(rows: Sequence[Row], denied: Denied, *, chosen: bool = False) -> list[Found]:
     """Return the tasks that came in several sessions, those first that a skill would have saved most for.
 
-    `denied` says of what was heard that it does not hold, or was decided against.
+    `denied` says of what was heard that it does not hold, or was decided against. Sessions that the person has `chosen`
+    are a task even where they ran nothing but what any work runs, such as tests.
     """
     requests = [*_requests(rows)][:_MAX_REQUESTS]
     groups = [group for group in _groups(requests) if len({one.row.session_id for one in group}) >= SEVERAL]
     groups = [group for group in groups if not any(_continues(group, other) for other in groups if other is not group)]
-    found = _each(groups, groups, denied)
+    found = _each(groups, groups, denied, chosen=chosen)
     tasks = [group for group, one in zip(groups, found, strict=True) if one.candidate]
-    found = _each(groups, tasks, denied)  # what is no task of its own ends none
+    found = _each(groups, tasks, denied, chosen=chosen)  # what is no task of its own ends none
     return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
 
 
-def _each(groups: Sequence[list[_Request]], tasks: Sequence[list[_Request]], denied: Denied) -> list[Found]:
+def _each(
+    groups: Sequence[list[_Request]], tasks: Sequence[list[_Request]], denied: Denied, *, chosen: bool
+) -> list[Found]:
     """Return what each group comes to, where a request of another one of `tasks` ends it."""
     heads = [{(one.row.session_id, one.task.turn) for one in group} for group in tasks]
     found = []
     for group in groups:
         others = [head for head, task in zip(heads, tasks, strict=True) if task is not group]
-        found.append(_found(group, frozenset().union(*others), denied))
+        found.append(_found(group, frozenset().union(*others), denied, chosen=chosen))
     return found
 
 
@@ -184,18 +187,20 @@ def _one_task(one: _Request, other: _Request) -> bool:
     words = len(one.stems & other.stems) / together if together else 0.0
     if words >= _SAME_WORDS:
         return True
-    best = [  # two programs are two things
-        max(likeness(seen, known) for known in other.telling[program])
+    near = [  # two programs are two things
+        max((likeness(seen, known), not names_another(seen, known)) for known in other.telling[program])
         for program in one.telling.keys() & other.telling.keys()
         for seen in one.telling[program]
     ]
+    best = [like for like, _ in near]
     shared = sum(like >= LIKE for like in best)
     mostly = shared >= _MANY_ALIKE and shared / max(one.told, other.told) >= _MOSTLY
+    mostly = mostly and (words > 0 or any(like >= LIKE and tells for like, tells in near))
     like = words >= _LIKE_WORDS or len(one.stems & other.stems) >= _MANY_ALIKE
     return mostly or (like and any(best)) or (shared >= SEVERAL and words > 0)
 
 
-def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied: Denied) -> Found:
+def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied: Denied, *, chosen: bool) -> Found:
     first = list({one.row.session_id: one for one in reversed(group)}.values())  # a session's own first request for it
     first.sort(key=lambda one: one.row.datetime, reverse=True)
     rows = tuple(one.row for one in first)
@@ -211,8 +216,9 @@ def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied
     ]
     corrections = _corrections(said)
     did = _allowed(procedure(episodes, first.index(plainest)), [part.text for part in corrections])
-    saved = _saved(rows, episodes, corrections, did)
-    if missed := _missed(saved, did, corrections):
+    telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
+    saved = _saved(rows, episodes, telling, did)
+    if missed := _missed(saved, did, telling, chosen=chosen):
         return Found(ask, rows, None, missed)
     return Found(ask, rows, _candidate(ask, rows, did, corrections, saved))
 
@@ -293,7 +299,7 @@ def _turned_down(text: str, against: Iterable[frozenset[str]]) -> bool:
     return any(stems <= words for stems in against)
 
 
-def _missed(saved: Savings, did: Procedure, corrections: Sequence[Part]) -> str:
+def _missed(saved: Savings, did: Procedure, corrections: Sequence[Part], *, chosen: bool) -> str:
     """Return what a recurring task lacks to be worth a skill; "" where it lacks nothing."""
     # A call may have failed whose command no skill may repeat, or for the code's sake; a correction may be unheard.
     prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
@@ -301,7 +307,8 @@ def _missed(saved: Savings, did: Procedure, corrections: Sequence[Part]) -> str:
     own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push are no task
     if not did.steps and not effort:
         return "you asked for it more than once, but the sessions share no steps that a skill could capture"
-    if not own or (len(did.steps) < MIN_STEPS and not effort):
+    lacks_own = not own and not (chosen and effort)
+    if lacks_own or (len(did.steps) < MIN_STEPS and not effort):
         return "these sessions share too few steps for a skill"
     if saved.sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:
         return f"it came up in only {counted(saved.sessions, 'session')}; {prevents}, and skilld found no corrections"

@@ -82,7 +82,13 @@ _TITLE = re.compile(r"#|name:|description:")
 
 
 def _tasks(
-    rows: Sequence[Row], skills: Sequence[Skill], texts: Mapping[Path, str], known: Known, refuted: Refuted
+    rows: Sequence[Row],
+    skills: Sequence[Skill],
+    texts: Mapping[Path, str],
+    known: Known,
+    refuted: Refuted,
+    *,
+    chosen: bool,
 ) -> tuple[list[Candidate], list[RejectedCandidate]]:
     """Return tasks that were done in several sessions as skills to create, and those that a skill or proposal has."""
     standing = [
@@ -94,7 +100,7 @@ def _tasks(
     def denied(row: Row, said: Feedback) -> bool:
         return (said.turn, said.quote) in refuted or is_declined(known(Ask((heard_as(row, said),)), ""))
 
-    for one in recurring(standing, denied):
+    for one in recurring(standing, denied, chosen=chosen):
         if why := one.missed or _served(one, skills, texts) or known(one.ask, ""):
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
@@ -171,17 +177,18 @@ def judge(
     known: Known = _nothing_known,
     kind: SkillKind | None = None,
     create_new: bool = False,
+    chosen: bool = False,
 ) -> Judgement:
     """Return what the rows teach. `texts` are those of the skills, by path.
 
     `refuted` are words that did not stand a second look, with why; `known` says why an ask need not be proposed
     (again); with a `kind` only skills of that kind are created, and with `create_new` only a skill that was in
-    use is extended, whatever others are like.
+    use is extended, whatever others are like. `chosen`: the person named the sessions.
     """
     doubted = refuted or {}
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
-    tasks, served = _tasks(rows, reach, texts, known, doubted)
+    tasks, served = _tasks(rows, reach, texts, known, doubted, chosen=chosen)
     told = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
     found, rejected = leads(rows, reach, texts, now=now, refuted=doubted, known=known)
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]

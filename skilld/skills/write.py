@@ -70,8 +70,18 @@ def holes(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_HOLE.findall(text)))
 
 
+DECLARES = "differs each time"
+_DECLARED = re.compile(rf"^- `\{{\{{(\w+)\}}\}}`: {DECLARES}.*\n?", re.MULTILINE)
+
+
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with its variables filled; one without a value stays as it is, and no value is filled again."""
+    """Return a text with its variables filled; one without a value stays as it is, and no value is filled again.
+
+    The line of a mined skill that says what a variable is (`DECLARES`) goes with the variable.
+    """
+    less = _DECLARED.sub(lambda line: "" if line[1] in values else line[0], text)
+    if less != text:
+        text = re.sub(r"\n{3,}", "\n\n", less)
     return _HOLE.sub(lambda hole: values.get(hole[1], hole[0]), text)
 
 

@@ -84,6 +84,8 @@ def test_a_merge_is_shown_decided_and_followed_by_the_word_on_archiving(world: W
     assert "not carried over: description: " in page
     assert "you:" not in page
     assert {row["what"] for row in world.consolidate(*(str(folder / name) for name in names)).values()} == {"open"}
+    mark = str(page.count("\n  part "))  # with it alone the other skill would count as merged
+    assert "without them" in world.program.run("accept", rows[0]["id"], "--part", mark).stderr
     done = world.program.run("accept", *(row["id"] for row in rows))
     assert done.returncode == 0, done.stderr
     text = (folder / keep / "SKILL.md").read_text()

@@ -88,6 +88,19 @@ def test_skills_are_listed_and_read_and_nothing_else_is(program: Program, folder
     assert text.endswith("---\n# Notes\n\nBe brief.\n")
 
 
+def test_what_was_asked_before_stdin_was_closed_is_answered(program: Program, folder: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "goose", "version": "1"}}
+    asked = [("initialize", hello), ("tools/list", {})]
+    asked += [("tools/call", {"name": "skills", "arguments": {"action": "list"}})] * 3
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given}) + "\n"
+        for number, (method, given) in enumerate(asked)
+    ]
+    done = program.run("mcp", "--project", str(folder), typed="".join(lines))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, sorted(one["id"] for one in answers if "result" in one)) == (0, [0, 1, 2, 3, 4])
+
+
 def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder: Path) -> None:
     for skill in (folder / ".claude/skills/release-note", program.home / ".agents/skills/mine"):
         assert program.run("skills", "disable", str(skill)).returncode == 0

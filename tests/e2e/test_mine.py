@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from support.inline import Inline
@@ -39,6 +40,11 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
     assert program.json("mine", "--min-turns", "3")["sessions"] == 2
     assert program.json("mine", "--project", str(home))["sessions"] == 0
     assert program.json("mine", "--from", used.path.stem)["sessions"] == 1
+    other = json.dumps({"because": [{"session": used.path.stem}]})  # as recommend has it
+    for piped, sessions in ((other, 1), (f"{used.path.stem}\nnosuch\n", 1), ("[]", 0)):
+        done = program.run("mine", "--dry-run", "--json", "--from", "-", typed=piped)
+        assert json.loads(done.stdout)["sessions"] == sessions
+    assert program.run("mine", "--from", "-", typed="[1").returncode == 2
     told = program.run("mine", "--from", "nosuch", "--dry-run").stdout
     assert "  not found, or left out by another option: nosuch (to look further back: --since DAYS)\n" in told
     assert program.json("mine", str(used.path))["sessions"] == 1

@@ -66,3 +66,35 @@ def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -
     assert "the agent ran" not in rule
     again = program.json("mine")
     assert (again["candidates"], [one for one in again["rejected"] if "already" not in one["missed"]]) == ([], [])
+
+
+def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Path, project: Project) -> None:
+    Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
+    second = Session(home, project)
+    second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
+    second.type("Always keep the first commit's message.")
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine")["candidates"]
+    assert program.run("accept", made["proposal"]).returncode == 0
+    assert [one["name"] for one in program.json("skills", "list", "--tag", "make")] == [made["name"]]
+    row = program.json("mine", "--dry-run", "--from", second.path.stem)["rows"][0]
+    assert (row["n_user_turns"], row["main_dir"], row["env_feedback"], row["user_feedback"]) == (
+        2, str(project.root), ["make squash"], ["Always keep the first commit's message."],
+    )  # fmt: skip
+    (found,) = program.json("recommend", "squash the fixup commits", "--project", str(project.root))
+    assert "rebase onto main" in found["because"][0]["text"]
+    assert "new skill" not in found["because"][0]["text"]
+    told = program.json("skills", "profile")
+    assert [one["text"] for one in told["top"]] == ["Always keep the first commit's message."]
+    assert told["total"] == 1
+
+
+def test_a_use_that_the_daemon_has_not_read_is_no_use_that_never_was(home: Path, project: Project) -> None:
+    session = Session(home, project)
+    session.type("Write the release notes of 2.4.0")
+    session.use_skill()
+    session.type("Always put the ticket number first in each entry.")
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    assert len(program.json("mine")["candidates"]) == 1
+    (line,) = program.run("skills", "list").stdout.splitlines()
+    assert line.split("  ")[2:4] == ["no use seen", "1 correction"]

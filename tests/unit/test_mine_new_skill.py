@@ -13,6 +13,7 @@ from skilld.mining.values import Candidate, Part, Proof, Recurrence, Sort
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME, faults, front
+from skilld.skills.write import filled
 
 DAY = "2026-11-20"
 ANYTHING = st.text(st.characters(), min_size=1, max_size=200)
@@ -47,6 +48,7 @@ metadata:
   skilld-evolving: "true"
   skilld-kind: "domain-knowledge"
   skilld-date: "2026-11-20"
+  skilld-tags: "testing"
   skilld-sessions: "s0"
 ---
 
@@ -133,6 +135,13 @@ def test_what_others_see_of_a_task_has_no_example_of_a_session() -> None:
     made = new_skill(_task(), day=DAY, with_sessions=False)
     assert "orders" not in made.text
     assert "skilld-sessions" not in made.text
+
+
+def test_with_its_variable_filled_in_the_line_that_says_what_it_is_goes() -> None:
+    body = new_skill(_task(), day=DAY, with_sessions=True).body
+    assert filled(body, {"name": "carts"}).startswith("# Add an endpoint for NAME\n\n## Rules\n")
+    assert "`make gen NAME=carts`" in filled(body, {"name": "carts"})
+    assert filled(body, {"other": "x"}) == body
 
 
 def test_a_task_can_be_a_tool_that_takes_its_variables() -> None:

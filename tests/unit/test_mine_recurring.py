@@ -35,8 +35,9 @@ def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) 
     )  # fmt: skip
 
 
-def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = ()) -> Judgement:
-    return judge(rows, [skill for skill, _ in skills], {skill.path: text for skill, text in skills}, now=NOW)
+def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = (), chosen: bool = False) -> Judgement:
+    texts = {skill.path: text for skill, text in skills}
+    return judge(rows, [skill for skill, _ in skills], texts, now=NOW, chosen=chosen)
 
 
 def _lines(one: Candidate, *sorts: Sort) -> list[str]:
@@ -62,6 +63,49 @@ def test_steps_pitfalls_and_corrections_come_from_the_sessions_each_with_where_i
         ("s2", "Never round the totals."),
     }  # fmt: skip
     assert made.saved.why == "done in 3 sessions, with 1 correction and 3 failed calls"
+
+
+def test_a_pitfall_names_every_step_that_may_have_helped_and_no_other() -> None:
+    commands = "!make ship", "make login AS=ci", "make image", "make ship", "make smoke"
+    rows = [_row(number, "ship the staging image", *commands) for number in (1, 2)]
+    (made,) = _judge(*rows).candidates
+    assert _lines(made, Sort.TRAP) == ["`make ship` failed until `make login AS=ci` and `make image` had run."]
+    swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
+    (made,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
+    assert _lines(made, Sort.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+
+
+def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() -> None:
+    ran = "!pytest tests/test_{0}.py", "uv run pytest tests/test_{0}.py -x", "~src/{0}.py", "uv run ruff check src"
+    rows = [
+        _row(number, f"debug the flaky test tests/test_{name}.py", *(one.format(name) for one in ran))
+        for number, name in ((1, "cart"), (2, "stock"))
+    ]
+    (left_out,) = _judge(*rows).rejected
+    assert left_out.missed == "too few steps were repeated in these sessions to make a skill"
+    (made,) = _judge(*rows, chosen=True).candidates
+    tested = "uv run pytest tests/test_{{name}}.py -x"
+    assert _lines(made, Sort.COMMAND, Sort.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]
+    assert _lines(made, Sort.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
+
+
+def test_requests_without_a_word_in_common_are_two_tasks_where_only_targets_of_make_are_alike() -> None:
+    rows = [
+        _row(number, "publish the nightly build", "!make nightly", "make token AS=ci", "make nightly", "make smoke")
+        for number in (1, 2)
+    ]
+    other = _row(3, "regenerate the licence report", "!make licence", "make deps-json", "make licence")
+    (made,) = _judge(*rows, replace(other, asked=other.asked + " deps-json")).candidates
+    assert {proof.session for proof in made.evidence} == {"s1", "s2"}
+
+
+def test_a_correction_that_any_model_knows_is_no_reason_for_a_skill() -> None:
+    def rows(said: str) -> list[Row]:
+        return [_row(n, "export the parser tables", "make parse-all", "make tables", said=(said,)) for n in (1, 2)]
+
+    assert _judge(*rows("Always write clean code.")).candidates == ()
+    (made,) = _judge(*rows("Never round the totals.")).candidates
+    assert made.saved.corrections == 2
 
 
 def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from skilld.__main__ import main
 from skilld.cli import proposals
-from skilld.cli.common import store
+from skilld.cli.common import days, store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES, SNOOZED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, Update
@@ -52,6 +52,13 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no Ollama of this machine be asked."""
     monkeypatch.setenv("SKILLD_MODEL", "offline")
     monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)]
+)
+def test_how_far_to_look_back_is_days_or_a_time(given: str, meant: float) -> None:
+    assert days(given) == meant
 
 
 @pytest.mark.parametrize(
@@ -124,7 +131,7 @@ def test_bad_input_is_told_with_its_exit_code(
     ("given", "said"),
     [
         (["mine", "--since", "100000"], "--since: must be a number greater than 0 and at most 36500"),
-        (["run", "--backfill", "2w"], "--backfill: must be a number greater than 0 and at most 36500"),
+        (["run", "--backfill", "2y"], "--backfill: must be a number greater than 0 and at most 36500"),
         (["mine", "--limit", "0"], "--limit: must be a whole number greater than 0"),
         (["mine", "--min-cost", "$1"], "--min-cost: must be a number of at least 0"),
         (["pause", "36501d"], "Too long: 36501d is more than a hundred years"),

@@ -75,8 +75,9 @@ def test_trouble_ends_the_job_and_what_was_paid_for_is_told(reply: Reply, outcom
 
 
 def test_prices_come_from_the_list_and_an_unknown_model_has_none() -> None:
-    told = price(Price(("gpt-4o-mini", "nobody/knows-this"))).rates
+    told = price(Price(("gpt-4o-mini", "nobody/knows-this", "claude-sonnet-4-20250514"))).rates
     assert told["nobody/knows-this"] is None
+    assert told["claude-sonnet-4-20250514"] is None  # dropped from the list: litellm itself says 0
     known = told["gpt-4o-mini"]
     assert known is not None
     assert 0 < known.read < known.written < 0.001

@@ -136,10 +136,13 @@ def usage_of(litellm: Any, model: str, response: Any) -> Usage:  # noqa: ANN401 
 
 def prices(model: str) -> Rates | None:
     """Return what a model's tokens cost, by litellm's own list; None if it names no price. Nothing is fetched."""
+    litellm = library()
     try:
-        known = library().get_model_info(model)
+        known = litellm.get_model_info(model)
     except Exception:  # noqa: BLE001 - a model that is not in the list; litellm raises several types for it
         return None
+    if known["key"] not in litellm.model_cost and not known["litellm_provider"].startswith("ollama"):
+        return None  # litellm knows the family by the name ("claude-..."), and answers with a price of 0
     read, written = known.get("input_cost_per_token"), known.get("output_cost_per_token")
     if read is None or written is None:
         return None

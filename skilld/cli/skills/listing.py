@@ -90,9 +90,12 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     from skilld.clock import ago
 
     uses = row.uses
-    used = f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "never used"
+    used = (
+        f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "no use seen"
+    )
     kept = f"{uses.kept} of {uses.judged} without a correction" if uses.judged else ""
-    corrected = f"{counted(row.corrections, 'correction')} ({row.rate:.1f} a use)" if row.corrections else ""
+    rate = f" ({row.rate:.1f} a use)" if uses.number else ""  # of sessions that the daemon has not read no use is known
+    corrected = f"{counted(row.corrections, 'correction')}{rate}" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.plain(str(row.path.parent)), "dim")
@@ -135,12 +138,13 @@ def run_profile(arguments: argparse.Namespace) -> int:
 
 
 def _profile(project: Path | None) -> Profile:
-    from skilld.library.clusters import of_learning, of_proposal
+    from skilld.library.clusters import instructions_of, of_learning
     from skilld.library.profile import profile
     from skilld.types import State
 
     store = common.stored()
     states = [state for state in State if state is not State.SUPERSEDED]
-    said = [*map(of_learning, store.learnings.all()), *map(of_proposal, store.proposals.in_states(states))]
+    proposed = store.proposals.in_states(states)
+    said = [*map(of_learning, store.learnings.all()), *(one for each in proposed for one in instructions_of(each))]
     here = [one for one in said if project is None or one.project == str(project)]
     return profile(here, now=time.time(), feedback=store.records.feedback())
