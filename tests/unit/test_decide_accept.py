@@ -18,7 +18,10 @@ APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a
 ORDERS = list(itertools.permutations("abc"))
 
 
-def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk) -> None:
+@pytest.mark.parametrize("comment", ["#", "S"])
+def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk, comment: str) -> None:
+    person.git("config", "core.commentChar", comment)  # stripped, such lines would take the trailers along
+    person.git("config", "commit.cleanup", "strip")
     made = desk.made("p1", DRY)
     landed = desk.accept("p1")
     assert (landed.way, landed.commit) == (Way.GIT, person.tip())
