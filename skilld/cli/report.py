@@ -28,7 +28,10 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
     # `words` of the parsed arguments is the command as it was given.
     parser.add_argument(
-        "--words", dest="with_words", action="store_true", help="include your words and the rules (default: numbers only)"
+        "--words",
+        dest="with_words",
+        action="store_true",
+        help="include your words and the rules (default: numbers only)",
     )
 
 

@@ -229,7 +229,9 @@ _COMMANDS = (
     _Command("rabbitmqctl", r"\s(?:change_password|add_user|authenticate_user)\s{1,4}\S{1,256}+\s{1,4}" + _VALUE),
     _Command("rclone", r"\sobscure\s{1,4}" + _VALUE),
     _Command("useradd usermod adduser", r"(?<=\s)(?:-p|--password)(?:\s{1,4}|=)" + _VALUE),
-    _Command("gh glab", r"\s(?:secret|variable)\s{1,4}set\s[^\n]{0,200}?\s(?:-b|--body|-v|--value)(?:\s{1,4}|=)" + _VALUE),
+    _Command(
+        "gh glab", r"\s(?:secret|variable)\s{1,4}set\s[^\n]{0,200}?\s(?:-b|--body|-v|--value)(?:\s{1,4}|=)" + _VALUE
+    ),
     _Command("nmcli", r"(?<=\s)(?:password|psk|802-11-wireless-security\.psk)\s{1,4}" + _VALUE),
 )
 

@@ -30,7 +30,10 @@ _LETTER = re.compile(
 # What opens a block of a tool or of markup, and how its lines go on: a diff, a log of commits, a directive.
 _BLOCKS = (
     (re.compile(r"diff --git |@@ -\d"), re.compile(r"[ +\\@-]|diff |index |(?:new|old|deleted) |rename |similarity ")),
-    (re.compile(r"commit [0-9a-f]{7,64}(?: \([^()\n]{1,200}\))?[ \t]{0,9}$"), re.compile(r"(?:Author|Commit|Merge)(?:Date)?:|Date:|    ")),
+    (
+        re.compile(r"commit [0-9a-f]{7,64}(?: \([^()\n]{1,200}\))?[ \t]{0,9}$"),
+        re.compile(r"(?:Author|Commit|Merge)(?:Date)?:|Date:|    "),
+    ),
     (re.compile(r"\.\. [\w-]+::|!!! \w|[\w-]{1,40}: [|>]-?$"), re.compile(r"[ \t]")),
 )
 _PLAIN_LINE = re.compile(r"^\s*[a-zà-ÿа-я]")
