@@ -49,12 +49,11 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.proposals.poll import refresh
     from skilld.proposals.remarks import all_said_again
 
     states = _states(arguments.state)
     store = common.stored()
-    refresh(store)
+    _refresh(store)
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
@@ -151,6 +150,19 @@ def _states(text: str) -> Sequence[Any]:
         raise UsageError("No such state", text, f"Use {', '.join(State)}, or all.") from None
 
 
+def _refresh(store: Store) -> None:
+    """Look at git first; where nothing can be written, as on a full disk, what is known is shown all the same."""
+    from skilld.proposals.poll import refresh
+    from skilld.store.connection import DamagedError, StoreError
+
+    try:
+        refresh(store)
+    except DamagedError:
+        raise
+    except StoreError as error:
+        console.warn(f"{error.title}: {error.cause}")
+
+
 # `skilld show ID`: a proposal with its evidence, its diff and what to do with it.
 
 
@@ -160,11 +172,10 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.ingest.discover import Host
     from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
-    from skilld.proposals.poll import refresh
     from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
 
     store = common.stored()
-    refresh(store)
+    _refresh(store)
     if arguments.id is None:
         common.which(store, "show", _shown_first(store))
     proposal = common.the_proposal(store, arguments.id)
@@ -320,7 +331,6 @@ def run_why(arguments: argparse.Namespace) -> int:
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.explain import uncommitted, why
-    from skilld.proposals.poll import refresh
     from skilld.proposals.staging import private_repositories
 
     scrub_environment()
@@ -328,7 +338,7 @@ def run_why(arguments: argparse.Namespace) -> int:
     if arguments.place and store.proposals.find(arguments.place):
         raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
     path, line = _place_of(arguments.place)
-    refresh(store)
+    _refresh(store)
     try:
         origin = why(path, line, private_repositories())
     except NotTrackedError as error:

@@ -26,7 +26,13 @@ def add(verbs: common.Verbs) -> None:
         verbs, "report", run, "show what you taught in the last year, and whether it helped", listing=True
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report to FILE as a web page")
-    parser.add_argument("--words", action="store_true", help="include your words and the rules (default: numbers only)")
+    # `words` of the parsed arguments is the command as it was given.
+    parser.add_argument(
+        "--words",
+        dest="with_words",
+        action="store_true",
+        help="include your words and the rules (default: numbers only)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.report.lines import lines
 
     with closing(common.stored()) as store:
-        report = gather(store, time.time(), words=arguments.words)
+        report = gather(store, time.time(), words=arguments.with_words)
     if arguments.html is not None:
         _write(arguments.html, report)
     if arguments.json:

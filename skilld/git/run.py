@@ -310,6 +310,7 @@ class PersonGit:
         if args[0] not in _PERSON_ALLOWED:
             raise ValueError(f"git {args[0]} is not allowed with the user's environment")
         settings = ["rerere.enabled=false", "advice.detachedHead=false", "revert.reference=false"]
+        settings += ["commit.cleanup=verbatim"]  # no comment is to be stripped from a message of skilld's
         if args[0] in _PERSON_LOOKS:  # a look needs no program that a repository names
             settings += ["core.fsmonitor=false"]
         argv = command_line(self.folder, *args, settings=settings)

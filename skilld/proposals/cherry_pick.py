@@ -53,6 +53,8 @@ def run_command(work_tree: Worktree, *args: str) -> DecisionCommit | None:
         _abort(work_tree, args[0])
         raise
     if head(work_tree) != work_tree.repo.head:
+        for name in ("CHERRY_PICK_HEAD", "REVERT_HEAD"):  # git leaves it where packed-refs is locked (2.39)
+            (work_tree.repo.git_dir / name).unlink(missing_ok=True)
         return DecisionCommit(head(work_tree), Way.GIT)
     empty = state.in_progress(work_tree.repo.git_dir) is not None and _nothing_to_commit(work_tree.person)
     _abort(work_tree, args[0])

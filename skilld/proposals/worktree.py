@@ -229,7 +229,20 @@ def _ready(work_tree: Worktree) -> Worktree:
     for relpath in (tracked.relpath, *work_tree.also):
         if work_tree.person.run("status", *limits, "--", relpath):
             raise work_tree.refused(f"{relpath} has uncommitted changes", "Commit or stash it")
+        _require_seen(work_tree, relpath)
     return work_tree
+
+
+def _require_seen(work_tree: Worktree, relpath: str) -> None:
+    """Raise where a file has changes that git was told to overlook: a cherry-pick commits them, a revert loses them."""
+    repo, path = work_tree.repo, work_tree.repo.toplevel / relpath
+    tag = work_tree.person.run("ls-files", "-v", "-z", "--", relpath)[:1].decode()
+    if (tag != "S" and not tag.islower()) or not os.path.lexists(path):
+        return
+    if read(path) != objects.read_blob(repo.git, repo.head, relpath):
+        flag = "skip-worktree" if tag == "S" else "assume-unchanged"
+        shown = manual_command(repo, "update-index", f"--no-{flag}", relpath)
+        raise work_tree.refused(f"{relpath} has uncommitted changes that git ignores ({flag})", shown)
 
 
 def versions(work_tree: Worktree, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:

@@ -47,7 +47,7 @@ _FOREIGN = re.compile(r"contraseñ?n?a|kennwort|\bsenha|парол|密码|密碼
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PASSWORD = re.compile(
-    r"\w*(?:passw(?:or)?d|passphrase|passcode)|\w{0,8}pwd|(?:db|my|user|root|admin|mysql|pg|ftp|smtp|sl)?pass|pw|secrete?"
+    r"\w*(?:passw(?:or)?d|passphrase|passcode)|\w{0,8}pwd|(?:db|my|user|root|admin|mysql|pg|ftp|smtp|ssh|sl)?pass|pw|secrete?"
 )
 _SECRET = re.compile(
     r"\w*(?:token|(?:api|access|secret|private|auth|shared|account|master|signing|encryption)key|(?:client|app)secret)"
@@ -133,14 +133,17 @@ _LINK = re.compile(
         | [ \t]{1,4}[A-Za-z][\w.*\[\]]{0,24}[ \t]{1,4}:?=(?![=>])      # name type =
         | ={2,3} | !={1,2} | :{0,3}=>? | \?= | \|\|= | -> | <- | :(?!:) | ： | \b(?:is|was)\b:?
       ) \*{0,2} \s{0,8} (?:\[\s{0,8}(?=["'`]))?
+    # <add key="name" value="value"/>, {"name": "name", "value": "value"}, and the same in YAML
+    | (?P<pair> \\{0,3}["'`]? (?: \s{0,40}, \s{0,40} | \s{1,40} ) \\{0,3}["'`]?(?:value|content)\\{0,3}["'`]?
+        \s{0,4} [:=] \s{0,4} )
     | (?P<argument> \\{0,3}["'] [ \t]{0,4} , ) \s{0,8} (?=\\{0,3}["'])            # ("name", "value")
     | (?P<call> (?:\.(?:set\w{0,16}|assign|equals|put|append|push))? \( ) (?=@?\\{0,3}["'`])  # name("value")
     | [ \t]{1,4} (?=@?\\{0,3}["'])                                                # name "value"
-    | \\{0,3}["'`]? \s{1,40} (?:value|content)["'`]? \s{0,4} [:=] \s{0,4}           # <add key="name" value="value"/>
     | (?P<element> > \s{0,40} )                                                   # <name>value</name>
     """
 )
 _BLANK = re.compile(r"[ \t]{1,4}(?!-)")  # --name value
+_SETS = re.compile(r"\b(?:setx|set -[a-zU]{0,3}x[a-zU]{0,3})[ \t]{1,4}\Z")  # of a variable: Windows, fish
 _QUOTED = re.compile(
     r"""(?:@|(?P<prefix>[fFrRbBuU]{1,2}))?(?P<quote>\\{0,3}(?:'''|\"{3}|["'`]))"""
     r"""(?P<value>(?:(?!(?P=quote))[^\n]){1,16384}+)(?P=quote)"""
@@ -165,7 +168,8 @@ def given(text: str, start: int, end: int) -> AssignedValue | None:
     link = _LINK.match(text, end)
     if not link:
         blank = _BLANK.match(text, end)
-        return _bare(text, blank.end(), Way.BARE if text[start] == "-" else Way.NEXT) if blank else None
+        way = Way.LITERAL if _SETS.search(text, max(0, start - 12), start) else Way.NEXT
+        return _bare(text, blank.end(), Way.BARE if text[start] == "-" else way) if blank else None
     if link["argument"] and not text[max(0, start - 4) : start].rstrip("\\\"'").endswith("("):
         return None  # a list of names
     at, equals = link.end(), "=" in link[0]
@@ -177,7 +181,7 @@ def given(text: str, start: int, end: int) -> AssignedValue | None:
             return None
         may_be_code = link["argument"] or link["call"] or quoted["quote"] == "`"  # Markdown quotes names so
         return AssignedValue(*quoted.span("value"), Way.BARE if may_be_code else Way.LITERAL, equals)
-    if "\n" in link[0]:
+    if "\n" in link[0] and not link["pair"]:
         return None
     is_string = (equals and text[start - 1 : start] in _PAIR_SIGNS) or _is_env_line(text, start, at)
     return _bare(text, at, Way.LITERAL if is_string else Way.BARE, equals=equals)

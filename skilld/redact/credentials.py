@@ -78,7 +78,7 @@ _BUNDLER = re.compile(
     r"""(?P<name>BUNDLE_\w{1,128}+)["']?\s{0,4}[:=]\s{0,4}["']?(?P<secret>[^\s:"';]{1,256}+:[^\s"';]{1,256}+)"""
 )
 _NPMRC = re.compile(
-    r"""//\w[^\s=]{0,255}:_(?:authToken|auth|password)\s{0,2}=\s{0,2}["']?(?P<secret>[^\s"']{8,2048}+)"""
+    r"""//\w[^\s=]{0,255}:_(?:authToken|auth|password)(?:\s{0,2}=|\s)\s{0,2}["']?(?P<secret>[^\s"']{8,2048}+)"""
 )
 
 
@@ -226,6 +226,12 @@ _COMMANDS = (
     _Command("rdesktop", r"(?<=\s)-p\s{1,4}" + _VALUE),
     _Command("sqlplus rman expdp impdp sqlldr", r"(?<=\s)[\w$#]{1,64}+/" + _VALUE),
     _Command("wpa_passphrase", r"(?<=\s)(?:'[^'\n]{1,64}+'|\"[^\"\n]{1,64}+\"|\S{1,64}+)\s{1,4}" + _VALUE),
+    _Command("rabbitmqctl", r"\s(?:change_password|add_user|authenticate_user)\s{1,4}\S{1,256}+\s{1,4}" + _VALUE),
+    _Command("rclone", r"\sobscure\s{1,4}" + _VALUE),
+    _Command("useradd usermod adduser", r"(?<=\s)(?:-p|--password)(?:\s{1,4}|=)" + _VALUE),
+    _Command(
+        "gh glab", r"\s(?:secret|variable)\s{1,4}set\s[^\n]{0,200}?\s(?:-b|--body|-v|--value)(?:\s{1,4}|=)" + _VALUE
+    ),
     _Command("nmcli", r"(?<=\s)(?:password|psk|802-11-wireless-security\.psk)\s{1,4}" + _VALUE),
 )
 
@@ -248,9 +254,15 @@ def _programs() -> re.Pattern[str]:
 
 # What tells that a command may carry a password; each begins with plain characters, which are searched fast.
 _MARKS = (
-    (" -", re.compile(r" -[pPaUuwkNbsdn-]")),
-    *((word, re.compile(f"{word}.")) for word in ("sqlplus ", "wpa_passphrase ", "nmcli ")),
+    (" -", re.compile(r" -[pPaUuvwkNbsdn-]")),
+    *(
+        (word, re.compile(rf"(?<={word}) \S"))  # at the blank, so that the program stands before it
+        for word in ("sqlplus", "wpa_passphrase", "nmcli", "rabbitmqctl", "rclone")
+    ),
     *((sign, re.compile(sign)) for sign in ("pass:", " /p:")),
+)
+_SQL = re.compile(
+    r"(?i)\bidentified\s{1,4}(?:with\s{1,4}\S{1,64}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?(?=['\"])" + _VALUE
 )
 _NET_USE = ("net use", "NET USE", "Net use")
 _NET = re.compile(r"(?i)net user? |net use ")
@@ -274,6 +286,8 @@ def find_in_commands(text: str) -> Iterator[Finding]:
                 continue
             program = _program(text, done, option.start())
             done = (yield from _of(text, program)) if program else option.start()
+    if "dentified" in text or "IDENTIFIED" in text:
+        yield from filter(None, map(_password, _SQL.finditer(text)))
     if "|" in text and "echo" in text:
         yield from filter(None, map(_password, _PIPED.finditer(text)))
     for net in _NET.finditer(text) if any(map(text.__contains__, _NET_USE)) else ():

@@ -191,6 +191,13 @@ LANGUAGES = (
         link="on|oli|nagu", login="logi sisse"),
     Language("is", made_up="lykilorð*|aðgangsorð*", codes="staðfestingarkóð*", key="lykill*|lykil*",
         user="notand*", link="er|var|í|sem|með|mitt|okkar", login="skráðu þig inn"),
+    Language("gl", made_up="contrasinal*", key="chave*", user="usuari*", link="é|era|a|por|con|como|agora"),
+    Language("eu", made_up="pasahitz*", key="gako*", user="erabiltzaile*", link="da|zen|hau da|orain"),
+    Language("ga", made_up="pasfhoca*|focal faire", key="eochair*", user="úsáideoir*", link="is|é|ná|mar"),
+    Language("sq", made_up="fjalëkalim*|fjalekalim*", key="çelës*", user="përdorues*", link="është|eshte|në|me|si"),
+    Language("az", made_up="şifrə*|parol*", key="açar*", user="istifadəçi*", link="budur|olsun|ilə|indi"),
+    Language("ka", made_up="პაროლ*", key="გასაღებ*", user="მომხმარებ*", link="არის|იყო|ახლა"),
+    Language("hy", made_up="գաղտնաբառ*", key="բանալի*", user="օգտատ*", link="է|էր|հիմա"),
 )
 # fmt: on
 

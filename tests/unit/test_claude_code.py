@@ -167,6 +167,7 @@ def test_a_record_without_uuid_or_session_is_told_by_what_it_has() -> None:
         ({"isVisibleInTranscriptOnly": True}, "transcript-only"),
         ({"origin": {"kind": "peer"}}, "injected"),
         ({"promptSource": "system"}, "injected"),
+        ({"promptSource": "cron"}, "injected"),  # of no version known today
         ({"origin": {"kind": "human"}, "textNotTyped": True}, "injected"),
         ({"origin": {"kind": "human"}, "handedOff": True}, "injected"),
         ({"entrypoint": "sdk-cli"}, "headless"),
@@ -185,6 +186,7 @@ def test_what_no_person_sent_is_counted_and_dropped(fields: dict[str, object], r
     "fields",
     [
         {"origin": {"kind": "human"}, "promptSource": "typed"},
+        {"origin": {"kind": "human"}, "promptSource": "voice"},
         {"origin": {"kind": "human"}, "promptSource": "sdk", "entrypoint": "sdk-ts"},
         {"entrypoint": "claude-vscode", "promptSource": "sdk"},
         {"entrypoint": "claude-desktop"},

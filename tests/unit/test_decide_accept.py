@@ -18,7 +18,10 @@ APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a
 ORDERS = list(itertools.permutations("abc"))
 
 
-def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk) -> None:
+@pytest.mark.parametrize("comment", ["#", "S"])
+def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk, comment: str) -> None:
+    person.git("config", "core.commentChar", comment)  # stripped, such lines would take the trailers along
+    person.git("config", "commit.cleanup", "strip")
     made = desk.made("p1", DRY)
     landed = desk.accept("p1")
     assert (landed.way, landed.commit) == (Way.GIT, person.tip())
@@ -177,6 +180,30 @@ def test_without_an_identity_nothing_is_accepted(person: Person, desk: Desk) -> 
     assert "git config --global user.email" in refused.value.remedy
     assert person.tip() == tip
     assert person.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
+def test_changes_that_git_is_told_to_overlook_stay_the_persons(person: Person, desk: Desk, flag: str) -> None:
+    desk.made("p1", DRY)
+    person.git("update-index", f"--{flag}", SKILL)
+    tip = desk.accept("p1").commit  # the flag alone is no reason to refuse
+    person.git("update-index", f"--{flag}", SKILL)  # git drops the one where it writes the file
+    person.write(SKILL, unfinished := person.skill.read_text() + "unfinished\n")
+    for decide in (desk.revert, desk.accept):
+        with pytest.raises(RefusedError) as caught:
+            decide("p1")
+        assert caught.value.cause == f"{SKILL} has uncommitted changes that git ignores ({flag})"
+        assert f"update-index --no-{flag} {SKILL}, then: skilld " in (caught.value.remedy or "")
+    assert (person.tip(), person.skill.read_text()) == (tip, unfinished)
+
+
+def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    (person.root / ".git/packed-refs.lock").touch()
+    assert desk.accept("p1").way is Way.GIT
+    assert desk.revert("p1").way is Way.GIT
+    assert person.skill.read_text() == TEXT
+    assert not [*(person.root / ".git").glob("*_HEAD")]
 
 
 def test_a_lock_that_a_git_left_is_named_with_what_to_do(person: Person, desk: Desk) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli import pause
+from skilld.cli import pause, proposals
 from skilld.proposals.poll import PollSchedule, record
 from skilld.protocol import GitResult
 from skilld.store import Store
+from skilld.store.journal import journal_of
 from skilld.store.meta import PAUSED_UNTIL
 from skilld.types import Changes, CommitChange, Op, Operation, Outcome, State, StateChange
 from support.proposals import COMMITTED, a_proposal
@@ -51,6 +52,19 @@ def test_a_look_is_taken_when_something_moved_and_at_least_every_hour(store: Sto
     assert observing.job(NOW + 15) is not None
     assert observing.job(NOW + 20) is None
     assert observing.job(NOW + 3700) is not None
+
+
+def test_what_is_known_is_shown_where_nothing_can_be_written(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    person = new_repo(tmp_path / "repo")
+    store.proposals.add(replace(PROPOSAL, repo=str(person.root), path=str(person.skill)))
+    journal_of(store.path).unlink()
+    journal_of(store.path).mkdir()
+    proposals._refresh(store)
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.split(": ")[0]) == ("", "Could not use the database")
+    assert _state(store) is State.OPEN
 
 
 def test_paused_nothing_is_looked_at(store: Store) -> None:

@@ -229,6 +229,8 @@ def test_the_same_holds_for_what_ps_shows_on_macos(pid: int, why: Why | None) ->
 
 def _leaves(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[str]:
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    # A refusal names the command as it was given, which `words` holds: an option so called crashed `report --html`.
+    assert "words" not in {action.dest for action in parser._actions}
     if path and parser.get_default("run"):
         yield " ".join(path)
     for group in groups:

@@ -22,6 +22,8 @@ _FLAGS = (
     ("textNotTyped", "injected"),
     ("handedOff", "injected"),
 )
+# Where an unsigned prompt comes from if a person may have sent it; a source that is not known yet counts as none.
+_PERSONS = frozenset(("", "typed", "queued", "sdk"))
 _FLAG_NAMES = frozenset(flag for flag, _ in _FLAGS)
 _AUTOMATED_ENTRYPOINTS = frozenset(("mcp", "claude-code-github-action"))
 _BLOCKED = "UserPromptSubmit operation blocked by hook"
@@ -52,7 +54,8 @@ def flagged(record: Record) -> str:
         reason = next((name for flag, name in _FLAGS if record.get(flag)), "")
     if not reason and record.origin not in {"", "human"}:
         reason = "task-notification" if record.origin == "task-notification" else "injected"
-    if not reason and record.string("promptSource") == "system":
+    source = record.string("promptSource")
+    if not reason and (source == "system" or (source not in _PERSONS and not is_signed(record))):
         reason = "injected"
     return reason
 

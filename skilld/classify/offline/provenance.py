@@ -13,12 +13,29 @@ from skilld.text import fold
 
 FILLER = "\u2423"  # stands for each character of an inline quotation, so that no cue is heard inside it
 
-_FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>.*)$")
+_FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,}|:{3,}|(?:\"{3}|'{3})(?=[ \t]{0,9}$))[ \t]*(?P<info>.*)$")
 _TAG = re.compile(r"<([a-z][\w:-]*+)[^<>\n]*+>|<(!--)", re.IGNORECASE)
 _REPEATED = frozenset(("pasted_content",))  # Claude Code 2.1.330: the end repeats the id, which no paste can know
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # of the same length, as `lower` is not
 _HEADING = re.compile(r"^#{1,4} \S")
-_LETTER = re.compile(r"^(?:From|To|Cc|Subject|Sent|Date): \S")
+_LETTER = re.compile(
+    r"""^(?:(?:From|To|Cc|Subject|Sent|Date|System|Assistant|Human|User):\ \S
+      | (?:==>\ [^<\n]{1,200}\ <==|={3,9}\ [^=\n]{1,200}\ ={3,9}|-{3,9}\ ?BEGIN\b[^-\n]{0,99}-{3,9})\ {0,9}$
+      # A message in a chat, a comment on a change.
+      | @?\w[\w.'-]{0,31}(?:\ \w[\w.'-]{0,31}){0,2}\ {1,3}\[?\d\d?:\d\d(?:\ ?[AaPp][Mm])?\]?\s*$
+      | @?\w[\w.'-]{0,31}(?:\ \w[\w.'-]{0,31}){0,2}\ (?:commented|replied|requested\ changes)\b[^.?!]{0,60}$
+      | (?:[Rr]eview\ )?[Cc]omment\ (?:from|by)\ [^.?!]{1,30}(?:\.\w{1,5}:\d+)?\s*$)""",
+    re.VERBOSE,
+)
+# What opens a block of a tool or of markup, and how its lines go on: a diff, a log of commits, a directive.
+_BLOCKS = (
+    (re.compile(r"diff --git |@@ -\d"), re.compile(r"[ +\\@-]|diff |index |(?:new|old|deleted) |rename |similarity ")),
+    (
+        re.compile(r"commit [0-9a-f]{7,64}(?: \([^()\n]{1,200}\))?[ \t]{0,9}$"),
+        re.compile(r"(?:Author|Commit|Merge)(?:Date)?:|Date:|    "),
+    ),
+    (re.compile(r"\.\. [\w-]+::|!!! \w|[\w-]{1,40}: [|>]-?$"), re.compile(r"[ \t]")),
+)
 _PLAIN_LINE = re.compile(r"^\s*[a-zà-ÿа-я]")
 _QUOTED_LINE = re.compile(r"^[\s\u200b-\u200f\u2060\ufeff]*(?:>|＞|[│┃┆┊║▌▍▎▏▐]|\|.*\|\s*$|⏺|⎿|└|├|│)")
 _LOG_LINE = re.compile(
@@ -36,6 +53,7 @@ _LOG_LINE = re.compile(
       | [+-]\ {2,}\S
       | (?:const|let|var|function|def|class|import|from|public|private|return|export|func|package)
         (?!\s(?:now|here|us|me)\b)\s[^.?!]*[;{:)]\s*$
+      | (?://|/\*|REM\b|\[//\]:) | [\w./-]+\.\w{1,5}:\d+(?::\d+)?:
       | [\]\[{}();,]+\s*$ | "[^"]+"\s*:\s
       | .*[;{}]\s*$
     )""",
@@ -124,13 +142,14 @@ _OWN_LIST = re.compile(
     r"\b(?:claude|agents|gemini|qwen|skill|copilot-instructions|conventions|contributing|memory)\.md\b|\.mdc\b",
     re.IGNORECASE,
 )
-_OPENS = re.compile(r"[`\"“«„「『]|(?<!\w)'")
+_OPENS = re.compile(r"[`\"“‘«‹„「『]|(?<!\w)'")
 _CLOSES = {'"': '"', "“": "”", "„": "“"}  # of a quotation that begins a line and goes over several
 # What closes a quotation by what opens it, and the fewest characters between them.
 _QUOTATIONS = {
     mark: (re.compile(closes), least)
     for mark, closes, least in (
-        ("`", "[`\n]", 30), ('"', '["\n]', 2), ("'", "'", 3), ("“", "[”\n]", 2), ("«", "[»\n]", 2),
+        ("`", "[`\n]", 30), ('"', '["\n]', 2), ("'", "'", 3), ("“", "[”\n]", 2), ("‘", "[’\n]", 2),
+        ("«", "[»\n]", 2), ("‹", "[›\n]", 2),
         ("„", "[“”\n]", 2), ("「", "[」\n]", 2), ("『", "[』\n]", 2),
     )
 }  # fmt: skip
@@ -157,6 +176,7 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
     lines = _without_tagged(text).split("\n")
     ends = {close: max((i for i, line in enumerate(lines) if close in line), default=-1) for close in _CLOSES.values()}
     quoted = ""  # what closes a quotation of several lines
+    block: re.Pattern[str] | None = None
     for number, line in enumerate(lines):
         if not line:
             logged = False
@@ -165,13 +185,15 @@ def own_words(text: str, agent_texts: Sequence[str] = ()) -> str:
         fence = _FENCE.match(line)
         fenced = bool(fences)
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
+        opened = next((goes_on for begins, goes_on in _BLOCKS if begins.match(line)), None)
+        block = opened or (block if block and block.match(line) else None)
         logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
         mark = line.lstrip()[:1]
         opens = (
             not quoted and mark in _CLOSES and _CLOSES[mark] not in line.lstrip()[1:] and ends[_CLOSES[mark]] > number
         )
         quoted = _CLOSES[mark] if opens else quoted
-        foreign = pasted or fenced or fence is not None or logged or bool(quoted)
+        foreign = pasted or fenced or fence is not None or logged or bool(quoted or block)
         if quoted and not opens and quoted in line:
             quoted = ""
         if agent_texts and not foreign and len(line) >= _COPIED and len(plain := as_shown(line)) >= _COPIED:
