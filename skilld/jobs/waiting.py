@@ -133,7 +133,11 @@ def accept_elsewhere(
     if ref.path == proposal.path:
         raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
     name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
-    moved = replace(taken, id=name, skill=ref.name, path=ref.path, target=ref.kind, agents=ref.agents, repo="")
+    # Its own batch: by that of the old one and the file, another open proposal would be taken for this one, made already.
+    batch = f"moved-{name}"
+    moved = replace(
+        taken, id=name, batch_id=batch, skill=ref.name, path=ref.path, target=ref.kind, agents=ref.agents, repo=""
+    )
     moved = replace(moved, also=(), linked=(), commit="", base="", branch="", relpath="", note="")
     made = _put(
         store, moved, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=set(TargetKind), redact=redact

@@ -218,7 +218,7 @@ def test_a_model_is_asked_after_a_yes_alone(program: Inline, monkeypatch: pytest
         await _choose_all(screen)
         for key, shown in (("escape", "No questions were asked"), ("n", "2 of 3"), ("y", "2 of 3")):
             await screen.press("enter")
-            await screen.shows("Ask openai/stub?", "1 question about 1 session, some", "tokens, cost unknown.")
+            await screen.shows("Ask openai/stub?", "1 question on 1 session, about", "tokens, cost unknown.")
             assert model.bodies == []
             await screen.press(key)
             await screen.shows(shown)

@@ -82,7 +82,7 @@ def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() 
         for number, name in ((1, "cart"), (2, "stock"))
     ]
     (left_out,) = _judge(*rows).rejected
-    assert left_out.missed == "too few steps were repeated in these sessions to make a skill"
+    assert left_out.missed == "these sessions share too few steps for a skill"
     (made,) = _judge(*rows, chosen=True).candidates
     tested = "uv run pytest tests/test_{{name}}.py -x"
     assert _lines(made, Sort.COMMAND, Sort.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]

@@ -200,6 +200,24 @@ def test_a_part_is_accepted_in_the_persons_own_file_instead(here: OneProcess, ho
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
 
+def test_what_is_accepted_in_another_file_leaves_the_open_proposal_for_it_open(
+    here: OneProcess, home: Path, tmp_path: Path
+) -> None:
+    """Both are of one batch and for one file, by which a proposal that was made already is found again."""
+    mine = home / ".claude/CLAUDE.md"
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("# Preferences\n\n- Be brief.\n")
+    project = without_skill(tmp_path / "plain", home, {"CLAUDE.md": GUIDE})
+    Session(home, project).type(SAID[0], "I always prefer tabs over spaces.", "thanks", "ok go on", "yes please")
+    one, other = sorted(here.run(), key=lambda each: each.path == str(mine))
+    assert (one.path, other.path) == (str(project.root / "CLAUDE.md"), str(mine))
+    told = Inline(home).run("accept", one.id, "--to", str(mine))
+    assert told.returncode == 0, told.stderr
+    assert "- Always use pnpm in this repository.\n" in mine.read_text()
+    assert "tabs" not in mine.read_text()
+    assert [left.id for left in here.store.proposals.in_states([State.OPEN])] == [other.id]
+
+
 def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess, root: Path, home: Path) -> None:
     """On a screen of 60 by 20, too."""
     for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
