@@ -78,6 +78,9 @@ def _agent(agent: Agent, now: float) -> Check:
         detail = f"{unread} unreadable, {counted(agent.turns, 'turn')} read; skilld was tested with {agent.verified}"
         return Check(name, Verdict.WARN, detail, "See what skilld reads: skilld inspect FILE")
     number = counted(agent.files, "session file")
+    if agent.foreign:
+        detail = f"{agent.foreign} of {number} not read: they belong to another user"
+        return Check(name, Verdict.WARN, detail, f"Run skilld as the user who runs {agent.title}")
     return Check(name, Verdict.OK, f"{number}, last activity {ago(agent.newest, now)}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store 
         info = adapter.INFO
         stores = [root for root in roots(around.home, around.environment, configured) if root.agent == name]
         there = [root for root in stores if os.path.lexists(root.folder)]
-        seen = [facts.st_mtime for root in there for _, facts in transcripts(root)]
+        seen = {path: facts.st_mtime for root in there for path, facts in transcripts(root)}
         own = (variable for variable in info.variables if not variable.startswith("XDG_"))
         variable = next((variable for variable in own if around.environment.get(variable)), "")
         found.append(
@@ -61,15 +61,23 @@ def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store 
                 there=bool(there),
                 unreadable=tuple(closed for root in stores if (closed := _closed(root.folder)) is not None),
                 files=len(seen),
-                newest=max(seen, default=None),
+                newest=max(seen.values(), default=None),
                 turns=read.get(name, {}).get("turns") or 0,
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
                 watched=sum(_watched(root) for root in there),
                 installed=on_path(names_of(info.title), around.environment) is not None,
+                foreign=sum(map(_is_foreign, seen)),
             )
         )
     return found
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether a file belongs to another user."""
+    with suppress(OSError):
+        return path.stat().st_uid != os.geteuid()
+    return False
 
 
 def _watched(root: Root) -> int:

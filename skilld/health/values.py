@@ -91,7 +91,8 @@ class Agent:
     """One agent. `chosen` says by which setting or variable its folders are not the usual ones, empty: they are.
 
     `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` are what was read,
-    `watched` is how many folders are to be watched for it, `installed` whether its program is on PATH.
+    `watched` is how many folders are to be watched for it, `installed` whether its program is on PATH. `foreign` counts
+    the transcripts that belong to another user, which are never read.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Agent:
     verified: str
     watched: int = 0
     installed: bool = False
+    foreign: int = 0
 
 
 @dataclass(frozen=True, slots=True)

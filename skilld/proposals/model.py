@@ -299,6 +299,7 @@ class Observation:
 RESTORABLE_SECONDS = 86400.0
 WRITTEN = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
 DISCARDED = "accepted with --worktree, then removed from the file before it was committed"
+UNDONE = "accepted, then its commit was taken off its branch"
 _COMMITTED = "you committed it"
 AWAY = "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
 
@@ -328,7 +329,9 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
             return ObservedState(
                 found, note="its repository is back", missing_since=now if found is State.DROPPED else None
             )
-        case GitStatus.DROPPED if proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal):
+        case GitStatus.DROPPED if (
+            proposal.state in {State.OPEN, State.DROPPED} or is_written(proposal) or seen.note == UNDONE
+        ):
             return _dropped(replace(proposal, note=note), missing_since, now)
         case GitStatus.GONE if (
             proposal.state is State.DROPPED and seen.note
@@ -347,7 +350,7 @@ def is_written(proposal: Proposal) -> bool:
 
 def without_remark(proposal: Proposal) -> Proposal:
     """Return the proposal without a note of what became of it in its file, which another decision ends."""
-    return replace(proposal, note="") if proposal.note in {WRITTEN, DISCARDED} else proposal
+    return replace(proposal, note="") if proposal.note in {WRITTEN, DISCARDED, UNDONE} else proposal
 
 
 def is_away(proposal: Proposal) -> bool:

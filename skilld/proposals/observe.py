@@ -21,7 +21,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
-from skilld.proposals.model import DISCARDED, GitStatus, Observation, is_away, is_written
+from skilld.proposals.model import DISCARDED, UNDONE, GitStatus, Observation, is_away, is_written
 from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
@@ -310,9 +310,26 @@ def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[Vi
             return Observation(proposal.id, GitStatus.LANDED, naming[proposal.id], "named")
     if found.seen is GitStatus.NOTHING and is_written(proposal) and _is_discarded(proposal, change):
         return Observation(proposal.id, GitStatus.DROPPED, note=DISCARDED)
+    if found.seen is GitStatus.NOTHING and _is_undone(repo, proposal, since):
+        return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE)
     if change.own is None and found.seen is GitStatus.NOTHING:
         return Observation(proposal.id, GitStatus.GONE, note="its commit is no longer in the repository")
     return found
+
+
+def _is_undone(repo: Repo, proposal: Proposal, since: int | None) -> bool:
+    """Whether no branch has an accepted proposal any more: `git reset --hard`, or its branch was deleted.
+
+    A commit that is not here says nothing: another machine made it, or git has cleaned it up since.
+    """
+    if proposal.state is not State.ACCEPTED or not proposal.landed:
+        return False
+    if objects.read_commit(repo.git, proposal.landed) is None:
+        return False
+    holders = "--count=2", "--format=%(refname)", f"--contains={proposal.landed}", "refs/heads", "refs/remotes"
+    if set(repo.git.run("for-each-ref", *holders).decode().split()) - {STAGING}:
+        return False
+    return proposal.id not in _naming(repo, ["--branches", "--remotes"], since)
 
 
 def _is_discarded(proposal: Proposal, change: _Change) -> bool:

@@ -166,6 +166,15 @@ def test_many_lines_that_cannot_be_read_mean_a_format_that_is_not_known() -> Non
     assert one(following.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
 
 
+def test_transcripts_of_another_user_are_told_of() -> None:
+    """A container's root sees the sessions of the host's user, and reads none of them."""
+    assert one(following.agents([replace(AGENT, foreign=2)], NOW), "agent codex") == (
+        "warn",
+        "2 of 3 session files not read: they belong to another user",
+        "Run skilld as the user who runs Codex",
+    )
+
+
 def test_a_back_end_that_works_without_a_key_is_well_and_says_what_else_there_is() -> None:
     check = judging.back_end(Model("offline", "nothing else is configured", ("OPENAI_API_KEY is set; ...",)))
     assert (check.verdict, check.remedy) == ("ok", "OPENAI_API_KEY is set; ...")

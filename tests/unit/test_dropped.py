@@ -303,6 +303,29 @@ def test_what_was_only_written_and_then_discarded_is_dropped_and_can_be_restored
     assert "- Dry run first." in person.show(ref=STAGING)
 
 
+def test_what_was_accepted_and_then_taken_off_its_branch_is_dropped_until_it_is_back(
+    person: Person, store: Store
+) -> None:
+    offer(person, store, "p1")
+    person.git("switch", "--quiet", "--create", "side")
+    decide(store, get(store, "p1"), accepting({}))
+    person.git("switch", "--quiet", "main")
+    assert states(store) == {"p1": "accepted"}  # on a branch that nobody has checked out
+    person.git("branch", "-D", "side")
+    assert states(store) == {"p1": "dropped"}
+    assert get(store, "p1").note == "accepted, then its commit was taken off its branch"
+    restore(store, get(store, "p1"))
+    assert states(store) == {"p1": "open"}
+    assert get(store, "p1").note == ""
+    decide(store, get(store, "p1"), accepting({}))
+    person.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert states(store) == {"p1": "dropped"}
+    person.git("reset", "--quiet", "--hard", "HEAD@{1}")
+    assert states(store) == {"p1": "accepted"}
+    person.git("commit", "--quiet", "--amend", "--allow-empty", "--no-edit", "--reset-author")
+    assert states(store) == {"p1": "accepted"}
+
+
 def test_it_is_accepted_as_long_as_a_word_of_it_stands_there(person: Person, store: Store) -> None:
     text = _written(person, store)
     person.skill.write_text(text.replace("- Dry run first.", "- Always dry run first."))
