@@ -59,7 +59,7 @@ LITERAL = frozenset(
         "skilld.edit.rules.references.check_evidence",
         "skilld.edit.rules.references.known",
         "skilld.git.attributes._letter",
-        "skilld.meanings.__init__",
+        "skilld.meanings.pattern",
         "skilld.mining.actions._below",
         "skilld.mining.new_skill.relative",
         "skilld.mining.procedure._replaced",
