@@ -114,6 +114,7 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "check-ignore": ("--quiet", "--no-index"),
     "check-ref-format": (),
     "config": ("--null", "--get-regexp"),
+    "diff-tree": ("--no-ext-diff", "--no-textconv", "--name-status"),
     "for-each-ref": (),
     "init": ("--quiet", "--template="),
     "ls-files": ("-z", "--stage"),

@@ -133,7 +133,7 @@ def accept_elsewhere(
     if ref.path == proposal.path:
         raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
     name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
-    # Its own batch: by that of the old one and the file, another open proposal would be taken for this one, made already.
+    # A batch of its own: by the old one and the file, another open proposal would be taken for this one.
     batch = f"moved-{name}"
     moved = replace(
         taken, id=name, batch_id=batch, skill=ref.name, path=ref.path, target=ref.kind, agents=ref.agents, repo=""

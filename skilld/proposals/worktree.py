@@ -209,11 +209,10 @@ def _again(proposal: Proposal, command: tuple[str, ...]) -> str:
 
 
 def _renamed(repo: Repo, since: str, relpath: str) -> str:
-    """Return where HEAD has the very file that `since` had at `relpath`; empty if it has none."""
-    differ = tree.changed(repo.git, since, repo.head)
-    was = differ.get(relpath, (None, None))[0]
-    found = (path for path, (old, new) in differ.items() if was and new and old is None and new.oid == was.oid)
-    return next(found, "")
+    """Return where HEAD has the file that `since` had at `relpath`, as git's cherry-pick finds it; empty if nowhere."""
+    how = "--no-ext-diff", "--no-textconv", "--name-status", "-r", "-z", "--find-renames", "--diff-filter=R"
+    rows = repo.git.run("diff-tree", *how, since, repo.head).decode("utf-8", "surrogateescape").split("\0")
+    return next((new for old, new in zip(rows[1::3], rows[2::3], strict=False) if old == relpath), "")
 
 
 def _ready(work_tree: Worktree) -> Worktree:

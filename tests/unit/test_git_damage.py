@@ -136,13 +136,16 @@ def test_a_repository_that_is_not_there_is_said_so(person: Person, desk: Desk) -
         desk.accept("p1")
 
 
-@pytest.mark.parametrize("how", ["renamed", "removed", "sparse"])
+@pytest.mark.parametrize("how", ["renamed", "renamed and changed", "removed", "sparse"])
 def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, desk: Desk, how: str) -> None:
     made = desk.made("p1", DRY)
     match how:
-        case "renamed":
+        case "renamed" | "renamed and changed":
             person.git("mv", "skills/release", "skills/ship")
-            person.git("commit", "--quiet", "-m", "renamed")
+            if how != "renamed":
+                skill = person.root / "skills/ship/SKILL.md"
+                skill.write_bytes(skill.read_bytes().replace(b"name: release", b"name: ship", 1))
+            person.git("commit", "--quiet", "-a", "-m", "renamed")
         case "removed":
             person.git("rm", "--quiet", SKILL)
             person.git("commit", "--quiet", "-m", "removed")
