@@ -253,14 +253,17 @@ def when_decided(proposal: Proposal, now: float) -> str:
 
 
 def doubt(store: Store, proposal: Proposal) -> str:
-    """Return in words that an agent may have decided on a proposal, and the step back; empty if none may have."""
+    """Return that an agent may have decided on a proposal, and the step back; empty if none may have.
+
+    All that is known is that its transcript had grown shortly before: the person may have run git beside it.
+    """
     who = store.proposals.decided_by(proposal.id)
     if not who.startswith(MAYBE) or proposal.state not in BACK:
         return ""
     agents = who.removeprefix(MAYBE)
-    was = "were" if "," in agents else "was"
-    undo = f"to undo it: skilld {BACK[proposal.state]} {proposal.id}"
-    return f"{proposal.state.value} through git, possibly by an agent ({agents} {was} working there); {undo}"
+    had = "had active sessions" if "," in agents else "had an active session"
+    undo = f"if it was not you, undo it: skilld {BACK[proposal.state]} {proposal.id}"
+    return f"{proposal.state.value} with plain git, by you or an agent ({agents} {had} here around that time); {undo}"
 
 
 def doubts(store: Store, now: float) -> list[str]:
