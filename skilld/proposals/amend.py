@@ -82,6 +82,8 @@ def accept_edited(
     if text == after.decode("utf-8", "replace"):
         return decide(store, proposal, accepting(removed))
     narrowed = remainder.with_text(proposal, before, after, text.encode("utf-8", "replace"))
+    if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
+        raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
     changed = replace(_as_edited(narrowed, before, text), note=EDITED)
     return _decide_instead(store, proposal, changed, accepting(removed))
 
