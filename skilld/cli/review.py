@@ -57,8 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     app = ReviewApp(sitting, ids, common.settings().batch.turns, terminal.edit, _generating)
     app.run()
-    for line in sitting.told:  # the screen is gone, and what was decided with it
-        console.say(console.plain(line))
+    for lines in sitting.told.values():  # the screen is gone, and what was decided with it
+        for line in lines:
+            console.say(console.plain(line))
     return Exit.BUG if app.return_code else Exit.OK
 
 

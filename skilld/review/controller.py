@@ -251,7 +251,7 @@ class ReviewSession:
         self._one_at_a_time = threading.Lock()
         self._undoing = threading.Lock()
         self._done: set[str] = set()  # what was decided on in this sitting
-        self.told: list[str] = []  # what came of it, with the commands that undo it
+        self.told: dict[str, tuple[str, ...]] = {}  # by its ID, what came of each last, with the way back
 
     def _redact(self, text: str) -> str:
         return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
@@ -412,7 +412,7 @@ class ReviewSession:
             with self._deciding(last.id) as (store, proposal):
                 rejected = proposal.state is State.REJECTED
                 told = amend.reopen(store, proposal) if rejected else undo_accept(store, proposal, self._around.removed)
-                self.told += told.lines
+                self.told[last.id] = told.lines
                 return told
 
     def waiting(self) -> list[list[Learning]]:
@@ -471,12 +471,11 @@ class ReviewSession:
 
     def _decide(self, proposal_id: str, decision: Decision, seen: Proposal | None) -> DecisionReport:
         with self._deciding(proposal_id, seen) as (store, proposal):
-            told = decide(store, proposal, decision)
-            return self._made(proposal_id, told)
+            return self._made(proposal_id, decide(store, proposal, decision))
 
     def _made(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
         self._done.add(proposal_id)
-        self.told += told.lines
+        self.told[proposal_id] = told.lines
         return told.undone_by("u")
 
     @contextmanager
