@@ -64,15 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _to_review(store: Store, given: str) -> str:
-    """Return the ID of what is undecided of the proposal that a person means."""
-    from skilld.proposals.remarks import left_open
+    """Return the ID of the proposal that a person means, of which something has to be undecided."""
+    from skilld.proposals.remarks import came_of
     from skilld.types import State
 
     proposal = common.the_proposal(store, given)
-    if proposal.state in {State.OPEN, State.DROPPED}:
+    if came_of(store, [proposal.id], store.proposals.in_states([State.OPEN, State.DROPPED])):
         return proposal.id
-    if rest := left_open(store, proposal):
-        return rest
     raise SkilldError("Nothing to review", f"{proposal.id} is {proposal.state.value}", f"skilld show {proposal.id}")
 
 

@@ -32,6 +32,7 @@ from skilld.proposals.remarks import (
     DECIDED,
     all_said_again,
     borrowed,
+    came_of,
     doubts,
     lenders,
     otherwise,
@@ -265,10 +266,11 @@ class ReviewSession:
         """The person's home folder."""
         return self._around.home
 
-    def proposals(self) -> list[Proposal]:
-        """Return what is open, newest first, and below that what was dropped but can still be restored."""
+    def proposals(self, ids: Collection[str] = ()) -> list[Proposal]:
+        """Return what is open, newest first, then what can be restored; with `ids`, those and what came out of them."""
         with self._store() as store:
-            return [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
+            found = [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
+            return came_of(store, ids, found) if ids else found
 
     def decided(self) -> list[Proposal]:
         """Return what was decided on, newest first."""
