@@ -153,8 +153,9 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
             raise type(error)(title, error.cause, error.remedy or by_hand) from error
     if proposal.state is not State.DROPPED:
         cause, remedy = instead(store, proposal, "restore", (State.REJECTED, State.DROPPED))
-        acceptable = proposal.state in {State.REVERTED, State.STALE}
-        raise SkilldError(title, cause, f"To accept it after all: skilld accept {proposal.id}" if acceptable else remedy)
+        if proposal.state in {State.REVERTED, State.STALE}:
+            remedy = f"To accept it after all: skilld accept {proposal.id}"
+        raise SkilldError(title, cause, remedy)
     made, staged = staged_on(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
     if not made.commit:
         raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")
