@@ -197,9 +197,9 @@ def _is_aside(term: Term) -> bool:
 
 
 def _same_answer(said: Gist, part: Part, rule: Gist) -> bool:
-    """Whether both say yes, or both no."""
+    """Whether both say yes, or both no, or both refuse the same: that each refuses something is not enough."""
     says_no = said.denies or any(_REMOVE in term.meanings for term in said.words)
-    return says_no == part.denies or bool(said.refused and rule.refused)
+    return says_no == part.denies or not said.refused.isdisjoint(rule.refused)
 
 
 def _is_meant(said: _Said, part: Part, bonds: Mapping[Term, int], share: float, most: int, *, codes: bool) -> bool:

@@ -57,21 +57,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     app = ReviewApp(sitting, ids, common.settings().batch.turns, terminal.edit, _generating)
     app.run()
-    for line in sitting.told:  # the screen is gone, and what was decided with it
-        console.say(console.plain(line))
+    for lines in sitting.told.values():  # the screen is gone, and what was decided with it
+        for line in lines:
+            console.say(console.plain(line))
     return Exit.BUG if app.return_code else Exit.OK
 
 
 def _to_review(store: Store, given: str) -> str:
-    """Return the ID of what is undecided of the proposal that a person means."""
-    from skilld.proposals.remarks import left_open
+    """Return the ID of the proposal that a person means, of which something has to be undecided."""
+    from skilld.proposals.remarks import came_of
     from skilld.types import State
 
     proposal = common.the_proposal(store, given)
-    if proposal.state in {State.OPEN, State.DROPPED}:
+    if came_of(store, [proposal.id], store.proposals.in_states([State.OPEN, State.DROPPED])):
         return proposal.id
-    if rest := left_open(store, proposal):
-        return rest
     raise SkilldError("Nothing to review", f"{proposal.id} is {proposal.state.value}", f"skilld show {proposal.id}")
 
 

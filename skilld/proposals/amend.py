@@ -22,6 +22,7 @@ from skilld.proposals.decide import Decision, DecisionReport, accepting, decide,
 from skilld.proposals.explain import only, parts, versions
 from skilld.proposals.model import without_remark
 from skilld.proposals.observe import EDITED
+from skilld.proposals.remarks import instead
 from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import StagingResult
@@ -81,6 +82,8 @@ def accept_edited(
         text = apply(after, operations_between(opened.encode("utf-8", "replace"), text)).decode("utf-8", "replace")
     if text == after.decode("utf-8", "replace"):
         return decide(store, proposal, accepting(removed))
+    if line_diff.signature(before, text.encode("utf-8", "replace")) == ((), ()):
+        raise SkilldError(f"{proposal.id} was not accepted", "nothing of it is left in your text; it stays open")
     narrowed = remainder.with_text(proposal, before, after, text.encode("utf-8", "replace"))
     changed = replace(_as_edited(narrowed, before, text), note=EDITED)
     return _decide_instead(store, proposal, changed, accepting(removed))
@@ -149,9 +152,10 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         except SkilldError as error:
             raise type(error)(title, error.cause, error.remedy or by_hand) from error
     if proposal.state is not State.DROPPED:
-        acceptable = proposal.state in {State.REVERTED, State.STALE}
-        remedy = f"To accept it after all: skilld accept {proposal.id}" if acceptable else ""
-        raise SkilldError(title, f"it is {proposal.state.value}", remedy)
+        cause, remedy = instead(store, proposal, "restore", (State.REJECTED, State.DROPPED))
+        if proposal.state in {State.REVERTED, State.STALE}:
+            remedy = f"To accept it after all: skilld accept {proposal.id}"
+        raise SkilldError(title, cause, remedy)
     made, staged = staged_on(store, replace(without_remark(proposal), state=State.OPEN), restored=True)
     if not made.commit:
         raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")

@@ -24,7 +24,7 @@ from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
 from skilld.proposals.model import WRITTEN, DecisionCommit, Way, without_remark
 from skilld.proposals.refit import Edit
-from skilld.proposals.remarks import being_made_anew, rest, waiting_with
+from skilld.proposals.remarks import being_made_anew, instead, rest, waiting_with
 from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import private_repositories, restage
 from skilld.store import Store
@@ -102,10 +102,8 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> DecisionRepo
         also = rest(store, proposal)
         return _and_rebuilt(store, proposal, f"{proposal.id} was already {after.value}{also and '; '}{also}.")
     if proposal.state not in {*decision.allowed, after}:
-        undo = proposal.state is State.ACCEPTED and after is State.REJECTED
-        remedy = f"To undo it: skilld revert {proposal.id}" if undo else ""
-        cause = "; ".join(filter(None, (f"it is {proposal.state.value}", rest(store, proposal))))
-        raise SkilldError(f"{proposal.id} was not {after.value}", cause, remedy)
+        why = instead(store, proposal, after.value.removesuffix("ed"), decision.allowed)
+        raise SkilldError(f"{proposal.id} was not {after.value}", *why)
     try:
         landed = decision.carry_out(proposal)
     except SkilldError as error:

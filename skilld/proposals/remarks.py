@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
@@ -171,16 +172,54 @@ def left_open(store: Store, proposal: Proposal) -> str:
     return next((one.id for one in others if (one.batch_id, one.path) == same), "")
 
 
+# The note of what was accepted in another file: `accept_elsewhere` in jobs/waiting.py writes it.
+_MOVED = re.compile(r"moved to .+, as ([0-9a-f]{8})", re.DOTALL)
+
+
+def successor(store: Store, proposal: Proposal) -> Proposal | None:
+    """Return the proposal that took the place of one which was moved to another file; None if none did."""
+    moved = _MOVED.fullmatch(proposal.note) if proposal.state is State.SUPERSEDED else None
+    found = store.proposals.get(moved[1]) if moved else None
+    return (successor(store, found) or found) if found else None
+
+
+def came_of(store: Store, ids: Iterable[str], found: Iterable[Proposal]) -> list[Proposal]:
+    """Return which of those found have these IDs or came out of them: the rest of one, or what went to another file."""
+    own = {(one.batch_id, one.path) for name in ids if (one := store.proposals.get(name))}
+    for old in store.proposals.in_states([State.SUPERSEDED]):
+        if (old.batch_id, old.path) in own and (new := successor(store, old)):
+            own.add((new.batch_id, new.path))
+    return [one for one in found if (one.batch_id, one.path) in own]
+
+
 def rest(store: Store, proposal: Proposal) -> str:
     """Return that parts of a decided proposal are still open, and under which ID; empty if none are."""
     name = left_open(store, proposal)
     return f"the rest of it is still open as {name}" if name else ""
 
 
+def instead(store: Store, proposal: Proposal, verb: str, states: Container[State]) -> tuple[str, str]:
+    """Return why a verb that is for some `states` cannot decide on a proposal, and what to type in place of it."""
+    new = successor(store, proposal)
+    went = f"moved to {new.skill}, as {new.id}, which is {new.state.value}" if new else ""
+    cause = "; ".join(filter(None, (f"it is {proposal.state.value}", went, rest(store, proposal))))
+    now = new or proposal
+    if now.state is State.ACCEPTED and verb != "revert" and (new or verb == "reject"):
+        return cause, f"To undo it: skilld revert {now.id}"
+    return cause, f"skilld {verb if new.state in states else 'show'} {new.id}" if new else ""
+
+
+def _went(store: Store, proposal: Proposal) -> str:
+    """Return what became of a proposal that was moved to another file; empty for any other."""
+    new = successor(store, proposal)
+    back = f"; to undo it: skilld {BACK[new.state]} {new.id}" if new and new.state in BACK else ""
+    return f"{new.id} is {new.state.value}{back}" if new else ""
+
+
 def of_decision(store: Store, proposal: Proposal) -> list[str]:
     """Return what to know about the decision on a proposal: what it left open, why, by whom, what was said since."""
-    told = (rest(store, proposal), rejected_for(store, proposal), said_again(store, proposal), doubt(store, proposal))
-    return [one for one in told if one]
+    of = (_went, rest, rejected_for, said_again, doubt)
+    return [told for one in of if (told := one(store, proposal))]
 
 
 def rejected_for(store: Store, proposal: Proposal) -> str:
@@ -253,14 +292,17 @@ def when_decided(proposal: Proposal, now: float) -> str:
 
 
 def doubt(store: Store, proposal: Proposal) -> str:
-    """Return in words that an agent may have decided on a proposal, and the step back; empty if none may have."""
+    """Return that an agent may have decided on a proposal, and the step back; empty if none may have.
+
+    All that is known is that its transcript had grown shortly before: the person may have run git beside it.
+    """
     who = store.proposals.decided_by(proposal.id)
     if not who.startswith(MAYBE) or proposal.state not in BACK:
         return ""
     agents = who.removeprefix(MAYBE)
-    was = "were" if "," in agents else "was"
-    undo = f"to undo it: skilld {BACK[proposal.state]} {proposal.id}"
-    return f"{proposal.state.value} through git, possibly by an agent ({agents} {was} working there); {undo}"
+    had = "had active sessions" if "," in agents else "had an active session"
+    undo = f"if it was not you, undo it: skilld {BACK[proposal.state]} {proposal.id}"
+    return f"{proposal.state.value} with plain git, by you or an agent ({agents} {had} here around that time); {undo}"
 
 
 def doubts(store: Store, now: float) -> list[str]:

@@ -32,6 +32,7 @@ from skilld.proposals.remarks import (
     DECIDED,
     all_said_again,
     borrowed,
+    came_of,
     doubts,
     lenders,
     otherwise,
@@ -251,7 +252,7 @@ class ReviewSession:
         self._one_at_a_time = threading.Lock()
         self._undoing = threading.Lock()
         self._done: set[str] = set()  # what was decided on in this sitting
-        self.told: list[str] = []  # what came of it, with the commands that undo it
+        self.told: dict[str, tuple[str, ...]] = {}  # by its ID, what came of each last, with the way back
 
     def _redact(self, text: str) -> str:
         return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
@@ -265,10 +266,11 @@ class ReviewSession:
         """The person's home folder."""
         return self._around.home
 
-    def proposals(self) -> list[Proposal]:
-        """Return what is open, newest first, and below that what was dropped but can still be restored."""
+    def proposals(self, ids: Collection[str] = ()) -> list[Proposal]:
+        """Return what is open, newest first, then what can be restored; with `ids`, those and what came out of them."""
         with self._store() as store:
-            return [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
+            found = [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
+            return came_of(store, ids, found) if ids else found
 
     def decided(self) -> list[Proposal]:
         """Return what was decided on, newest first."""
@@ -412,7 +414,7 @@ class ReviewSession:
             with self._deciding(last.id) as (store, proposal):
                 rejected = proposal.state is State.REJECTED
                 told = amend.reopen(store, proposal) if rejected else undo_accept(store, proposal, self._around.removed)
-                self.told += told.lines
+                self.told[last.id] = told.lines
                 return told
 
     def waiting(self) -> list[list[Learning]]:
@@ -471,12 +473,11 @@ class ReviewSession:
 
     def _decide(self, proposal_id: str, decision: Decision, seen: Proposal | None) -> DecisionReport:
         with self._deciding(proposal_id, seen) as (store, proposal):
-            told = decide(store, proposal, decision)
-            return self._made(proposal_id, told)
+            return self._made(proposal_id, decide(store, proposal, decision))
 
     def _made(self, proposal_id: str, told: DecisionReport) -> DecisionReport:
         self._done.add(proposal_id)
-        self.told += told.lines
+        self.told[proposal_id] = told.lines
         return told.undone_by("u")
 
     @contextmanager

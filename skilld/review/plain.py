@@ -83,7 +83,7 @@ class Plain:
         return False
 
     def _next(self, ids: Collection[str], seen: Collection[str]) -> Proposal | None:
-        waiting = [proposal for proposal in self._sitting.proposals() if not ids or proposal.id in ids]
+        waiting = self._sitting.proposals(ids)
         found = (one for one in waiting if one.id not in seen and has_words(one, self._words))
         return next(found, None)
 

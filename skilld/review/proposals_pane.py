@@ -39,13 +39,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_NONE = "No proposal is selected."
 _MIN_LINES = 3  # lines of the list
 _REFRESH_SECONDS = 1.0  # seconds between two looks whether there is something new
 _PAUSE_SECONDS = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
 
 
 class ProposalsPane(Pane):
-    """What is open. With `ids`, only those."""
+    """What is open. With `ids`, only those and what came out of them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "accept", "Accept", tooltip="Accept: commit it to your branch"),
@@ -110,14 +111,13 @@ class ProposalsPane(Pane):
         """Bring the list up to date where somebody has written to the database."""
         if (version := self._sitting.version()) != self._version:
             self._version = version
-            self.app.call_from_thread(self.fill, self._sitting.proposals())
+            self.app.call_from_thread(self.fill, self._sitting.proposals(self._ids))
 
     def fill(self, known: list[Proposal] | None = None) -> None:
         """Bring the list up to date with what the store has; `known` where that has been read already."""
         if self.is_closed:
             return
-        known = self._sitting.proposals() if known is None else known
-        self._known = [item for item in known if not self._ids or item.id in self._ids]
+        self._known = self._sitting.proposals(self._ids) if known is None else known
         self._decided = None
         self._list()
 
@@ -268,14 +268,14 @@ class ProposalsPane(Pane):
         """Return what is shown of the chosen proposal: what a person has not seen yet they cannot decide on."""
         proposal = self.chosen
         look = self._looks.get(proposal.id) if proposal else None
-        if proposal is not None and look is None:
-            self.app.tell("Still loading this proposal.")
+        if look is None:
+            self.app.tell("Still loading this proposal." if proposal else _NONE)
         return look
 
     def _undecided(self) -> Proposal | None:
         proposal = self.chosen
-        if proposal is not None and proposal.state not in {State.OPEN, State.DROPPED}:
-            self.app.tell(f"{proposal.id} is {proposal.state.value}, not open.")
+        if proposal is None or proposal.state not in {State.OPEN, State.DROPPED}:
+            self.app.tell(f"{proposal.id} is {proposal.state.value}, not open." if proposal else _NONE)
             return None
         return proposal
 

@@ -170,9 +170,14 @@ def test_an_edited_or_partial_acceptance_is_undone_too(world: Taught, state: str
     told = at.accept_edited(world.two, text) if state == "edited" else at.accept_parts(world.two, [0])
     assert told.lines[0].startswith(f"{world.two} accepted")
     assert world.skill != before
+    open_now = {one.id for one in at.proposals([world.two])}
+    assert (len(open_now), world.one in open_now) == (1 if state == "parts" else 0, False), "what came out of it"
     at.undo()
     assert world.skill == before
     assert world.states()[world.two] == "open"
+    assert {one.id for one in at.proposals([world.two])} == {world.two, *open_now}
+    summary = FIRST.removeprefix("- ") if state == "parts" else "My own words. " + SECOND.removeprefix("- ")
+    assert at.told == {world.two: (f"{world.two} is open again: {summary}",)}, "what was undone is offered no more"
 
 
 def test_undoing_the_acceptance_of_a_part_leaves_both_parts_as_they_were(world: Taught) -> None:
@@ -387,17 +392,19 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_leaves_the_proposal_as_
 
 def test_one_part_of_two_is_accepted_and_the_other_stays_open(world: Taught) -> None:
     async def story(screen: Screen) -> None:
-        await screen.press("p")
-        await screen.press("down")
         await screen.read()
         await screen.press("p")
         await screen.shows("[ ]", "Accept which parts?")
         await screen.press("down", "space")
         await screen.shows(f"[x] + {SECOND.removeprefix('- ')}")
         await screen.press("enter")
-        await screen.until("the rest to be open", lambda: world.two not in screen.open and len(screen.open) == 2)
+        await screen.until("the rest to be open", lambda: screen.open and world.two not in screen.open)
+        assert len(screen.open) == 1
+        await screen.press("t")
+        await screen.shows("Accept into which file?")
+        await screen.press("escape")
 
-    review(sitting(world.home), story)
+    review(sitting(world.home), story, world.two)  # what came out of it is shown, too
     assert SECOND in world.skill
     assert FIRST not in world.skill
     states = world.states()

@@ -47,7 +47,7 @@ def test_show_numbers_the_parts_and_one_of_them_is_accepted(program: Program, pr
     again = program.run("accept", two_parts, "--part", "1")
     assert again.returncode == 1
     open_as = f"the rest of it is still open as {rest['id']}"
-    assert f"it is accepted, not open; {open_as}\n  skilld show {rest['id']}\n" in again.stderr
+    assert f"it is accepted; {open_as}\n  skilld show {rest['id']}\n" in again.stderr
     assert f"it is accepted; {open_as}\n" in program.run("reject", two_parts).stderr
     assert f"note: {open_as}\n" in program.run("show", two_parts).stdout
     assert f"{rest['id']}, skill release-notes" in program.run("review", "--plain", two_parts).stdout

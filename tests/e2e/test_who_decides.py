@@ -152,10 +152,10 @@ def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, p
     line = project.skill_path.read_text().splitlines().index(LINES[TICKETS]) + 1
     for words in (("show", proposal["id"]), ("why", f"{project.skill_path}:{line}"), ("review", "--plain")):
         said = program.run(*words).stdout
-        assert "through git, possibly by an agent (claude-code was working there)" in said, words
-        assert f"to undo it: skilld revert {proposal['id']}" in said, words
+        assert "by you or an agent (claude-code had an active session here around that time)" in said, words
+        assert f"if it was not you, undo it: skilld revert {proposal['id']}" in said, words
     assert program.run("revert", proposal["id"]).returncode == 0
-    assert "possibly by an agent" not in program.run("show", proposal["id"]).stdout
+    assert "by you or an agent" not in program.run("show", proposal["id"]).stdout
 
 
 def test_what_plain_git_decides_once_the_agent_has_left_is_the_persons(

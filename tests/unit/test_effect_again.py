@@ -65,6 +65,8 @@ LINES = "Keep each module below 300 lines."
         (PNPM, "why do we use pnpm?", False),
         (PNPM, "what does npm do that pnpm doesn't?", False),
         (PNPM, "don't use pnpm", False),
+        ("Prefer tabs over spaces in TypeScript.", "never use any in types", False),  # each refuses something else
+        ("Prefer tabs over spaces in TypeScript.", "no spaces, please", True),
         (TYPED, "bitte auf Deutsch", True),
         (TYPED, "en allemand s'il te plaît", True),
         (TYPED, "the German menu is wrong", False),

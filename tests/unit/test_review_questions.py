@@ -24,7 +24,8 @@ class Sitting:
         self.done: list[str] = []
         self._open = [a_proposal(skill="CLAUDE.md", path="/p/CLAUDE.md", target=TargetKind.INSTRUCTIONS)]
 
-    def proposals(self) -> list[Any]:
+    def proposals(self, ids: object = ()) -> list[Any]:
+        del ids
         return self._open
 
     def look(self, proposal: object) -> ProposalView:

@@ -89,6 +89,15 @@ def test_a_line_that_they_reworded_keeps_its_quote_and_has_no_update(store: Stor
     assert kept.updates == ()
 
 
+def test_an_edit_that_leaves_nothing_to_accept_says_so_and_leaves_it_open(store: Store, made: Proposal) -> None:
+    nothing = "\n".join(line for line in _text(made).splitlines() if line not in {*LINES, "## Preferences"})
+    with pytest.raises(SkilldError) as refused:
+        accept_edited(store, made, nothing + "\n", {})
+    assert str(refused.value) == f"{made.id} was not accepted: nothing of it is left in your text; it stays open"
+    assert versions(_kept(store, made.id)) == versions(made)
+    assert _kept(store, made.id).state is State.OPEN
+
+
 def test_words_in_the_place_of_two_lines_that_share_none_keep_both_quotes(store: Store, made: Proposal) -> None:
     accept_edited(store, made, _text(made).replace("\n".join(LINES[:2]), "- Ask Kim."), {})
     assert _quotes(_kept(store, made.id)) == [quote for quote, *_ in SAID]

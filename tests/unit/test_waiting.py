@@ -194,8 +194,15 @@ def test_a_part_is_accepted_in_the_persons_own_file_instead(here: OneProcess, ho
     (moved,) = here.store.proposals.in_states([State.ACCEPTED])
     assert states[whole.id] == ("superseded", f"moved to {own}, as {moved.id}")
     assert [one.change for one in rest.updates] == ["Always use pnpm in this repository.", SAID[4]]
-    said = skilld.run("review", "--plain", typed="t\n\nu\nq\n").stdout
+    went = f"moved to {own}, as {moved.id}, which is accepted; the rest of it is still open as {rest.id}"
+    for verb, command in (("revert", "skilld revert"), ("accept", "To undo it: skilld revert"), ("restore", "To undo")):
+        done = skilld.run(verb, whole.id).stderr
+        assert f"it is superseded; {went}\n  {command}" in done
+    shown = skilld.run("show", whole.id).stdout
+    assert f"note: {moved.id} is accepted; to undo it: skilld revert {moved.id}\n" in shown
+    said = skilld.run("review", "--plain", whole.id, typed="t\n\nu\ns\nq\n").stdout
     assert f"into which file (Enter for {own})?" in said
+    assert said.count("  add:    - Always use pnpm in this repository.\n") == 2, "what was undone is asked about again"
     assert "pnpm" not in mine.read_text(), "it was undone"
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
 
