@@ -133,15 +133,9 @@ def accept_elsewhere(
     if ref.path == proposal.path:
         raise SkilldError(title, f"it is already for {ref.name}", f"skilld accept {proposal.id}")
     name = hashlib.sha256(f"{proposal.id}\n{sorted(parts)}\n{ref.path}".encode()).hexdigest()[:8]
-    # A batch of its own: by the old one and the file, another open proposal would be taken for this one.
-    batch = f"moved-{name}"
-    moved = replace(
-        taken, id=name, batch_id=batch, skill=ref.name, path=ref.path, target=ref.kind, agents=ref.agents, repo=""
-    )
-    moved = replace(moved, also=(), linked=(), commit="", base="", branch="", relpath="", note="")
-    made = _put(
-        store, moved, ref, JobPlaces([], found, str(host.home)), quotes=quotes, allowed=set(TargetKind), redact=redact
-    )
+    around = JobPlaces([], found, str(host.home))
+    moved = _moved(taken, name, ref)
+    made = _put(store, moved, ref, around, quotes=quotes, allowed=set(TargetKind), redact=redact)
     there = Decision(frozenset({State.OPEN}), State.SUPERSEDED, lambda _: None)
     left = decide(store, proposal, there) if whole else decide_parts(store, proposal, parts, there)
     old = store.proposals.get(proposal.id) or proposal
@@ -153,6 +147,16 @@ def accept_elsewhere(
         cause = f"{error.cause or error.title}; the proposal {made.id} for {ref.name} stays open"
         raise SkilldError(title, cause, f"skilld accept {made.id}") from error
     return made.id, DecisionReport((*told.lines, *left.lines[1:]), (*told.warnings, *left.warnings))
+
+
+def _moved(proposal: Proposal, name: str, ref: SkillRef) -> Proposal:
+    """Return a proposal as one for another file, called `name`.
+
+    Its batch is its own: by the old one and the file, another open proposal would be taken for this one.
+    """
+    moved = replace(proposal, id=name, batch_id=f"moved-{name}", skill=ref.name, path=ref.path, target=ref.kind)
+    moved = replace(moved, agents=ref.agents, also=(), linked=(), repo="", commit="")
+    return replace(moved, base="", branch="", relpath="", note="")
 
 
 def own_file(store: Store, proposal: Proposal, host: Host) -> str:

@@ -68,9 +68,9 @@ def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Pa
 @pytest.mark.parametrize(
     ("setting", "calls", "told"),
     [
-        ("SKILLD_WORKER__ATTEMPTS=3", 4, "waiting: Could not ask the model"),
+        ("SKILLD_WORKER__ATTEMPTS=3", 4, "delayed: Could not ask the model"),
         ("SKILLD_WORKER__ATTEMPTS=1", 4, "try again: skilld retry"),
-        ("SKILLD_BUDGET__CALLS=3", 3, "waiting: the budget is spent: 3 of 3 model calls"),
+        ("SKILLD_BUDGET__CALLS=3", 3, "delayed: the budget is spent: 3 of 3 model calls"),
     ],
     ids=["down", "given up", "budget"],
 )
