@@ -52,12 +52,22 @@ def show(arguments: argparse.Namespace) -> int:
     rows = [(key, json.dumps(value), known[key]) for key, value in flat.items()]
     if left:
         rows.append((f"{_ROOTS}AGENT", "[]", f"{known[_ROOTS + left[0]]}; AGENT is one of {', '.join(left)}"))
+    rows = [(key, value, meaning + (_asked_at() if key == "model_base_url" else "")) for key, value, meaning in rows]
     width = max(len(key) for key, _, _ in rows)
     with terminal.paged():
         for key, value, meaning in rows:
             named = f"{key:{width}}  {console.plain(value):{_VALUE}}"
             console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE + 4)
     return 0
+
+
+def _asked_at() -> str:
+    """Return where the model is asked although no setting says so, as a clause; empty: at the provider's own address."""
+    from skilld.classify.backends.choose import address
+
+    settings = common.settings()
+    at = "" if settings.model_base_url else address(settings.model, None, os.environ)
+    return f"; in use: {console.plain(at)}" if at else ""
 
 
 def _value(values: Any, key: str) -> Any:  # noqa: ANN401 - JSON
