@@ -126,6 +126,7 @@ DOCUMENTS = (
         f"{{checks: {of_fields(Check)}[], why_nothing: string[]}}",
     ),
     Document(("config show",), "The settings by section. A key shows as `(set)`.", "{[name]: any}"),
+    Document(("config get",), "The value of the setting.", "any"),
     Document(("accept", "reject", "restore", "revert"), "One entry per proposal, in order.", "Decided[]"),
     Document(
         ("proposals",),

@@ -182,6 +182,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld config show", ""),
     ),
     "skilld config show": (("skilld config show --json", ""),),
+    "skilld config get": (("skilld config get model", ""),),
     "skilld config path": (("skilld config path", ""),),
     "skilld config edit": (("skilld config edit", ""),),
     "skilld config set": (
