@@ -309,6 +309,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             counts=counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
             opposed=tuple(_opposed(store)) if store else (),
+            repeated=_repeated(store) if store else (),
             drift=tuple(_drift(store)) if store else (),
         )
 
@@ -324,6 +325,15 @@ def _opposed(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.OPEN]):
         for one in conflicts(proposal)[:1]:
             yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
+
+
+def _repeated(store: Store) -> tuple[tuple[str, int], ...]:
+    """Return which rules were repeated in how many sessions, as `effect` and `report` have it, the most first."""
+    from skilld.effect.everything import collect, with_what_was_said  # the daemon and setup go without
+
+    found = ((one.rule, one.after.repeats) for one in collect(store, with_what_was_said(store)))
+    repeated = [(f"{rule.path}:{rule.line}", sessions) for rule, sessions in found if sessions]
+    return tuple(sorted(repeated, key=lambda one: -one[1]))
 
 
 def _drift(store: Store) -> Iterator[str]:
