@@ -170,6 +170,7 @@ def _watch_limit() -> int | None:
         return None
 
 
+TEST_QUESTION = "(test question)"  # in place of a skill, in `skilld cost`
 _RETRY = "Try again later. If it still fails, check the settings: skilld config show"
 
 
@@ -221,7 +222,7 @@ def _asked(
     with Worker(environment) as worker:
         result = worker.do(Job(Ask(spec), 0o077), settings.worker.seconds)
     if store is not None:
-        store.usage.add(day(now), spec.model, "", result.usage)
+        store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY)

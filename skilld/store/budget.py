@@ -56,12 +56,12 @@ class UsageLog(Table):
             (day, model, skill, usage.calls, *tokens, min(max(0.0, usage.usd), float(_MAX_JOB_COST))),
         )
 
-    def on(self, day: str) -> Usage:
-        """Return what was spent on `day`."""
+    def on(self, day: str, skill: str | None = None) -> Usage:
+        """Return what was spent on `day`, or only what is booked under one skill."""
         row = self._db.execute(
             """SELECT coalesce(sum(calls), 0), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
-               coalesce(sum(usd), 0.0) FROM usage WHERE day = ?""",
-            (day,),
+               coalesce(sum(usd), 0.0) FROM usage WHERE day = ?1 AND (?2 IS NULL OR skill = ?2)""",
+            (day, skill),
         ).fetchone()
         return Usage(*row)
 
