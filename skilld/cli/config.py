@@ -79,7 +79,7 @@ def get(arguments: argparse.Namespace) -> int:
 
 
 def _asked_at() -> str:
-    """Return where the model is asked although no setting says so, as a clause; empty: at the provider's own address."""
+    """Return where the model is asked although no setting says so, as a clause; empty: at the provider's own."""
     from skilld.classify.backends.choose import address
 
     settings = common.settings()

@@ -295,7 +295,9 @@ def summary(effect: Effect) -> str:
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
-        told = "no session that started after it was added has been about it" if since else "no session has been about it"
+        told = (
+            "no session that started after it was added has been about it" if since else "no session has been about it"
+        )
     elif after.sessions < MIN_SESSIONS:
         told = (
             f"repeated in {_sessions(after)}{since}; "

@@ -198,7 +198,9 @@ def test_what_is_nothing_is_left_out() -> None:
 
 
 def test_a_report_begins_with_the_first_thing_there_is_to_tell() -> None:
-    told = lines(replace(REPORT, weeks=("2026-02-23", *REPORT.weeks), cost=replace(REPORT.cost, per_week=(0, *WEEK))), HOME)
+    told = lines(
+        replace(REPORT, weeks=("2026-02-23", *REPORT.weeks), cost=replace(REPORT.cost, per_week=(0, *WEEK))), HOME
+    )
     assert told[0] == "4 Mar 2026 to 18 Mar 2026 (3 weeks): 12 sessions"
     assert [one.strip() for one in told if "█" in one][-1] == "by week: ▅█"
     told = lines(replace(REPORT, since="2026-03-18T08:45:00Z"), HOME)
