@@ -173,8 +173,7 @@ def _agents(store: Store) -> dict[str, Any]:
 
 def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
     from skilld.clock import day
-    from skilld.health.gather import TEST_QUESTION
-    from skilld.store.budget import spent_limit
+    from skilld.store.budget import TEST_QUESTION, spent_limit
 
     spent, tests = store.usage.on(day(now)), store.usage.on(day(now), TEST_QUESTION).calls
     tokens = spent.tokens_in + spent.tokens_out

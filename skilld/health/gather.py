@@ -33,7 +33,7 @@ from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, choice_of, load
 from skilld.store import Store
 from skilld.store.batches import REMAKE, Obstacle, StoredBatch
-from skilld.store.budget import spent_limit
+from skilld.store.budget import TEST_QUESTION, spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
 from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
@@ -170,7 +170,6 @@ def _watch_limit() -> int | None:
         return None
 
 
-TEST_QUESTION = "(test question)"  # in place of a skill, in `skilld cost`
 _RETRY = "Try again later. If it still fails, check the settings: skilld config show"
 
 

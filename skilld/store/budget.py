@@ -36,6 +36,7 @@ def spent_limit(today: Usage, limits: Limits) -> str | None:
     return None
 
 
+TEST_QUESTION = "(test question)"  # in place of a skill: whether the judge can answer
 _MAX_JOB_COST = 10**9  # tokens, or dollars, that one job is believed to cost
 
 
