@@ -69,12 +69,14 @@ _PERMANENT: dict[str | int, str] = {
     413: _LENGTH,
 }
 # What a connection came to. litellm makes a status of 500 of it, and of an answer that it cannot read (on 1.106 too).
+_CLOSED = "it closed the connection without an answer"
 _CONNECTION = {
     "ConnectError": "could not connect",
     "ConnectTimeout": "could not connect",
-    "RemoteProtocolError": "it closed the connection without an answer",
+    "ReadError": _CLOSED,
+    "RemoteProtocolError": _CLOSED,
 }
-_MADE_UP = frozenset({"APIConnectionError", "InternalServerError"})
+_MADE_UP = frozenset({"APIConnectionError", "APIError", "InternalServerError"})
 _UNREADABLE = "it answered, but not in the form of this provider's API"
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _MAY_BE_OUR_OPTIONS = frozenset({_REQUEST, _LENGTH})
