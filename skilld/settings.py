@@ -217,7 +217,8 @@ class Settings(BaseSettings):
     model: str = Field(
         "auto",
         min_length=1,
-        description="the judge: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
+        description="the judge: auto, offline, agent, an agent's program (cli:claude, cli:codex, ...), or a model as "
+        "PROVIDER/NAME (openai/gpt-5-mini, anthropic/claude-haiku-4-5, ollama_chat/NAME, ... as litellm names them)",
     )
     model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's default")
     model_api_key: str | None = Field(

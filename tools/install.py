@@ -117,9 +117,8 @@ def main(level: str) -> int:
         STAMP.write_text(json.dumps({"place": str(ROOT), level: digest(level)}), encoding="utf-8")
         tell(f"installed in {time.monotonic() - start:.0f} s")
         if level == "run":
-            program = VENV / "bin" / "skilld"
-            alias = f"alias skilld={shlex.quote(str(program))}"
-            tell(f"The program is {program}\nTo type only skilld in this shell: {alias}")
+            program = shlex.quote(str(VENV / "bin" / "skilld"))
+            tell(f"To type only skilld in this shell: alias skilld={program}\nNext, set it up: {program} setup")
     except InstallError as error:
         tell(str(error))
         return 1

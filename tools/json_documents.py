@@ -97,7 +97,8 @@ DOCUMENTS = (
     ),
     Document(
         ("status",),
-        "`needs` only with `--check`. `daemon` is what the daemon last said of itself; its fields may change.",
+        "`needs` only with `--check`. `daemon` is what the daemon last said of itself; its fields may change. "
+        "Of the calls of `spend_today`, `tests` only tested the judge.",
         "{running: boolean, paused: boolean, paused_until: string | null, "
         f"backend: {{name: string, why: string, found: string[], agents: {of_fields(Line)}[]}}, "
         "agents: {[agent]: {files: integer, turns: integer, malformed: integer, overlong: integer, "
@@ -107,7 +108,7 @@ DOCUMENTS = (
         "created_at: string}[], proposals: {[state]: integer}, dropped: {id: string, hours: integer}[], "
         "said_again: {id: string, told: string}[], "
         f"rests_on: {{[repository]: string}}, learnings: integer, unrated: {of_fields(UnratedUse)}[], "
-        f"spend_today: {{{_SPENT}}}, budget: {{{_SPENT}, spent: string}}, dead: string, daemon: any, "
+        f"spend_today: {{{_SPENT}, tests: integer}}, budget: {{{_SPENT}, spent: string}}, dead: string, daemon: any, "
         "notices: string | null, snoozed_until: string | null, "
         "rebuilt: {at: string, why: string, from: string} | null, "
         "last_error: {at: string, message: string, batch?: string} | null, "
@@ -116,7 +117,8 @@ DOCUMENTS = (
     ),
     Document(
         ("cost",),
-        "One entry in `days` per day, model and skill. `waiting` and `spared` count batches.",
+        "One entry in `days` per day, model and skill; `usd` is 0 if no price is known. `waiting` and `spared` count "
+        "batches.",
         "{days: {day: string, model: string, skill: string, calls: integer, usd: number, tokens: integer, "
         f"tokens_in: integer}}[], budget: {{{_SPENT}, spent: string}}, waiting: integer, spared: integer}}",
     ),
@@ -126,6 +128,7 @@ DOCUMENTS = (
         f"{{checks: {of_fields(Check)}[], why_nothing: string[]}}",
     ),
     Document(("config show",), "The settings by section. A key shows as `(set)`.", "{[name]: any}"),
+    Document(("config get",), "The value of the setting.", "any"),
     Document(("accept", "reject", "restore", "revert"), "One entry per proposal, in order.", "Decided[]"),
     Document(
         ("proposals",),

@@ -71,7 +71,8 @@ def _named(name: str, project: Path) -> Skill:
     found = next((skill for skill in skills if skill.name == name), None)
     if found is None:
         known = ", ".join(sorted({skill.name for skill in skills})) or "none"
-        raise UsageError("No such skill", f"{common.as_text(name)}; available: {known}")
+        remedy = "A skill of another project: add --project FOLDER"
+        raise UsageError("No such skill here", f"{common.as_text(name)}; available: {known}", remedy)
     return found
 
 

@@ -1,4 +1,4 @@
-"""`skilld config show | path | set KEY VALUE | unset KEY`."""
+"""`skilld config show | get KEY | path | set KEY VALUE | unset KEY`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "config", show, "show or change the settings")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
     common.verb(actions, "show", show, "list every setting with its value and meaning", listing=True)
+    one = common.verb(actions, "get", get, "print the value of a setting", listing=True)
+    one.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
     common.verb(actions, "path", path, "print the path of the settings file")
     change = common.verb(actions, "set", set_, "change a setting")
     change.add_argument("key", metavar="KEY", help="the setting's name, as listed by `skilld config show`")
@@ -41,9 +43,7 @@ def show(arguments: argparse.Namespace) -> int:
     """Show every setting with its value."""
     from skilld.settings import keys
 
-    values = common.settings().model_dump(mode="json")
-    if values.get("model_api_key"):
-        values["model_api_key"] = "(set)"
+    values = _values()
     if getattr(arguments, "json", False):
         return common.write_json(values)
     known = keys()
@@ -52,12 +52,39 @@ def show(arguments: argparse.Namespace) -> int:
     rows = [(key, json.dumps(value), known[key]) for key, value in flat.items()]
     if left:
         rows.append((f"{_ROOTS}AGENT", "[]", f"{known[_ROOTS + left[0]]}; AGENT is one of {', '.join(left)}"))
+    rows = [(key, value, meaning + (_asked_at() if key == "model_base_url" else "")) for key, value, meaning in rows]
     width = max(len(key) for key, _, _ in rows)
     with terminal.paged():
         for key, value, meaning in rows:
             named = f"{key:{width}}  {console.plain(value):{_VALUE}}"
             console.say(f"{named}  {console.paint(meaning, 'dim')}", width + _VALUE + 4)
     return 0
+
+
+def _values() -> dict[str, Any]:
+    """Return every setting as JSON, without the key."""
+    values = common.settings().model_dump(mode="json")
+    return values | ({"model_api_key": "(set)"} if values.get("model_api_key") else {})
+
+
+def get(arguments: argparse.Namespace) -> int:
+    """Print one value as `set` takes it: a list with commas, nothing where none is set."""
+    _refuse_no_setting(arguments.key)
+    value = _value(_values(), arguments.key)
+    if arguments.json:
+        return common.write_json(value)
+    items = ["" if one is None else one for one in (value if isinstance(value, list) else [value])]
+    console.line(console.plain(",".join(one if isinstance(one, str) else json.dumps(one) for one in items)))
+    return 0
+
+
+def _asked_at() -> str:
+    """Return where the model is asked although no setting says so, as a clause; empty: at the provider's own."""
+    from skilld.classify.backends.choose import address
+
+    settings = common.settings()
+    at = "" if settings.model_base_url else address(settings.model, None, os.environ)
+    return f"; in use: {console.plain(at)}" if at else ""
 
 
 def _value(values: Any, key: str) -> Any:  # noqa: ANN401 - JSON
@@ -171,13 +198,9 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     Returns False where it was out already. Raises UsageError where the key is unknown, the value is none it can have,
     or the file says it in a way that is not edited by its lines; the file is unchanged then.
     """
-    from skilld.settings import checked, from_text, keys, nearest, read_file
+    from skilld.settings import checked, from_text, read_file
 
-    known = keys()
-    if key not in known:
-        within = [name for name in known if name.startswith(f"{key}.")]
-        near = f" (it is a section: {', '.join(within)})" if within else nearest(key, known)
-        raise UsageError("No such setting", key + near, "List them: skilld config show")
+    _refuse_no_setting(key)
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values
@@ -201,6 +224,16 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
         raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
     _replace(file, after.replace("\n", ending))
     return True
+
+
+def _refuse_no_setting(key: str) -> None:
+    from skilld.settings import keys, nearest
+
+    known = keys()
+    if key not in known:
+        within = [name for name in known if name.startswith(f"{key}.")]
+        near = f" (it is a section: {', '.join(within)})" if within else nearest(key, known)
+        raise UsageError("No such setting", key + near, "List them: skilld config show")
 
 
 def _refuse_unknown(model: str, values: Mapping[str, Any]) -> None:

@@ -81,7 +81,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         checks.back_end(facts.model),
         checks.budget(facts.spent),
         checks.notices(facts.notices),
-        *checks.repeats(facts.counts.said if facts.counts else ()),
+        *checks.repeats(facts.repeated),
     ]
     why = checks.why_nothing
     paused, running = facts.daemon.paused_until, facts.daemon.running

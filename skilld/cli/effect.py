@@ -38,6 +38,9 @@ _APPLIES = (
     "A rule applied in a session that loaded its file and did the kind of work the rule is about; "
     "a rule about how the agent answers applies to all work."
 )
+_TAKES = (
+    "Whether a rule is followed can be told from at least 40 sessions where it applied, all started after it was added."
+)
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
 
 
@@ -50,6 +53,7 @@ def add(verbs: common.Verbs) -> None:
         "show which rules were followed and which you had to repeat",
         listing=True,
     )
+    parser.description = f"{parser.description} {_TAKES}"
     which = "only the rules in this skill or file, or the rule with this ID"
     parser.add_argument("which", metavar="NAME|PATH|ID", nargs="?", help=which)
     over.add(parser, "check the rules in one file against all transcripts in these folders or object stores (s3://...)")
@@ -291,7 +295,9 @@ def summary(effect: Effect) -> str:
     since = " since it was added" if effect.rule.proposal else ""
     before, after = effect.before, effect.after
     if not after.sessions:
-        told = f"no session has been about it{since}"
+        told = (
+            "no session that started after it was added has been about it" if since else "no session has been about it"
+        )
     elif after.sessions < MIN_SESSIONS:
         told = (
             f"repeated in {_sessions(after)}{since}; "

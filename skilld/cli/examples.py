@@ -42,7 +42,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld proposals --json", ""),
     ),
     "skilld show": (("skilld show 3f2a", "a prefix of the ID is enough"),),
-    "skilld why": (("skilld why CLAUDE.md:12", ""),),
+    "skilld why": (("skilld why CLAUDE.md:12", ""), ("skilld why CLAUDE.md", "the lines that proposals added")),
     "skilld review": (
         ("skilld review", ""),
         ("skilld review 3f2a", "only this proposal"),
@@ -182,6 +182,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld config show", ""),
     ),
     "skilld config show": (("skilld config show --json", ""),),
+    "skilld config get": (("skilld config get model", ""),),
     "skilld config path": (("skilld config path", ""),),
     "skilld config edit": (("skilld config edit", ""),),
     "skilld config set": (

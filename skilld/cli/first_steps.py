@@ -283,6 +283,7 @@ def _tell_learned(*, listed: bool) -> None:
         proposals = store.proposals.in_states([State.OPEN])
         homeless = store.learnings.homeless()
         known, paused = counts(store, common.settings()), store.meta.paused(time.time())
+        ran = not common.first_step(store)
     for one in () if listed else proposals[:_MAX_FILES]:
         console.say(f"{one.id}  {console.plain(one.skill)}: {console.plain(one.summary)}")
     if not listed and len(proposals) > _MAX_FILES:
@@ -292,7 +293,9 @@ def _tell_learned(*, listed: bool) -> None:
         console.say(console.paint(f"{number}. To review: skilld review", "bold"))
     if homeless:
         console.say(about_waiting(homeless))
-    if not proposals and not homeless:
+    if not (proposals or homeless or ran):  # the first messages count from a run on, and that is the next step
+        console.say("No proposals yet: no sessions were read.")
+    elif not proposals and not homeless:
         paused_until = "until you resume it: skilld resume" if paused else ""
         reasons = checks.why_nothing(known, paused_until, running=is_held(common.places().lock))
         console.say(

@@ -53,6 +53,7 @@ def _setup_asks_nothing(arguments: argparse.Namespace) -> bool:
 READ_ONLY: Mapping[str, When] = {
     "completion": _always,
     "config": _always,
+    "config get": _always,
     "config path": _always,
     "config show": _always,
     "consolidate": _dry,

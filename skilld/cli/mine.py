@@ -35,6 +35,15 @@ _LOOK = 0.5  # seconds between looks at whether who started us is still there
 _never = threading.Event()
 
 
+class _Kinds(tuple[str, ...]):
+    """The kinds that are created. "prompt" is taken too, as it was once: there is none to be found."""
+
+    __slots__ = ()
+
+    def __contains__(self, kind: object) -> bool:
+        return kind == "prompt" or super().__contains__(kind)
+
+
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
@@ -70,9 +79,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--status", choices=("completed",), help="only sessions that ran to completion, as far as skilld can tell"
     )
-    parser.add_argument(
-        "--kind", choices=("prompt", "workflow", "domain", "mcp"), help="create only this kind of skill"
-    )
+    parser.add_argument("--kind", choices=_Kinds(("workflow", "domain", "mcp")), help="create only this kind of skill")
     parser.add_argument("--name", metavar="NAME", default="", help="the name of the first new skill")
     parser.add_argument("--dry-run", action="store_true", help="report without proposing anything")
     parser.add_argument("--edit", action="store_true", help="open each new skill in your editor before proposing it")

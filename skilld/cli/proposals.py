@@ -44,7 +44,11 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("id", metavar="ID", nargs="?", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
     parser = common.verb(verbs, "why", run_why, "trace a line of a file back to your words", listing=True)
-    parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as CLAUDE.md:12")
+    parser.add_argument(
+        "place",
+        metavar="FILE[:LINE]",
+        help="a file and a line number, such as CLAUDE.md:12; a file alone: list its added lines",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -323,7 +327,7 @@ def _ways_back(proposal: Proposal) -> Iterator[tuple[str, str]]:
         yield f"skilld accept {proposal.id}", "accept it after all"
 
 
-# `skilld why FILE:LINE`: which proposal brought a line of a skill, and from which words.
+# `skilld why FILE[:LINE]`: which lines proposals brought; which one brought a line, and from which words.
 
 
 def run_why(arguments: argparse.Namespace) -> int:
@@ -337,6 +341,9 @@ def run_why(arguments: argparse.Namespace) -> int:
     store = common.stored()
     if arguments.place and store.proposals.find(arguments.place):
         raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
+    if not arguments.json and _is_file(arguments.place):
+        _refresh(store)
+        return _tell_lines(store, arguments.place)
     path, line = _place_of(arguments.place)
     _refresh(store)
     try:
@@ -360,10 +367,37 @@ def run_why(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def _tell_lines(store: Store, given: str) -> int:
+    """List the lines of a file that accepted proposals added; returns the exit code."""
+    from skilld.effect.lines import text_of
+
+    path = Path(given).expanduser().resolve()
+    added = {line for proposal in _accepted(store, path) for line in _added(proposal)} - {""}
+    lines = [(number, line) for number, line in enumerate(text_of(str(path)).splitlines(), 1) if line.strip() in added]
+    for number, line in lines:
+        console.say(f"{console.plain(given)}:{number}  {console.plain(line.strip())}")
+    if lines:
+        console.say(f"To see where one comes from: skilld why {console.plain(shlex.quote(given))}:{lines[0][0]}")
+    else:
+        console.say("No accepted proposal added a line that is still in this file.")
+    return 0
+
+
 def _place_of(given: str) -> tuple[Path, int]:
     name, _, number = given.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
-        raise UsageError("Expected FILE:LINE", given, "For example: CLAUDE.md:12")
+        raise UsageError(
+            "Expected FILE:LINE",
+            given,
+            "For example: CLAUDE.md:12. The lines that were added to a file: skilld why FILE",
+        )
     try:
         return Path(name).expanduser().resolve(strict=True), int(number)
     except (OSError, RuntimeError, ValueError):

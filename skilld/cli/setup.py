@@ -175,7 +175,7 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
     """Return who could judge here: the agents themselves, a local Ollama, providers whose keys are set, rules alone."""
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.agent_cli.clients import CLIENTS, find
-    from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama
+    from skilld.classify.backends.choose import AGENT, PROVIDERS, address, local_ollama
 
     found = []
     if here := [client for client in CLIENTS.values() if find(client.program, environment)]:
@@ -189,8 +189,8 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
-            where = CLIENTS["claude"].address(environment) if provider == "anthropic" else ""
-            sends, costs = f"{_WHAT}, to {where or provider}", f"a few cents a day: {A_DAY}"
+            sends = f"{_WHAT}, to {address(model, None, environment) or provider}"
+            costs = f"a few cents a day: {A_DAY}"
             found.append(Offer(model, f"a small {provider} model, with your {variable}", sends, costs))
     title = f"no model; {_ONLY}"
     return [*found, Offer(OFFLINE, title, "nothing", "nothing")]

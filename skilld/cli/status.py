@@ -173,12 +173,12 @@ def _agents(store: Store) -> dict[str, Any]:
 
 def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
     from skilld.clock import day
-    from skilld.store.budget import spent_limit
+    from skilld.store.budget import TEST_QUESTION, spent_limit
 
-    spent = store.usage.on(day(now))
+    spent, tests = store.usage.on(day(now)), store.usage.on(day(now), TEST_QUESTION).calls
     tokens = spent.tokens_in + spent.tokens_out
     return {
-        "spend_today": {"calls": spent.calls, "tokens": tokens, "usd": round(spent.usd, 6)},
+        "spend_today": {"calls": spent.calls, "tokens": tokens, "usd": round(spent.usd, 6), "tests": tests},
         "budget": {**asdict(budget), "spent": spent_limit(spent, budget) or ""},
     }
 
@@ -208,8 +208,7 @@ def _print(shown: dict[str, Any]) -> None:
         )
     _print_proposals(shown)
     spent = shown["spend_today"]
-    calls = counted(spent["calls"], "model call")
-    console.say(f"today     {calls}, {spent['tokens']:,} tokens, {_money(spent['usd'])}")
+    console.say(f"today     {_today(**spent)}")
     if why := shown["budget"]["spent"]:
         console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
@@ -223,6 +222,14 @@ def _print(shown: dict[str, Any]) -> None:
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
         console.say(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
+
+
+def _today(calls: int, tokens: int, usd: float, tests: int) -> str:
+    """Return what today cost, and how much of it was no judging; no sum where no price is known."""
+    money = f", {_money(usd)}" if usd or not tokens else ""
+    which = "all of them" if tests == calls else f"{tests} of them"
+    tested = f" ({which} to test the judge)" if tests else ""
+    return f"{counted(calls, 'model call')}{tested}, {tokens:,} tokens{money}"
 
 
 def _print_turns(turns: dict[str, int], judge: str) -> None:
@@ -326,7 +333,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
             row["skill"],
             counted(row["calls"], "call"),
             f"{row['tokens']} tokens",
-            _money(row["usd"]),
+            _price(**row),
         )
         for row in shown["days"]
     ]
@@ -375,6 +382,11 @@ def collect_cost() -> dict[str, Any]:
         "waiting": store.batches.counts()["pending"],
         "spared": store.batches.spared(),
     }
+
+
+def _price(model: str, tokens: int, usd: float, **_: object) -> str:
+    """Return what a model's tokens cost: 0 is no price, except for what runs on this machine."""
+    return "price unknown" if tokens and not usd and not model.startswith("ollama") else _money(usd)
 
 
 def _money(usd: float) -> str:

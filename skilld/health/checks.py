@@ -325,7 +325,9 @@ def why_nothing(counts: Counts, paused_until: str, *, running: bool) -> list[str
     if counts.learnings:
         kept = counted(counts.learnings, "lasting instruction")
         reasons.append(f"{kept} kept, but not in any file yet (list: skilld learnings)")
-    reasons += [check.detail for check in repeats(counts.said[: counts.said_since])]
+    if already := list(Counter(counts.said[: counts.said_since]).items()):
+        shown = (f"{place} ({often(times)})" for place, times in already[:_MAX_REASONS])
+        reasons.append(f"said, but already in a file: {'; '.join(shown)}")
     if counts.waiting:
         most = counted(counts.batch_turns, "message")
         reasons.append(
@@ -355,14 +357,12 @@ def _account(counts: Counts) -> str:
     return f"{counted(counts.turns, 'message')} read{since}: {told}"
 
 
-def repeats(said: Sequence[str]) -> list[Check]:
-    """Tell which lines of what an agent loads the person had to say again, and how often; nothing if none."""
-    if not said:
+def repeats(found: Sequence[tuple[str, int]]) -> list[Check]:
+    """Tell which lines of what an agent loads the person had to repeat, and in how many sessions; nothing if none."""
+    if not found:
         return []
-    shown = [f"{place} ({often(times)})" for place, times in list(Counter(said).items())[:_MAX_REASONS]]
-    return [
-        Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(shown)}", "skilld proposals --state said")
-    ]
+    shown = [f"{place} (in {counted(sessions, 'session')})" for place, sessions in found[:_MAX_REASONS]]
+    return [Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(shown)}", "skilld effect")]
 
 
 # Checks of what keeps batches from being judged, or proposals from being written.

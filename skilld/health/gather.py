@@ -33,7 +33,7 @@ from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, choice_of, load
 from skilld.store import Store
 from skilld.store.batches import REMAKE, Obstacle, StoredBatch
-from skilld.store.budget import spent_limit
+from skilld.store.budget import TEST_QUESTION, spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
 from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
@@ -229,7 +229,7 @@ def _asked(
     with Worker(environment) as worker:
         result = worker.do(Job(Ask(spec), 0o077), settings.worker.seconds)
     if store is not None:
-        store.usage.add(day(now), spec.model, "", result.usage)
+        store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY)
@@ -317,6 +317,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             counts=counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
             opposed=tuple(_opposed(store)) if store else (),
+            repeated=_repeated(store) if store else (),
             drift=tuple(_drift(store)) if store else (),
         )
 
@@ -332,6 +333,15 @@ def _opposed(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.OPEN]):
         for one in conflicts(proposal)[:1]:
             yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
+
+
+def _repeated(store: Store) -> tuple[tuple[str, int], ...]:
+    """Return which rules were repeated in how many sessions, as `effect` and `report` have it, the most first."""
+    from skilld.effect.everything import collect, with_what_was_said  # the daemon and setup go without
+
+    found = ((one.rule, one.after.repeats) for one in collect(store, with_what_was_said(store)))
+    repeated = [(f"{rule.path}:{rule.line}", sessions) for rule, sessions in found if sessions]
+    return tuple(sorted(repeated, key=lambda one: -one[1]))
 
 
 def _drift(store: Store) -> Iterator[str]:

@@ -196,4 +196,5 @@ class Facts:
     counts: Counts | None  # None where the database cannot be read
     blocked: tuple[BlockedWork, ...] = ()
     opposed: tuple[str, ...] = ()  # open proposals, each with what says otherwise
+    repeated: tuple[tuple[str, int], ...] = ()  # rules by file and line, each with the sessions of its repeats
     drift: tuple[str, ...] = ()  # what clients' new versions write that is other, each with a sample's shape

@@ -76,7 +76,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     spent = [{**row, "at": (seconds(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
     places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
-    times = (*(one.at for one in heard), *(row["at"] for row in spent), *(at for _, at in places.values()))
+    times = [*(one.at for one in heard), *(row["at"] for row in spent), *(at for _, at in places.values())]
     weeks = Weeks.over(times, now)
     recent = sorted((one for one in heard if weeks.place(one.at) is not None), key=lambda one: -one.at)
     things = [one for one in recent for _ in range(one.things)]
@@ -85,6 +85,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
     return Report(
         made_at=rfc3339(now),
+        since=rfc3339(weeks.oldest(times, now)),
         weeks=weeks.mondays,
         words=words,
         sessions=len(held),

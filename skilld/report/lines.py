@@ -11,6 +11,7 @@ from skilld.text import counted
 
 WIDTH = 78  # where nobody says how wide it may be
 _BLOCKS = "▁▂▃▄▅▆▇█"
+_BY_WEEK = "by week: "
 _ROWS = 2  # of a list
 _INDENT = " " * 10
 
@@ -21,7 +22,8 @@ def lines(report: Report, home: str, width: int = WIDTH) -> list[str]:
 
 
 def _lines(report: Report, home: str, width: int) -> Iterator[str]:
-    yield f"{say.period(report)} ({counted(len(report.weeks), 'week')}): {counted(report.sessions, 'session')}"
+    weeks = f" ({counted(report.weeks_since, 'week')})" if report.weeks_since > 1 else ""
+    yield f"{say.period(report)}{weeks}: {counted(report.sessions, 'session')}"
     if not report.has_news:
         yield from wrap(say.nothing(report, ""), width)
         return
@@ -35,7 +37,7 @@ def _lines(report: Report, home: str, width: int) -> Iterator[str]:
         for one in report.weight[:_ROWS]
     )
     yield from _named(width, "tokens", say.weight(report), *files)
-    yield from _named(width, "cost", say.cost(report), _blocks(report.cost.per_week))
+    yield from _named(width, "cost", say.cost(report), _blocks(report, report.cost.per_week))
     for name, groups in (("agents", report.agents), ("projects", report.projects)):
         yield from _named(width, name, *(_group(group, home) for group in groups[:_ROWS]))
 
@@ -44,8 +46,9 @@ def _named(width: int, name: str, *said: str) -> Iterator[str]:
     """Yield what is said below a name, each in lines of its own."""
     first = f"{name:{len(_INDENT)}}"
     for one in filter(None, said):
-        if not one.strip(f" {_BLOCKS}"):
-            yield (first + one[-(width - len(_INDENT)) :]).rstrip()
+        if one.startswith(_BY_WEEK):
+            bars = one.removeprefix(_BY_WEEK)
+            yield (first + _BY_WEEK + bars[-(width - len(_INDENT) - len(_BY_WEEK)) :]).rstrip()
         else:
             yield from wrap(one, width, initial_indent=first, subsequent_indent=_INDENT, break_on_hyphens=False)
         first = _INDENT
@@ -53,7 +56,7 @@ def _named(width: int, name: str, *said: str) -> Iterator[str]:
 
 def _taught(report: Report, home: str) -> Iterator[str]:
     taught = report.taught
-    yield _blocks([sum(week) for week in zip(*taught.per_week.values(), strict=True)])
+    yield _blocks(report, [sum(week) for week in zip(*taught.per_week.values(), strict=True)])
     yield ", ".join(f"{say.number(count)} {say.WHERE[name]}" for name, count in taught.where.items() if count)
     for one in taught.files[:_ROWS]:
         yield f"{say.short(one.path, home)}: {one.taught} taught, {one.accepted} accepted"
@@ -63,7 +66,7 @@ def _again(report: Report, home: str) -> Iterator[str]:
     again = report.again
     if not again.rules:
         return
-    yield _blocks(again.per_week["after"])
+    yield _blocks(report, again.per_week["after"])
     yield "rules: " + ", ".join(f"{count} {say.RULES[state]}" for state, count in again.states.items() if count)
     for rule in [one for one in again.rules if one.state == "repeated"][:_ROWS]:
         yield f"{say.short(rule.path, home)}:{rule.line}: repeated in {say.sessions(rule.after)}"
@@ -74,8 +77,8 @@ def _group(group: Group, home: str) -> str:
     return f"{name}: {counted(group.sessions, 'session')}, {group.taught} taught, {group.repeats} repeated"
 
 
-def _blocks(values: Sequence[float]) -> str:
-    """Return a bar a week; nothing if all are 0."""
+def _blocks(report: Report, values: Sequence[float]) -> str:
+    """Return a bar for each week since there is anything to tell; nothing for a single week, or if all are 0."""
     most = max(values, default=0)
-    bars = (_BLOCKS[round((len(_BLOCKS) - 1) * one / most)] if one else " " for one in values)
-    return "".join(bars) if most else ""
+    bars = [_BLOCKS[round((len(_BLOCKS) - 1) * one / most)] if one else " " for one in values if most]
+    return _BY_WEEK + "".join(bars[-report.weeks_since :]) if len(bars) > 1 < report.weeks_since else ""

@@ -56,7 +56,9 @@ def day(iso: str) -> str:
 
 def period(report: Report) -> str:
     """Return what time the report is about."""
-    first, last = report.weeks[0], report.made_at
+    first, last = report.since, report.made_at
+    if first[:10] == last[:10]:
+        return f"{day(first)} {first[:4]}"
     return f"{day(first)} {first[:4]} to {day(last)} {last[:4]}"
 
 

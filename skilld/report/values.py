@@ -49,6 +49,10 @@ class Weeks:
         """The first day of each, as text."""
         return tuple((self.first + place * _WEEK).isoformat() for place in range(self.number))
 
+    def oldest(self, moments: Iterable[float], now: float) -> float:
+        """Return the oldest of these moments up to now that is in a week; now if none is."""
+        return min((at for at in moments if at <= now and self.place(at) is not None), default=now)
+
     @property
     def ends(self) -> tuple[float, ...]:
         """The Unix time at which each is over."""
@@ -203,9 +207,13 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole of it. `weeks` are the Mondays; `lessons` are the newest, and only with words."""
+    """The whole of it. `weeks` are the Mondays; `lessons` are the newest, and only with words.
+
+    `since` is when the first thing happened that is told of; `weeks` may begin before it.
+    """
 
     made_at: str
+    since: str
     weeks: tuple[str, ...]
     words: bool
     sessions: int
@@ -217,6 +225,11 @@ class Report:
     agents: tuple[Group, ...]
     projects: tuple[Group, ...]
     lessons: tuple[Lesson, ...] = ()
+
+    @property
+    def weeks_since(self) -> int:
+        """How many of the weeks there are since there is anything to tell."""
+        return 1 + sum(monday > self.since for monday in self.weeks)
 
     @property
     def has_news(self) -> bool:

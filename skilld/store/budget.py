@@ -36,6 +36,7 @@ def spent_limit(today: Usage, limits: Limits) -> str | None:
     return None
 
 
+TEST_QUESTION = "(test question)"  # in place of a skill: whether the judge can answer
 _MAX_JOB_COST = 10**9  # tokens, or dollars, that one job is believed to cost
 
 
@@ -56,12 +57,12 @@ class UsageLog(Table):
             (day, model, skill, usage.calls, *tokens, min(max(0.0, usage.usd), float(_MAX_JOB_COST))),
         )
 
-    def on(self, day: str) -> Usage:
-        """Return what was spent on `day`."""
+    def on(self, day: str, skill: str | None = None) -> Usage:
+        """Return what was spent on `day`, or only what is booked under one skill."""
         row = self._db.execute(
             """SELECT coalesce(sum(calls), 0), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
-               coalesce(sum(usd), 0.0) FROM usage WHERE day = ?""",
-            (day,),
+               coalesce(sum(usd), 0.0) FROM usage WHERE day = ?1 AND (?2 IS NULL OR skill = ?2)""",
+            (day, skill),
         ).fetchone()
         return Usage(*row)
 

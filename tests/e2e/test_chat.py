@@ -33,6 +33,8 @@ def test_a_conversation_goes_on_with_what_was_said(home: Path, folder: Path) -> 
         assert first["stream"] is True
         (booked,) = program.json("cost")["days"]
         assert (booked["skill"], booked["calls"], booked["tokens"]) == ("notes", 2, 30)
+        assert "30 tokens  price unknown\n" in program.run("cost").stdout
+        assert "today     2 model calls, 30 tokens\n" in program.run("status").stdout
 
 
 def test_trouble_ends_it_with_a_sentence(home: Path, folder: Path) -> None:
@@ -45,6 +47,7 @@ def test_trouble_ends_it_with_a_sentence(home: Path, folder: Path) -> None:
         done = program.run("chat", "--skill", "nosuch", "hi", "--project", str(folder))
         assert (done.returncode, len(model.bodies)) == (2, 1)
         assert "available: notes" in done.stderr
+        assert "--project FOLDER" in done.stderr
 
 
 def test_without_a_model_it_says_how_to_choose_one(program: Program) -> None:

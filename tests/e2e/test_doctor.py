@@ -183,7 +183,8 @@ def test_a_back_end_that_answers_is_asked_nothing_of_the_persons_and_booked(pati
         assert patient.examine("--ask")["judge"]["detail"].endswith("it answered a test question (110 tokens)")
         (asked,) = model.bodies
     assert "always use tabs" not in json.dumps(asked)
-    assert patient.program.json("status")["spend_today"]["calls"] == 1
+    spent = patient.program.json("status")["spend_today"]
+    assert (spent["calls"], spent["tests"]) == (1, 1)
 
 
 def test_09_a_budget_that_is_spent(patient: Patient) -> None:

@@ -33,6 +33,8 @@ def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_
     assert "A rule applied in a session that loaded its file and did the kind of work the rule is about" in told
     assert program.run("effect", "none").stdout == "No rule matches none. To list all: skilld effect\n"
     assert program.json("effect") == shown
+    (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "repeats"]
+    assert check["detail"] == f"rules you had to repeat: {project.root}/CLAUDE.md:3 (in 1 session)"
 
 
 def test_talk_about_a_rule_and_words_for_files_that_were_not_touched_are_no_repeats(
@@ -55,6 +57,7 @@ def test_what_was_said_before_the_rule_is_counted_apart(home: Path, tmp_path: Pa
     program.run("run", "--once")
     (rule,) = program.json("effect")["rules"]
     assert (rule["before"]["repeats"], rule["after"]["sessions"], rule["evidence"]) == (1, 0, [])
+    assert "repeats" not in {one["name"] for one in program.json("doctor")["checks"]}
 
 
 def test_a_rule_that_a_proposal_brought_into_a_skill_is_followed(

@@ -167,4 +167,6 @@ def test_why_names_the_words_behind_a_line_also_after_it_moved(
     assert TICKETS in said
     assert program.json("why", f"{project.skill_path}:1")["proposals"] == []
     assert program.run("why", f"{project.skill_path}:999").returncode == 2
-    assert program.run("why", str(project.skill_path)).returncode == 2
+    listed = program.run("why", str(project.skill_path)).stdout
+    assert listed.startswith(f"{project.skill_path}:{number}  ")
+    assert f"skilld why {project.skill_path}:{number}\n" in listed

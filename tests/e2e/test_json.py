@@ -63,7 +63,16 @@ def test_every_document_is_as_it_is_promised(home: Path, tmp_path: Path, project
     name = str(check("proposals")[0]["id"])
     assert check("learnings") != []
     for verb, *more in (
-        *(("setup",), ("cost",), ("config show",), ("report",), ("report", "--words"), ("effect",), ("skills list",)),
+        *(
+            ("setup",),
+            ("cost",),
+            ("config show",),
+            ("config get", "batch.turns"),
+            ("report",),
+            ("report", "--words"),
+            ("effect",),
+            ("skills list",),
+        ),
         *(("status",), ("show", name), ("skills profile",), ("skills show", skill), ("skills history", skill)),
         *(("context", *at), ("context", "--agent", "claude-code", *at), ("inspect", str(session.path)), ("logs",)),
         *((verb, "--dry-run", *at) for verb in ("consolidate", "trim", "mine")),

@@ -40,6 +40,29 @@ def test_a_variable_does_not_hide_that_a_value_is_none(file: Path, monkeypatch: 
     assert not file.exists()
 
 
+def test_one_value_is_printed_as_it_is_set(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text('model_api_key = "sk-hidden"\n[notify]\nwords = true\n[roots]\ncodex = ["/a", "/b"]\n')
+    file.chmod(0o600)
+    for key in ("model", "notify.words", "roots.codex", "model_base_url", "model_api_key"):
+        assert main(["config", "get", key]) == 0
+    assert capsys.readouterr().out == "auto\ntrue\n/a,/b\n\n(set)\n"
+    assert main(["config", "get", "roots.codex", "--json"]) == 0
+    assert capsys.readouterr().out == '[\n  "/a",\n  "/b"\n]\n'
+    assert main(["config", "get", "modle"]) == 2
+    assert "did you mean model?" in capsys.readouterr().err
+
+
+def test_the_address_that_a_variable_sets_is_shown(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del home
+    monkeypatch.setenv("SKILLD_MODEL", "anthropic/claude-haiku-4-5")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://me:hidden@gateway.test:8443/v1")
+    assert main(["config", "show"]) == 0
+    assert "; in use: gateway.test:8443 (ANTHROPIC_BASE_URL)" in capsys.readouterr().out.replace("\n", " ")
+
+
 WRITTEN = """\
 # my own settings
 model = "offline"  # no cloud, ever

@@ -187,7 +187,7 @@ def test_why_nothing_is_about_what_came_after_the_newest_proposal() -> None:
     assert why_nothing(Counts(since=at, said=("a", "b")), "", running=True) == []
     assert why_nothing(Counts(turns=2, judged=2, since=at, said=("a", "b"), said_since=1), "", running=True) == [
         f"2 messages read since the newest proposal ({at}): 2 judged",
-        "rules you had to repeat: a (once)",
+        "said, but already in a file: a (once)",
     ]
 
 
@@ -199,9 +199,8 @@ def test_looking_back_is_advised_as_it_works_while_skilld_runs() -> None:
 
 
 def test_what_was_said_again_is_counted_by_line() -> None:
-    ours, mine = "CLAUDE.md:7 already says it (/p/CLAUDE.md)", "~/.claude/CLAUDE.md:1 already says it (/h/CLAUDE.md)"
-    (check,) = repeats((ours, mine, ours))
-    assert check.detail == f"rules you had to repeat: {ours} (2 times); {mine} (once)"
+    (check,) = repeats((("/p/CLAUDE.md:7", 2), ("/h/CLAUDE.md:1", 1)))
+    assert check.detail == "rules you had to repeat: /p/CLAUDE.md:7 (in 2 sessions); /h/CLAUDE.md:1 (in 1 session)"
     assert repeats(()) == []
 
 

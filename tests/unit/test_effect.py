@@ -136,6 +136,8 @@ def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
     (noted,) = with_notes([session(9)], [note], lambda _: text, lambda *_: 3.0)
     assert [(one.path, one.line, one.since) for one in noted.repeats] == [(GUIDE, 1, 3.0)]
     assert the_effect([noted]).after == Count(1, 1)
+    # The rule came in later in that very session.
+    assert (the_effect([noted], since=9.5).after, the_effect([noted], since=9.5).evidence) == (Count(), ())
 
 
 @pytest.mark.parametrize(("ears", "least"), [(WORDS, 0.95), (MODEL, 0.95)])

@@ -116,10 +116,11 @@ def test_an_old_python_is_named_with_its_version(tmp_path: Path) -> None:
     assert "make run PYTHON=python3.12" in done.stderr
 
 
-def test_the_end_says_where_the_program_is(
+def test_the_end_says_what_to_type_next(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(install, "usable", lambda: True)
     monkeypatch.setattr(install, "install", lambda _: None)
     assert install.main("run") == 0
-    assert capsys.readouterr().err.endswith(f"alias skilld={project}/.venv/bin/skilld\n")
+    path = f"{project}/.venv/bin/skilld"
+    assert capsys.readouterr().err.endswith(f"alias skilld={path}\nNext, set it up: {path} setup\n")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from skilld.classify.backends import Spec
+from skilld.classify.backends import Spec, choose
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
@@ -56,12 +56,27 @@ def test_what_will_not_pass_by_itself_is_given_up_with_a_remedy(stub: StubModel,
     assert (error.cause, error.remedy) == (cause, "Check the settings: skilld config show")
 
 
+_UNREADABLE = "it answered, but not in the form of this provider's API"
+
+
 @pytest.mark.parametrize(
-    "reply", [*(Reply(status=s) for s in (408, 409, 429, 500, 502, 503)), GARBAGE, Reply(raw=b"{}")]
+    ("reply", "cause"),
+    [
+        (Reply(status=408), "timed out"),
+        (Reply(status=409), "HTTP status 409"),
+        (Reply(status=429), "too many requests"),
+        (Reply(status=500), "HTTP status 500"),
+        (Reply(status=502), "HTTP status 502"),
+        (Reply(status=503), "the provider is overloaded"),
+        (GARBAGE, _UNREADABLE),
+        (Reply(raw=b"{}"), _UNREADABLE),
+    ],
 )
-def test_what_may_pass_is_tried_again_later_and_not_at_once(stub: StubModel, reply: Reply) -> None:
+def test_what_may_pass_is_tried_again_later_and_not_at_once(stub: StubModel, reply: Reply, cause: str) -> None:
     error = _trouble(stub, reply)
     assert isinstance(error, RetryError)
+    host = stub.base_url.removeprefix("http://").partition("/")[0]
+    assert error.cause == f"no usable answer from {host}; {cause}"
     assert error.after is None
     assert len(stub.bodies) == 1
 
@@ -79,8 +94,17 @@ def test_a_provider_that_does_not_answer_is_tried_again(stub: StubModel) -> None
 def test_a_provider_that_is_not_there_is_tried_again() -> None:
     with StubModel() as gone:
         pass
-    with pytest.raises(RetryError):
+    with pytest.raises(RetryError, match="could not connect"):
         _detect(Model(Spec("openai/stub", gone.base_url, SECRET, 5.0)))
+
+
+def test_an_address_of_the_environment_is_named_without_its_password() -> None:
+    address = "https://me:hidden@gateway.test:8443/v1"
+    assert choose.address("openai/x", None, {"OPENAI_BASE_URL": address}) == "gateway.test:8443 (OPENAI_BASE_URL)"
+    assert not choose.address("mistral/x", None, {"OPENAI_BASE_URL": address, "MISTRAL_BASE_URL": address})
+    assert choose.address("cli:claude", None, {"ANTHROPIC_BASE_URL": address}) == (
+        "gateway.test:8443 (ANTHROPIC_BASE_URL)"
+    )
 
 
 @pytest.mark.parametrize("reply", [Reply(text=""), Reply(text=" \n"), Reply(raw=b'{"choices": []}')])

@@ -22,7 +22,7 @@ RULE = Rule("/p/CLAUDE.md", 3, "Use pnpm.", Origin.PROPOSAL, 1.0, proposal="3f2a
 
 
 ONCE = "1 of 1 session where it applied"
-NONE = "no session has been about it since it was added"
+NONE = "no session that started after it was added has been about it"
 FEW = "since it was added; at least 40 sessions are needed to tell whether it is followed"
 MANY = (
     "repeated in 4 of 40 sessions where it applied since it was added; "

@@ -58,6 +58,7 @@ SHARE = Share(3, 1, 33)
 WEEK = (1, 2, 0)
 REPORT = Report(
     made_at="2026-03-18T09:00:00Z",
+    since="2026-03-04T09:00:00Z",
     weeks=("2026-03-02", "2026-03-09", "2026-03-16"),
     words=True,
     sessions=12,
@@ -194,6 +195,17 @@ def test_what_is_nothing_is_left_out() -> None:
     assert "~/a/CLAUDE.md: 35 tokens\n" in shown
     assert "After a rule was added, you repeated it in 1 of 3 cases (33%) where it applied. A case is" in shown
     assert "in 0 of 0" not in shown
+
+
+def test_a_report_begins_with_the_first_thing_there_is_to_tell() -> None:
+    told = lines(
+        replace(REPORT, weeks=("2026-02-23", *REPORT.weeks), cost=replace(REPORT.cost, per_week=(0, *WEEK))), HOME
+    )
+    assert told[0] == "4 Mar 2026 to 18 Mar 2026 (3 weeks): 12 sessions"
+    assert [one.strip() for one in told if "█" in one][-1] == "by week: ▅█"
+    told = lines(replace(REPORT, since="2026-03-18T08:45:00Z"), HOME)
+    assert told[0] == "18 Mar 2026: 12 sessions"
+    assert not any("█" in one for one in told)
 
 
 @pytest.mark.parametrize(

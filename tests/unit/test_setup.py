@@ -160,6 +160,19 @@ def test_a_second_setup_says_what_holds_and_offers_only_what_was_not_judged_yet(
     assert manager.asked == []
 
 
+def test_where_nothing_was_read_one_next_step_is_named(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common.store().close()
+    monkeypatch.setattr(first_steps, "_sessions", lambda _: [])
+    assert _setup(monkeypatch, "offline", "n") == Exit.OK
+    shown = capsys.readouterr().out
+    assert "No agent was used here in the last 7 days, so there are no past sessions to read." in shown
+    assert "\n\nNo proposals yet: no sessions were read.\nNext, start skilld: " in shown
+    assert "--backfill" not in shown
+    assert manager.asked == []
+
+
 def test_the_service_makes_room_for_the_look_back_and_starts_again(
     manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

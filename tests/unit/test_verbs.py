@@ -54,6 +54,16 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
 
 
+def test_a_kind_that_was_offered_once_finds_nothing_and_is_offered_no_more(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert home
+    assert _run("mine", "--kind", "prompt", "--dry-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["candidates"] == []
+    assert _run("mine", "--help") == 0
+    assert "{workflow,domain,mcp}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("given", "meant"), [("7", 7), ("0.5", 0.5), ("7d", 7), ("36h", 1.5), ("2w", 14), ("36500w", 36500)]
 )
@@ -79,6 +89,7 @@ def test_how_far_to_look_back_is_days_or_a_time(given: str, meant: float) -> Non
         (["proposals", "--state", ""], 2),
         (["learnings", "--forget", "0000"], 1),
         (["learnings", "--forget", "\udcff"], 1),
+        (["mine", "--kind", "prmpt", "--dry-run"], 2),
         (["pause", "soon"], 2),
         (["pause", "-5m"], 2),
         (["pause", "0h"], 2),
@@ -286,7 +297,7 @@ def test_status_without_a_daemon_is_exit_0_and_has_the_promised_keys(capsys: pyt
         "last_event_at": None,
     }
     assert shown["batches"] == {"pending": 0, "done": 0, "parked": 0}
-    assert shown["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0}
+    assert shown["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0, "tests": 0}
 
 
 def test_status_names_what_to_type_where_proposals_are_open(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, find, of_agent
+from skilld.classify.backends.agent_cli.base import host_of
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, chosen, find, of_agent
 
 AGENT = "agent"  # the model string for: each session by its own agent
 
@@ -27,6 +28,11 @@ PROVIDERS = {
     "GEMINI_API_KEY": "gemini/gemini-2.5-flash",
     "OPENROUTER_API_KEY": "openrouter/google/gemini-2.5-flash",
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
+}
+# Where litellm reads a provider's address, the first that is set: of all others `PROVIDER_API_BASE` alone (1.106).
+_ADDRESSES = {
+    "ANTHROPIC": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
+    "OPENAI": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
 }
 UNANSWERED = "recognizes only explicit wording; to choose a judge: skilld setup"
 _EACH = "each agent judges its own sessions; everything else is judged offline"
@@ -91,6 +97,21 @@ def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
         remedy = f"Start skilld with {client.program} on its PATH, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
     return Choice(Spec(PREFIX + client.program, seconds=seconds, or_offline=True), "uses its own login")
+
+
+def address(model: str, base_url: str | None, environment: Mapping[str, str]) -> str:
+    """Return the host that a model is asked at, and the variable that says so; empty: the provider's own.
+
+    A password in an address is not shown.
+    """
+    if model.startswith(PREFIX):
+        return chosen(model)[0].address(environment)
+    provider = model.partition("/")[0].upper()
+    names = _ADDRESSES.get(provider, (f"{provider}_API_BASE",))
+    if base_url:
+        return host_of(base_url)
+    named = ((host_of(environment.get(name, "")), name) for name in names)
+    return next((f"{host} ({name})" for host, name in named if host), "")
 
 
 def local_ollama(seconds: float, environment: Mapping[str, str]) -> Spec | None:

@@ -8,10 +8,11 @@ that holds; a reply is never validated against a schema. It costs seconds and 18
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skilld.classify.backends.choose import address
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
 from skilld.types import Usage
@@ -49,7 +50,6 @@ _LENGTH = "the request was too long for the model"
 # By class name, because importing litellm's exceptions costs as much as litellm; by status, because 402, 403 and 413
 # come back as a bare APIError (measured on 1.106, tests/unit/test_model_errors.py).
 _PASSING = {
-    "APIConnectionError": "could not connect",
     "RateLimitError": "too many requests",
     "ServiceUnavailableError": "the provider is overloaded",
     "Timeout": "timed out",
@@ -68,6 +68,16 @@ _PERMANENT: dict[str | int, str] = {
     405: _MODEL,
     413: _LENGTH,
 }
+# What a connection came to. litellm makes a status of 500 of it, and of an answer that it cannot read (on 1.106 too).
+_CLOSED = "it closed the connection without an answer"
+_CONNECTION = {
+    "ConnectError": "could not connect",
+    "ConnectTimeout": "could not connect",
+    "ReadError": _CLOSED,
+    "RemoteProtocolError": _CLOSED,
+}
+_MADE_UP = frozenset({"APIConnectionError", "APIError", "InternalServerError"})
+_UNREADABLE = "it answered, but not in the form of this provider's API"
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _MAY_BE_OUR_OPTIONS = frozenset({_REQUEST, _LENGTH})
 
@@ -150,7 +160,7 @@ def prices(model: str) -> Rates | None:
     return Rates(float(read), float(written), float(cached or read), float(kept or read))
 
 
-def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
+def as_ours(error: Exception, model: str, base_url: str | None = None) -> SkilldError:
     """Return what litellm raised as an error of ours; its own text may hold the prompt."""
     kind = type(error).__name__
     why = _PERMANENT.get(kind) or _PERMANENT.get(getattr(error, "status_code", ""))
@@ -159,15 +169,32 @@ def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     headers = getattr(error, "litellm_response_headers", None)
     after = headers.get("retry-after") if isinstance(headers, Mapping) else None
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
-    where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
+    where = f"no usable answer from {address(model, base_url, os.environ) or 'the provider'}"
     if getattr(error, "status_code", 0) in _ELSEWHERE:
         where += ", which redirects to another URL; if you trust that URL, set model_base_url to it"
-    return RetryError(_TITLE, f"{where} ({_passing(kind, error)})", after=seconds)
+    return RetryError(_TITLE, f"{where}; {_passing(kind, error)}", after=seconds)
 
 
 def _passing(kind: str, error: Exception) -> str:
+    if kind in _MADE_UP:
+        behind = list(_behind(error))
+        if found := next((_CONNECTION[name] for one in behind if (name := type(one).__name__) in _CONNECTION), ""):
+            return found
+        # A status that a server sent comes from the library that read it.
+        if not any(type(one).__module__.partition(".")[0] in {"httpx", "openai"} for one in behind):
+            return _UNREADABLE
     status = getattr(error, "status_code", None)
     return _PASSING.get(kind) or (f"HTTP status {status}" if isinstance(status, int) else "an unknown error")
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """Yield what an error came from, the newest first."""
+    seen: set[int] = set()
+    cause = error.__cause__ or error.__context__
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _provider(model: str) -> str:

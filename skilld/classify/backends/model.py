@@ -168,7 +168,7 @@ class Model:
                     yield text
         except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
             self.usage += Usage(calls=1)
-            raise as_ours(error, self._spec.base_url) from None
+            raise as_ours(error, self._spec.model, self._spec.base_url) from None
         whole = litellm.stream_chunk_builder(pieces, messages=[dict(message) for message in messages])
         self.usage += usage_of(litellm, self._spec.model, whole)
 
@@ -221,7 +221,7 @@ class Model:
             )
         except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
             self.usage += Usage(calls=1)
-            raise as_ours(error, self._spec.base_url) from None  # its text may hold the prompt
+            raise as_ours(error, self._spec.model, self._spec.base_url) from None  # its text may hold the prompt
         self.usage += usage_of(litellm, self._spec.model, response)
         if response is None:  # what litellm gives after two 422
             raise NotAcceptedError

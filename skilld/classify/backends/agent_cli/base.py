@@ -123,6 +123,14 @@ class Answer:
     status: int | None = None
 
 
+def host_of(url: str) -> str:
+    """Return the host of an address with its port, without the password that may stand before it."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Client:
     """The command line of one agent, called `agent` in `skilld.agents`.
@@ -145,8 +153,8 @@ class Client:
 
     def address(self, environment: Mapping[str, str]) -> str:
         """Return the host that the environment sends this client's questions to, and the variable that says so."""
-        parts = urlsplit(environment.get(self.endpoint, ""))  # a password in it is not shown
-        return f"{parts.netloc.rpartition('@')[2]} ({self.endpoint})" if parts.netloc else ""
+        host = host_of(environment.get(self.endpoint, ""))
+        return f"{host} ({self.endpoint})" if host else ""
 
 
 def value(data: bytes) -> Any:  # noqa: ANN401 - JSON is Any
