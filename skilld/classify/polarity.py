@@ -50,7 +50,7 @@ _IN_PLACE_OF = re.compile(
 )
 _TURNS_DOWN = re.compile(
     r"\b(?:forbid\w*|banned|taboo|off[- ]limits|hands\s+off|leave\s+(?:\w+\s+){1,4}(?:out|off|alone|away)|"
-    r"spare\s+me|get\s+rid\s+of|refrain|enough\s+(?:of|with)|hate|annoy\w*|prohib\w+|interdi\w+|proibi\w+|verboten|vietat\w+|"
+    r"spare\s+me|get\s+rid\s+of|refrain|enough\s+(?:of|with)|hate|dislike|annoy\w*|prohib\w+|interdi\w+|proibi\w+|verboten|vietat\w+|"
     r"запрещ\w+|zakáz\w+|zabron\w+|weglassen|lass\s+(?:\w+\s+){1,4}weg)\b",
     re.IGNORECASE,
 )

@@ -41,7 +41,7 @@ _IN = re.compile(
 _ANSWERS = r"(?:answers|replies|responses|explanations|messages|summaries|chat|updates)"
 _SHORT = (
     r"(?:short(?:er)?|brief(?:er)?|concise|terse|succinct|blunt|direct|honest|polite|(?:in)?formal|friendly|casual|chatty"
-    r"|verbose|wordy)"
+    r"|verbose|wordy|detailed|plain|long)"
 )
 _HOW = re.compile(
     rf"""
@@ -56,6 +56,8 @@ _HOW = re.compile(
         \ in\ your\ {_ANSWERS}\b
     | \b(?:stop|quit|no\ more|don'?t|do\ not|never)
         \ (?:apologi[sz]|flatter|prais|thank|compliment|congratulat)(?:e|ing)?(?:\ (?:to\ )?me\b|\s*[.!,]|$)
+    | \b(?:summar(?:y|ies|i[sz]e|i[sz]ing)|recaps?)\b(?:\ \w+){{0,3}}?\ (?:what|everything|all)\ you
+        (?:['’]ve|\ have)?(?:\ just)?\ (?:did|done|changed|made|do)\b
     | \b(?:talk|speak|explain\ (?:it|things|everything))\ to\ me\ (?:like|as|in|more|less)\b
     | \b(?:address|call)\ me\b | \b(?:dut?z|siez)(?:e|t)?\ mich\b | \bfass?\ dich\ (?:bitte\ )?k[uü]rz
     | \b(?:tutoie|vouvoie|appelle)-moi\b | \b(?:tut[eé]ame|ll[aá]mame)\b | \bdammi\ del\ (?:tu|lei)\b

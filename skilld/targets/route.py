@@ -28,6 +28,21 @@ _PERSONAL = re.compile(
     r"|所有项目|每个项目|叫我|すべてのプロジェクト|모든 프로젝트",
     re.IGNORECASE,
 )
+# Says how the person likes things.
+_LIKES = re.compile(
+    r"""\W*(?:(?:in\ general|generally|overall|personally|honestly|and|but|also|btw|by\ the\ way|generell
+        |grunds[äa]tzlich|im\ allgemeinen|und|aber|en\ g[ée]n[ée]ral|et|en\ general|y|in\ generale|em\ geral|e),?\ )*
+    (?:i\ (?:(?:really|just|generally|usually|always)\ )?
+        (?:like|love|hate|dislike|do(?:\ not|n?['’]?t)\ (?:really\ )?like|can(?:not|['’]?t)\ stand)
+    | i(?:['’]m|\ am)\ (?:not|no)\ (?:a\ )?(?:big\ )?fan\ of | i(?:['’]d|\ would)\ rather(?!\ you)
+    | ich\ (?:mag|hasse|liebe|\w+\ lieber) | (?:mag|hasse|liebe)\ ich | \w+\ ich\ lieber
+    | mir\ (?:ist|sind|w[äa]re\w*)\ .*\ lieber | je\ (?:d[ée]teste|n['’]aime\ pas) | j['’](?:aime|adore)
+    | (?:no\ )?me\ (?:gusta|encanta)n? | odio | detesto | (?:non\ )?mi\ piac\w+ | (?:n[ãa]o\ )?gosto\ de | odeio
+    | я\ (?:не\ )?(?:люблю|ненавижу) | мне\ (?:не\ )?нрав\w+
+    | (?:ich\ (?:will|m[öo]chte)|je\ veux|quiero)\ (?:\w+\ ){0,2}?
+        (?:antworten|erkl[äa]rungen|r[ée]ponses|explications|respuestas|explicaciones))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _NONE: frozenset[str] = frozenset()
 _FILE_NAME = re.compile(
     r"(?<![\w.])((?:claude|agents|gemini|qwen|copilot-instructions)(?:\.local)?\.md)\b", re.IGNORECASE
@@ -87,7 +102,7 @@ def _ordered(text: str, refs: Sequence[SkillRef]) -> SkillRef | None:
 
 def is_personal(text: str) -> bool:
     """Whether words are about the person in any project."""
-    return bool(_PERSONAL.search(text) or is_about_talk(text)) and not is_of_project(text)
+    return bool(_PERSONAL.search(text) or _LIKES.match(text) or is_about_talk(text)) and not is_of_project(text)
 
 
 def choose(

@@ -111,6 +111,29 @@ def test_an_ask_made_twice_is_one_update() -> None:
     assert len(detect("never list merge commits", "I said never list merge commits!")) == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "changes"),
+    [
+        (
+            "Every endpoint needs an entry in docs/api.md, and in general I'd rather see a plan before you write code",
+            ["Every endpoint needs an entry in docs/api.md.", "Show me a plan before you write code."],
+        ),
+        (
+            "Escribe siempre los tests primero, y en general prefiero funciones cortas",
+            ["Escribe siempre los tests primero.", "En general prefiero funciones cortas."],
+        ),
+        ("add a search box, and in general keep functions short", ["In general keep functions short."]),
+        (
+            "Ab jetzt immer pnpm, und grundsätzlich will ich erst einen Plan sehen",
+            ["Immer pnpm, und grundsätzlich will ich erst einen Plan sehen."],
+        ),
+        ("in tests and in general always use fixtures", ["In tests and in general always use fixtures."]),
+    ],
+)
+def test_a_rule_and_what_holds_in_general_are_two_where_both_stand_alone(said: str, changes: list[str]) -> None:
+    assert [one.change for one in detect(said, skills=())] == changes
+
+
 def test_what_the_skill_says_already_is_left_out() -> None:
     assert detect("always write in the past tense") == []
     assert detect("always keep each line under 80 characters") == []

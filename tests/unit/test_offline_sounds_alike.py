@@ -11,6 +11,11 @@ next time run the tests before you tell me it works
 in future, keep the summary under five lines
 I prefer small commits
 I prefer tabs over spaces
+I hate long answers
+I'd rather not have default exports
+ich mag kurze Antworten
+me gustan las respuestas cortas
+j'aime les réponses courtes
 add a step: run the linter before committing
 don't use mocks in integration tests
 stop summarizing your own changes in every answer
@@ -41,6 +46,14 @@ is it a rule that commits must be signed?
 so the linter never runs on the docs?
 the button should always be visible
 I prefer the second screenshot
+I like the new button
+I want more tests
+I love our code base
+I love short summaries, but this one is too short
+I'd rather see a mockup before you touch the header
+As a user, I want short answers
+me gustan los colores
+ich mag lange Spaziergänge
 I don't like the bold
 use the same colour as in the header
 keep the old function, remove the new one
@@ -106,6 +119,9 @@ def test_the_same_words_in_a_long_description_do_not_count() -> None:
     ("said", "change"),
     [
         ("I prefer small commits", "Prefer small commits."),
+        ("I like short answers", "Prefer short answers."),
+        ("I can't stand emojis in commit messages", "No emojis in commit messages."),
+        ("in general I'd rather see a plan before you write code", "Show me a plan before you write code."),
         ("add a step: run the linter before committing", "Run the linter before committing."),
         ("Always end with a short list of open questions", "Always end with a short list of open questions."),
         ("next time run the linter first", "Run the linter first."),

@@ -261,6 +261,12 @@ RULES, FILE, MINE, ABSENT = (
         ("Always reply in English in this repository.", FILE),
         ("Antworte mir bitte immer auf Deutsch.", MINE),
         ("I prefer tabs in this project.", FILE),
+        ("I like small commits", MINE),
+        ("in general I'd rather see a plan before you write code", MINE),
+        ("ich mag kurze Funktionen", MINE),
+        ("never end with a summary of what you did", MINE),
+        ("I'd rather you used pnpm", RULES),
+        ("never use sleep in tests, I hate flaky ones", RULES),
     ],
 )
 def test_code_chooses_by_what_the_words_are_about(text: str, chosen: SkillRef) -> None:

@@ -95,7 +95,8 @@ class Offline:
             if message.turn is None:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
-            heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
+            said_so = (part for one in listen(message.text, agent) for part in _halved(one))
+            heard = [one for one in said_so if not (rules_are_loaded and points_to_rule(one))]
             if skills:
                 said = (_clearest(one, heard, skills, agent) for one in plain(message.text, agent))
                 heard += [one for one in said if one is not None]
@@ -126,6 +127,11 @@ def _clearest(said: Match, heard: Sequence[Match], skills: Sequence[SkillDoc], a
         return None
     clear = (one for one in narrowed(said) if phrase(one).clear and _counts(one, heard, skills, agent))
     return next(clear, said)
+
+
+def _halved(heard: Match) -> tuple[Match, ...]:
+    """Return the two rules of what was heard where both stand on their own, else the whole."""
+    return heard.halves if heard.halves and all(phrase(one).clear for one in heard.halves) else (heard,)
 
 
 def _apart(found: Sequence[Match], heard: Sequence[Match]) -> list[Match]:

@@ -21,7 +21,7 @@ from skilld.classify.offline.product import (
     tells_of,
 )
 from skilld.classify.offline.provenance import own_words, tagged, without_quotations
-from skilld.classify.offline.sentences import Clause, clauses, parts
+from skilld.classify.offline.sentences import Clause, clauses, halves, parts
 from skilld.text import fold
 from skilld.words import count_words, denies
 
@@ -76,6 +76,7 @@ class Match:
     `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
     `narrower` are parts of it that say something lasting by themselves: where each begins, as typed and as said.
     `demands`: it says what a thing must do, which may be a product.
+    `halves` are the two rules of a clause the second of which says something in general.
     `before` is the clause that it may lean on ("..., do that from now on") and its parts, the last first, with starts.
     """
 
@@ -89,6 +90,7 @@ class Match:
     demands: bool = False
     before: tuple[tuple[int, str], ...] = ()
     narrower: tuple[tuple[int, str, str], ...] = ()
+    halves: tuple[Match, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Match]:
     heard = [
         replace(found, before=tuple(_before(before, turn)))
         for before, clause in pairwise([None, *turn.clauses])
-        if clause is not None and (found := _hear(clause, turn)) is not None
+        for found in (_hear_each(clause, turn) if clause else ())
     ]
     sure = [one for one in heard if (one.cue in _EXPLICIT or not described) and not _specified(one, turn)]
     if turn.long or turn.listed:
@@ -316,6 +318,20 @@ def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
         for clause in _ends([one for one in clauses(typed) if len(one.text) <= _MAX_LENGTH], _MAX_CLAUSES)
         if any(language.retracts.search(clause.text) for language in found)
     ]
+
+
+def _hear_each(clause: Clause, turn: _Turn) -> list[Match]:
+    """Return what a clause says that lasts: the whole with its two rules if it has two, or the one beside a task."""
+    whole = _hear(clause, turn)
+    split = () if turn.long or turn.listed or turn.ordered else halves(clause)
+    said = ((half, _hear(half, turn) or _plain(half, turn)) for half in split)
+    heard = {half: one for half, one in said if one and one.cue is not Cue.CORRECTION}
+    lasts = any(one.cue is not Cue.PRACTICE for one in heard.values())
+    beside_task = any(half not in heard and turn.main.commands.match(fold(half.text)) for half in split)
+    if not lasts or len(heard) + beside_task < len(split):
+        return [] if whole is None else [whole]
+    sure = {half: replace(one, strength=max(one.strength, STRENGTH[Cue.PREFERENCE])) for half, one in heard.items()}
+    return list(heard.values()) if beside_task or whole is None else [replace(whole, halves=tuple(sure.values()))]
 
 
 def _hear(clause: Clause, turn: _Turn) -> Match | None:

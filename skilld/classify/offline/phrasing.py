@@ -28,6 +28,8 @@ _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_t
 _HEADS = tuple((compiled(source), head) for source, head in _DATA["heads"])
 _CARRIERS = tuple(map(compiled, _DATA["carriers"]))
 _REMARKS = tuple(map(compiled, _DATA["remarks"]))
+_COMPLAINT = compiled(rf"(?:^|\s*[,;–—(-]+ ?)(?:{'|'.join(_DATA['complaints'])})\)?(?=\s?(?:[,.;:!?–—-]|$))")
+_LASTING = compiled(_DATA["lasting"])
 _OWN_SAKES = tuple(map(compiled, _DATA["own_sakes"]))
 _PLACES = tuple(map(compiled, _DATA["places"]))
 _STATEMENTS = tuple(map(compiled, _DATA["statements"]))
@@ -56,7 +58,9 @@ class Phrase:
 
 def phrase(heard: Match) -> Phrase:
     """Return the instruction in `heard`; not clear when it leans on other sentences or cannot be made a command."""
-    said = fold(heard.said)[:_MAX].rstrip("?？ ")
+    said = _without_complaints(fold(heard.said)[:_MAX].rstrip("?？ "))
+    lasting = _LASTING.sub("", said)
+    said = lasting if _says_enough(lasting) else said
     for remark in (heard.language.tags, *_REMARKS):
         said = remark.sub("", said).strip()
     carried = _carried(said)
@@ -85,6 +89,24 @@ def _says_enough(text: str) -> bool:
     """Whether `text` has content: two stems, or one that is denied ("no abbreviations") or done something with."""
     told = denies(text) or _STANDS_ALONE.match(text) or len(text.split()) >= _SOME_WORDS
     return len(stems(text)) >= _MIN_COUNT - bool(told)
+
+
+def _without_complaints(said: str) -> str:
+    """Return a clause without "I told you" and the like, and without what stood before it and is said again behind."""
+    for found in reversed(list(_COMPLAINT.finditer(said))):
+        before, behind = said[: found.start()].rstrip(), said[found.end() :].lstrip(" ,;:–—-")
+        if not _says_enough(f"{before} {behind}"):
+            continue
+        told_again = content_stems(before) <= content_stems(behind) and denies(before) <= denies(behind)
+        seam = (
+            ""
+            if not before or behind[:1] in {"", ".", "!"}
+            else "; "
+            if said[found.end() :].lstrip()[0] == ":"
+            else ", "
+        )
+        said = behind if told_again and _says_enough(behind) else f"{before}{seam}{behind}"
+    return said
 
 
 def _carried(text: str) -> str | None:

@@ -117,6 +117,18 @@ _CONDITION = re.compile(
     r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
     re.IGNORECASE,
 )
+_HALF = re.compile(r"[,:]\s|\b(?:needs?|must|should|gets?|has|have|is|are|goes|belongs?)\b")
+# Where what is said in general begins, behind a rule about something else.
+_IN_GENERAL = re.compile(
+    r"""(?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:(?:and|but|also|plus)\s++
+        (?=(?:in\s++general|generally|overall|as\s++an?\s++(?:general\s++)?rule|i(?:'d|\s++would)\s++(?:\w++\s++)?rather
+            |i\s++(?:\w++\s++)?(?:prefer|like|love|hate|dislike))\b)
+      | (?:und|et|y|e|en)\s++
+        (?=(?:generell|grunds[äa]tzlich|(?:im|ganz)\s++allgemein\w*+|en\s++g[ée]n[ée]ral|de\s++mani[èe]re\s++g[ée]n[ée]rale
+            |por\s++lo\s++general|em\s++geral|no\s++geral|in\s++gener(?:al)?e|over\s++het\s++algemeen
+            |ich\s++(?:mag|bevorzuge|hasse)|je\s++pr[ée]f[èe]re|j'aime|prefiero|me\s++gustan?|preferisco|prefiro)\b))""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 def clauses(text: str) -> Iterator[Clause]:
@@ -141,6 +153,17 @@ def parts(clause: Clause) -> Iterator[Clause]:
         if least <= last - first < len(clause.text):
             yield replace(clause, text=clause.text[first:last], start=clause.start + first)
         begin = seam.end() if seam else end
+
+
+def halves(clause: Clause) -> tuple[Clause, ...]:
+    """Return the two rules of a clause the second of which says something in general; none if it is one rule."""
+    seam = _IN_GENERAL.search(clause.text)
+    if seam is None or seam.start() < _MIN_LENGTH or len(clause.text) - seam.end() < _MIN_LENGTH:
+        return ()
+    first, second = clause.text[: seam.start()], clause.text[seam.end() :]
+    if _CONDITION.match(first) and not _HALF.search(first):
+        return ()  # "when you write docs, and in general"
+    return replace(clause, text=first), replace(clause, text=second, start=clause.start + seam.end(), lead=first)
 
 
 def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
