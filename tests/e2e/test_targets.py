@@ -94,6 +94,8 @@ def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tm
     assert ", 1 said again (skilld proposals --state said); " in " ".join(program.run("status").stdout.split())
     note = program.json("proposals", "--state", "said")[0]
     assert (note["note"], note["commit"]) == ("CLAUDE.md:9 already says this", "")
+    (rule,) = program.json("effect")["rules"]  # reads the session at once, as the daemon does when it has time
+    assert "Use pnpm in this repository, always!" in [one["quote"] for one in rule["evidence"]]
     (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
     assert "CLAUDE.md:9" in again["detail"]
 
