@@ -258,7 +258,8 @@ def _instance(hint: Any, text: str, deep: int) -> Any:
     if issubclass(hint, enum.Enum):
         return next(iter(hint))
     if fields := _fields(hint):  # type: ignore[arg-type]  # mypy: a class is hashable
-        made = {name: make(one, text, deep + 1) for name, one in fields.items()}
+        within = {name for name, one in fields.items() if hint in typing.get_args(one)}  # holds more of its kind: none
+        made = {name: () if name in within else make(one, text, deep + 1) for name, one in fields.items()}
         if getattr(hint, "_is_protocol", False):
             return SimpleNamespace(**made)
         return hint(**made)
