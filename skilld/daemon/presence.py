@@ -55,7 +55,7 @@ class Presence:
 
     def _is_over(self, session: Session, now: float) -> bool:
         agent, _ = session
-        folder, others = self._rows.place(*session)
+        folder = self._rows.cwd(*session) or ""
         at_work = self._at_work(agent, folder)
         if at_work:
             self._seen.add(session)
@@ -63,7 +63,9 @@ class Presence:
             self._alone.setdefault(session, now)
             return False
         active, _ = self._rows.activity(*session)
-        return now - active >= _SETTLED and sum(_related(other, folder) for other in others) >= at_work
+        if now - active < _SETTLED:
+            return False
+        return sum(_related(other, folder) for other in self._rows.folders_after(*session)) >= at_work
 
     def _is_unknown(self, session: Session) -> bool:
         """Whether to look for the client of a session in which somebody spoke.
@@ -72,7 +74,7 @@ class Presence:
         in a session at which none was seen, as in an editor.
         """
         if session in self._seen:
-            return not self._at_work(session[0], self._rows.place(*session)[0])
+            return not self._at_work(session[0], self._rows.cwd(*session) or "")
         return session not in self._alone
 
     def _at_work(self, agent: str, folder: str) -> int:

@@ -268,19 +268,17 @@ class Transcripts(Files):
         ).fetchone()
         return (0.0, False) if row is None else (row["last_activity"], bool(row["ended"]))
 
-    def place(self, agent: str, session_id: str) -> tuple[str, list[str]]:
-        """Return the folder of a session ("" if unknown) and those of the agent's sessions that grew after it did.
+    def folders_after(self, agent: str, session_id: str) -> list[str]:
+        """Return the folders of the agent's sessions that grew after this one did. Looks at all of the agent's.
 
         Sessions that are over do not count, nor do those in which nobody sat: they have no folder.
         """
         rows = self._db.execute(
-            """SELECT session_id, cwd FROM sessions WHERE agent = ? AND cwd IS NOT NULL AND (session_id = ? OR
-               (ended = 0 AND last_activity > (SELECT last_activity FROM sessions WHERE agent = ? AND session_id = ?)))
-            """,
+            """SELECT cwd FROM sessions WHERE agent = ? AND cwd IS NOT NULL AND ended = 0 AND session_id != ? AND
+               last_activity > (SELECT last_activity FROM sessions WHERE agent = ? AND session_id = ?)""",
             (agent, session_id, agent, session_id),
-        ).fetchall()
-        own = next((row["cwd"] for row in rows if row["session_id"] == session_id), "")
-        return own, [row["cwd"] for row in rows if row["session_id"] != session_id]
+        )
+        return [row["cwd"] for row in rows]
 
     def active(self, since: float, ended_since: float) -> list[Active]:
         """Return the sessions with a folder whose transcript grew after `since`; for those over, after `ended_since`.
