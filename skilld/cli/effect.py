@@ -39,7 +39,7 @@ _APPLIES = (
     "a rule about how the agent answers applies to all work."
 )
 _TAKES = (
-    "Whether a rule is followed can be told from at least 40 sessions where it applied, all started after it was added."
+    "Telling whether a rule is followed takes at least 40 sessions in which it applied, all started after it was added."
 )
 _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": "dim"}
 

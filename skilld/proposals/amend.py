@@ -210,7 +210,7 @@ def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposa
     if not chosen:
         raise SkilldError(_TITLE, "no part was selected")
     if all(proposal.operations[number].op is Op.MARK for number in chosen):
-        cause = "this part only records where the other parts come from, and without them that would not be true"
+        cause = "this part only records where the other parts came from, so it cannot be accepted without them"
         raise SkilldError(_TITLE, cause, "Select it together with another part.")
     text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
     narrowed = remainder.with_parts(proposal, parts(before, proposal.operations), set(chosen))

@@ -299,7 +299,7 @@ class Observation:
 RESTORABLE_SECONDS = 86400.0
 WRITTEN = "written to the file, not committed"  # the note of what was accepted so, until a commit has it
 DISCARDED = "accepted with --worktree, then removed from the file before it was committed"
-UNDONE = "accepted, then its commit was taken off its branch"
+UNDONE = "accepted, but its commit was later removed from its branch"
 _COMMITTED = "you committed it"
 AWAY = "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,13 +45,19 @@ def test_chatter_and_what_is_done_once_become_nothing(task: Task, tmp_path: Path
     assert judged(task, home, model=False).candidates == ()
 
 
-def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -> None:
+def _squashing(home: Path, project: Project) -> tuple[Inline, Session, dict[str, Any]]:
+    """Return what runs verbs, the second of two sessions with one task and a correction, and the skill made of them."""
     Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
     second = Session(home, project)
     second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
     second.type("Always keep the first commit's message.")
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine")["candidates"]
+    return program, second, made
+
+
+def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -> None:
+    program, _, made = _squashing(home, project)
     assert made["path"] == str(project.root / ".claude/skills" / made["name"] / "SKILL.md")
     assert program.run("accept", made["proposal"]).returncode == 0
     lines = Path(made["path"]).read_text(encoding="utf-8").splitlines()
@@ -69,12 +76,7 @@ def test_why_tells_of_each_line_what_it_rests_on(home: Path, project: Project) -
 
 
 def test_what_a_new_skill_rests_on_is_shown_in_the_words_that_were_said(home: Path, project: Project) -> None:
-    Session(home, project).work("rebase onto main and squash the fixup commits", *SQUASHING)
-    second = Session(home, project)
-    second.work("please rebase onto main, then squash the fixup commits", *SQUASHING)
-    second.type("Always keep the first commit's message.")
-    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine")["candidates"]
+    program, second, made = _squashing(home, project)
     assert program.run("accept", made["proposal"]).returncode == 0
     assert [one["name"] for one in program.json("skills", "list", "--tag", "make")] == [made["name"]]
     row = program.json("mine", "--dry-run", "--from", second.path.stem)["rows"][0]

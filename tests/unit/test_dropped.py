@@ -313,7 +313,7 @@ def test_what_was_accepted_and_then_taken_off_its_branch_is_dropped_until_it_is_
     assert states(store) == {"p1": "accepted"}  # on a branch that nobody has checked out
     person.git("branch", "-D", "side")
     assert states(store) == {"p1": "dropped"}
-    assert get(store, "p1").note == "accepted, then its commit was taken off its branch"
+    assert get(store, "p1").note == "accepted, but its commit was later removed from its branch"
     restore(store, get(store, "p1"))
     assert states(store) == {"p1": "open"}
     assert get(store, "p1").note == ""

@@ -98,13 +98,8 @@ def _without_complaints(said: str) -> str:
         if not _says_enough(f"{before} {behind}"):
             continue
         told_again = content_stems(before) <= content_stems(behind) and denies(before) <= denies(behind)
-        seam = (
-            ""
-            if not before or behind[:1] in {"", ".", "!"}
-            else "; "
-            if said[found.end() :].lstrip()[0] == ":"
-            else ", "
-        )
+        colon = said[found.end() :].lstrip().startswith(":")
+        seam = "" if not before or behind[:1] in {"", ".", "!"} else "; " if colon else ", "
         said = behind if told_again and _says_enough(behind) else f"{before}{seam}{behind}"
     return said
 
