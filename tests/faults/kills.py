@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from faults.world import World
 from support.processes import processes_of
 from support.waiting import LIMIT, pause
+from support.warm import Process
 
 _PATIENCE = 2.0  # seconds that a first step is waited for: there may be nothing to do for a worker
 _SHORT, _LONG = (0.005, 0.2), (0.2, 1.0)
@@ -69,12 +69,12 @@ def kill_at(world: World, moment: Moment, *, once: bool = True, wait: bool = Tru
     return killed
 
 
-def _start(world: World, *, once: bool) -> subprocess.Popen[bytes]:
+def _start(world: World, *, once: bool) -> Process:
     (world.faults / "steps").unlink(missing_ok=True)
     return world.start(once=once)
 
 
-def _first_step(world: World, after: str, daemon: subprocess.Popen[bytes]) -> int:
+def _first_step(world: World, after: str, daemon: Process) -> int:
     """Wait for the first step of "daemon" or "worker"; returns whose it was, 0 where there is none."""
     end = time.monotonic() + _PATIENCE
     while after != "start" and daemon.poll() is None and time.monotonic() < end:

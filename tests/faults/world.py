@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from support.processes import processes_of
 from support.program import Program
 from support.session import CHATTER, LASTING, LASTING_TOO, Session
 from support.waiting import wait_in_time
+from support.warm import Process
 
 DATABASE = ".local/state/skilld/skilld.db"
 HOUR = 3600.0
@@ -89,16 +88,9 @@ class World:
             return []
         return text[: text.rfind("\n") + 1].splitlines()  # the last one may be half written
 
-    def start(self, *, once: bool = True) -> subprocess.Popen[bytes]:
+    def start(self, *, once: bool = True) -> Process:
         """Start `skilld run`, with or without `--once`, and return at once."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "skilld", "run", *(["--once"] if once else [])],
-            cwd=self.home,
-            env=self.program.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        return self.program.start("run", *(["--once"] if once else []))
 
     def wait_for_end(self) -> None:
         """Wait until the last process is gone, as it must be 5 s after a kill."""

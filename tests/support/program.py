@@ -76,20 +76,13 @@ class Program:
         return json.loads(done.stdout)
 
     @contextmanager
-    def daemon(self) -> Iterator[subprocess.Popen[bytes]]:
+    def daemon(self) -> Iterator[warm.Process]:
         """Run `skilld run` while the context lasts; it must have looked once, and end with its children when asked.
 
         What is said before it has looked at its first start would count as said before skilld came.
         """
         with self._output.open("ab") as output:
-            process = subprocess.Popen(
-                [*self.before, *_SKILLD, "run"],
-                cwd=self.home,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+            process = self.start("run", output=output.fileno())
         try:
             wait_for("skilld run to be up", lambda: self._is_up(process), every=0.2, context=self.output)
             yield process
@@ -102,6 +95,19 @@ class Program:
                 process.kill()
                 raise AssertionError(f"skilld run did not end {LIMIT:g} s after SIGTERM\n{self.output()}") from late
 
+    def start(self, *arguments: str, output: int = subprocess.DEVNULL) -> warm.Process:
+        """Start a verb that nobody types, and return at once; what it prints goes to `output`."""
+        if not self.before and warm.fits(self.environment):
+            return warm.start(("skilld", *arguments), self.home, self.environment, output)
+        return subprocess.Popen(
+            [*self.before, *_SKILLD, *arguments],
+            cwd=self.home,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+
     def output(self) -> str:
         """Return what the daemon has printed."""
         return self._output.read_text(errors="replace") if self._output.exists() else ""
@@ -109,7 +115,7 @@ class Program:
     def _processes(self) -> list[int]:
         return [process for process, command in processes_of(self.home).items() if b"\0-m\0skilld" in command]
 
-    def _is_up(self, process: subprocess.Popen[bytes]) -> bool:
+    def _is_up(self, process: warm.Process) -> bool:
         assert process.poll() is None, f"skilld run ended at once, exit {process.returncode}\n{self.output()}"
         status = self.json("status")
         return bool(status["running"] and status["daemon"] and status["daemon"]["pid"] == process.pid)

@@ -24,7 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from support import warm_server
 from support.person import at_a_terminal
@@ -38,7 +38,7 @@ _PATHS = {  # what PYTHONPATH a server has -> the other variables that Python re
 }
 _SERVER = Path(__file__).with_name("warm_server.py")
 _MAX_TYPED = 16384  # bytes that every pipe takes at once
-_MAX_COMMAND = 8192  # bytes of what the kernel shows of a command
+_MAX_SHOWN = 8192  # bytes of what the kernel shows of a command, and of an environment
 _LANG = "C.UTF-8"
 # What Python reads when it starts, or a library when it is imported.
 _AT_START = ("LC_", "PYTHON", "_ARC", "LITELLM", "TEXTUAL", "COVERAGE_")
@@ -61,12 +61,12 @@ class _Server:
             return
         self.control, theirs = socket.socketpair()
         environment = {"PATH": os.environ["PATH"], "HOME": "/", "LANG": _LANG, "PYTHONPATH": path}
-        environment |= dict.fromkeys(_PATHS[path], "/nowhere")
+        environment |= dict.fromkeys(_PATHS[path], "/nowhere") | {"ROOM": "-" * _MAX_SHOWN}
         handed = [one.fileno() for one in (theirs, listener) if one]
         numbers = ",".join(map(str, handed))
         with theirs:
             self.process = subprocess.Popen(
-                [*at_a_terminal(), sys.executable, str(_SERVER), numbers, "-" * _MAX_COMMAND],
+                [*at_a_terminal(), sys.executable, str(_SERVER), numbers, "-" * _MAX_SHOWN],
                 env=environment,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
@@ -166,24 +166,10 @@ def run(
     os.write(types, typed.encode())
     os.close(types)
     (out, told_out), (err, told_err) = os.pipe(), os.pipe()
-    ours, theirs = socket.socketpair()
-    umask = os.umask(0o77)
-    os.umask(umask)
-    request = {
-        "command": list(command),
-        "folder": str(folder),
-        "environment": dict(environment),
-        "umask": umask,
-        "for": "a person",
-        "lends": command[0] == "skilld",
-    }
-    text = json.dumps(request).encode()
     server = _the_server(environment["PYTHONPATH"])
     with server.turn:
-        handed = [stdin, told_out, told_err, theirs.fileno()]
-        socket.send_fds(server.control, [len(text).to_bytes(8, "big")], handed)
-        server.control.sendall(text)
-    theirs.close()
+        request = _request(command, folder, environment, "a person")
+        ours = warm_server.ask_for(server.control, request, [stdin, told_out, told_err])
     for one in (stdin, told_out, told_err):
         os.close(one)
     with ours, open(out, "rb", 0) as output, open(err, "rb", 0) as errors:  # noqa: PTH123 - descriptors
@@ -196,6 +182,41 @@ def run(
     numbers = told.split()
     assert len(numbers) == 2, f"the warm server did not tell the end of {' '.join(command)}"
     return subprocess.CompletedProcess(list(command), int(numbers[1]), _text(said), _text(complained))
+
+
+def _request(command: Sequence[str], folder: Path, environment: Mapping[str, str], whom: str) -> dict[str, Any]:
+    return {
+        "command": list(command),
+        "folder": str(folder),
+        "environment": dict(environment),
+        "for": whom,
+        "lends": command[0] == "skilld",
+    }
+
+
+class Process(Protocol):
+    """What tests do with a process that they have started, by `subprocess.Popen` or by `start`."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, number: int, /) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+def start(command: Sequence[str], folder: Path, environment: Mapping[str, str], output: int) -> Process:
+    """Start `python -m COMMAND...` without a terminal; what it prints goes to `output`. It ends with this process."""
+    server = _the_server(environment["PYTHONPATH"])
+    nothing = os.open(os.devnull, os.O_RDWR)
+    told = nothing if output == subprocess.DEVNULL else output
+    with server.turn:
+        request = _request(command, folder, environment, "a test")
+        process = warm_server.Started(server.control, request, [nothing, told, told])
+    os.close(nothing)
+    return process
 
 
 def _read(texts: Mapping[int, bytearray], until: float) -> None:

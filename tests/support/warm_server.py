@@ -39,6 +39,8 @@ from typing import Any, cast
 _HEADER = 8  # bytes of the length before a request
 _STREAMS = 3
 _PERSON = "a person"  # for whom a program is started at a terminal, and ends with whoever waits for it
+_TEST = "a test"  # for which it ends so too, and has no terminal
+_DAEMON = "a daemon"  # which starts it as skilld starts a worker
 _MAX_WORD = 65536
 _FLUSH_FAILED = 120  # what Python ends with where its output could not be written
 # What only a full screen or a server of MCP need: they look at the environment when they are imported.
@@ -166,7 +168,7 @@ class Server:
         if ours is not None and theirs is not None:
             theirs.close()
             self._controls.append(ours)
-        running = Running(pid, socket.socket(fileno=told), master, is_owned=request["for"] == _PERSON)
+        running = Running(pid, socket.socket(fileno=told), master, is_owned=request["for"] != _DAEMON)
         running.told.sendall(f"{pid}\n".encode())
         self._children[pid] = running
         return True
@@ -239,11 +241,11 @@ def become(request: dict[str, Any], streams: list[int], slave: int, lends: int) 
     time.tzset()
     os.umask(request["umask"])
     os.chdir(request["folder"])
-    sys.path[:1] = [str(Path.cwd())] if request["for"] == _PERSON else []  # a worker is started with -P
+    sys.path[:1] = [str(Path.cwd())] if request["for"] != _DAEMON else []  # a worker is started with -P
     _fill_streams()
     program, *words = request["command"]
-    sys.orig_argv = [sys.executable, *(["-m"] if request["for"] == _PERSON else ["-P", "-m"]), program, *words]
-    _show(sys.orig_argv)
+    sys.orig_argv = [sys.executable, *(["-P", "-m"] if request["for"] == _DAEMON else ["-m"]), program, *words]
+    _show(sys.orig_argv, request["environment"])
     module = importlib.import_module(f"{program}.__main__")
     sys.argv = [str(module.__file__), *words]
     if kept >= 0:
@@ -251,14 +253,16 @@ def become(request: dict[str, Any], streams: list[int], slave: int, lends: int) 
     return _code_of(cast("Callable[[], int | None]", module.main))
 
 
-def _show(command: list[str]) -> None:
-    """Have the kernel show this command as that of this process (/proc/PID/cmdline): programs look who started them."""
+def _show(command: list[str], environment: Mapping[str, str]) -> None:
+    """Have the kernel show these as those of this process (/proc/PID): programs and tests look who is who."""
     with suppress(OSError, ValueError):
         numbers = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        start, end = int(numbers[45]), int(numbers[46])  # proc(5): fields 48 and 49, and the first two are cut off
-        text = b"".join(os.fsencode(word) + b"\0" for word in command)
-        if len(text) <= end - start:
-            ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)
+        variables = [f"{name}={value}" for name, value in environment.items()]
+        for first, words in ((45, command), (47, variables)):  # proc(5): fields 48 to 51, and the first two are cut off
+            start, end = int(numbers[first]), int(numbers[first + 1])
+            text = b"".join(os.fsencode(word) + b"\0" for word in words)
+            if len(text) <= end - start:
+                ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)
 
 
 def _fill_streams() -> None:
@@ -298,23 +302,23 @@ def finish(code: int) -> int:
     return code & 0xFF
 
 
-class Lent:
-    """A worker that the server forks for a `run` of it, as `subprocess.Popen` would start it."""
+def ask_for(control: socket.socket, request: Mapping[str, Any], streams: list[int]) -> socket.socket:
+    """Ask the server for a child with these standard streams; returns where its number and its end are told."""
+    told, theirs = socket.socketpair()
+    umask = os.umask(0o77)
+    os.umask(umask)
+    text = json.dumps({**request, "umask": umask}).encode()
+    with theirs:
+        socket.send_fds(control, [len(text).to_bytes(_HEADER, "big")], [*streams, theirs.fileno()])
+        control.sendall(text)
+    return told
 
-    def __init__(self, control: socket.socket, command: list[str], environment: Mapping[str, str]) -> None:
-        (stdin, ours_in), (ours_out, stdout) = os.pipe(), os.pipe()
-        errors = os.open(os.devnull, os.O_WRONLY)
-        self._told, theirs = socket.socketpair()
-        umask = os.umask(0o77)
-        os.umask(umask)
-        request = {"command": command, "folder": "/", "environment": dict(environment), "umask": umask}
-        text = json.dumps({**request, "for": "a daemon", "lends": False}).encode()
-        with theirs:
-            socket.send_fds(control, [len(text).to_bytes(_HEADER, "big")], [stdin, stdout, errors, theirs.fileno()])
-            control.sendall(text)
-        for one in (stdin, stdout, errors):
-            os.close(one)
-        self.stdin, self.stdout = open(ours_in, "wb"), open(ours_out, "rb")  # noqa: SIM115, PTH123 - as Popen's
+
+class Started:
+    """A child of the server, as `subprocess.Popen` shows its own."""
+
+    def __init__(self, control: socket.socket, request: Mapping[str, Any], streams: list[int]) -> None:
+        self._told = ask_for(control, request, streams)
         self._lines = self._told.makefile("rb")
         self.pid = int(self._lines.readline())
         self.returncode: int | None = None
@@ -322,16 +326,47 @@ class Lent:
 
     def poll(self) -> int | None:
         """Return its exit code, None while it runs."""
-        return self.wait() if self.returncode is not None or select.select([self._told], [], [], 0)[0] else None
+        if self.returncode is None and not select.select([self._told], [], [], 0)[0]:
+            return None
+        return self.wait()
 
-    def wait(self) -> int:
+    def wait(self, timeout: float | None = None) -> int:
         """Wait for its end and return its exit code."""
         with self._turn:
             if self.returncode is None:
+                if not select.select([self._told], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
                 self.returncode = int(self._lines.readline())
                 self._lines.close()
                 self._told.close()
         return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+
+class Lent(Started):
+    """A worker that the server forks for a `run` of it."""
+
+    def __init__(self, control: socket.socket, command: list[str], environment: Mapping[str, str]) -> None:
+        (stdin, ours_in), (ours_out, stdout) = os.pipe(), os.pipe()
+        errors = os.open(os.devnull, os.O_WRONLY)
+        request = {"command": command, "folder": "/", "environment": dict(environment), "for": _DAEMON, "lends": False}
+        super().__init__(control, request, [stdin, stdout, errors])
+        for one in (stdin, stdout, errors):
+            os.close(one)
+        self.stdin, self.stdout = open(ours_in, "wb"), open(ours_out, "rb")  # noqa: SIM115, PTH123 - as Popen's
 
 
 def lend_workers(number: int) -> None:

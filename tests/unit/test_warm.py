@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 
 from support import warm
 from support.person import at_a_terminal
+from support.processes import processes_of
 from support.program import Program
-from support.waiting import LIMIT
+from support.waiting import LIMIT, wait_for
 
 pytestmark = pytest.mark.skipif(not warm.fits(Program(Path("/")).environment), reason="programs are started anew here")
 # Tells what a program can see of itself, and ends as its first word says.
@@ -75,6 +77,9 @@ def main():
         os.kill(os.getpid(), int(sys.argv[2]))
     elif how == "thread":
         threading.Timer(0.1, lambda: print("the thread is done")).start()
+    elif how == "stays":
+        print("here", flush=True)
+        signal.pause()
     elif how == "deaf":
         os.close(1)
         print("nobody hears this")
@@ -158,6 +163,19 @@ def test_y9_it_ends_as_a_started_one_does(program: Program, words: tuple[str, ..
     assert (forked.returncode, forked.stdout) == (anew.returncode, anew.stdout)
     if words[0] not in {"deaf", "killed"}:  # an interpreter that ends names the function that failed
         assert forked.stderr == anew.stderr
+
+
+def test_y9_one_that_stays_is_found_by_its_home_and_ended(program: Program) -> None:
+    with (program.home / "printed").open("wb") as output:
+        process = warm.start(("probe", "stays"), program.home, program.environment, output.fileno())
+    wait_for("its first line", lambda: (program.home / "printed").read_text() == "here\n")
+    shown = processes_of(program.home)[process.pid]
+    assert (shown.split(b"\0")[1:4], process.poll()) == ([b"-m", b"probe", b"stays"], None)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0)
+    process.terminate()
+    assert (process.wait(LIMIT), process.poll()) == (-signal.SIGTERM, -signal.SIGTERM)
+    assert processes_of(program.home) == {}
 
 
 def test_y9_what_was_not_caught_is_shown(program: Program) -> None:
