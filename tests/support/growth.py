@@ -115,8 +115,8 @@ _hooked = False
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if (
-        _watched == threading.get_ident()
-        and (event in _CHANGES or (event == "open" and _writes(arguments)))
+        (event in _CHANGES or (event == "open" and _writes(arguments)))  # first: there is an event for each traced line
+        and _watched == threading.get_ident()
         and not _imports(sys._getframe())
     ):
         raise TouchedError(event)
@@ -262,21 +262,28 @@ def grows_too_fast(
 ) -> str:
     """Return how a call takes much more than in proportion for a text four times as long; nothing where it does not.
 
-    The longer text has `longest` characters; fewer, but four times `LEAST` at least, where a linear call would take
-    more than `seconds` for it. What costs no more than `floor` seconds is let be.
+    The longer text has `longest` characters; fewer, but `LEAST` at least, where a linear call would take more than
+    `seconds` for it, beside what it costs with any text. What costs no more than `floor` seconds is let be.
     """
     most = _MOST_TIMES * seconds
+    fewest, last = LEAST, None
     try:
         least = _measured(prepare, LEAST, 4 * most)
-        while longest >= 8 * LEAST and least * longest / LEAST > seconds:
+        each = least / LEAST
+        if least > floor and 4 * least > seconds:  # dear: for its text, or for tables of its own?
+            lesser = _measured(prepare, LEAST // 4, most)
+            each = (least - lesser) / (LEAST - LEAST // 4)
+            if 4 * LEAST * each > seconds:
+                fewest, longest, least, last = LEAST // 4, LEAST, lesser, least
+        while longest >= 8 * fewest and each * longest > seconds:
             longest //= 2
         # A call that is dear but linear takes longer than any fixed time on a machine with other work to do.
-        most = max(most, _FAR_FROM_LINEAR * least * longest / LEAST)
-        last = _measured(prepare, longest, most)
+        most = max(most, _FAR_FROM_LINEAR * least * longest / fewest)
+        last = last or _measured(prepare, longest, most)
         if last <= floor:
             return ""
-        shorter = least if longest < 8 * LEAST else min(_measured(prepare, longest // 4, most) for _ in range(2))
-        if last <= _ODD * shorter and last <= _FAR_FROM_LINEAR * least * longest / LEAST:
+        shorter = least if longest < 8 * fewest else min(_measured(prepare, longest // 4, most) for _ in range(2))
+        if last <= _ODD * shorter and last <= _FAR_FROM_LINEAR * least * longest / fewest:
             return ""
         if last <= _STEEP * shorter:  # not clear yet: what is copied each time costs little until it is long
             longest *= 4

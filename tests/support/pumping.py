@@ -14,7 +14,7 @@ from support.growth import Line, TooSlowError, TouchedError, cost, grows_too_fas
 from support.text_functions import NotMadeError, TextFunction
 
 _TRACED = 48  # characters
-_DEAR = 0.1  # seconds without a text, spent on tables of its own: such a function is given the first and the last run
+_DEAR = 0.03  # seconds without a text, spent on tables of its own: such a function is given the first and the last run
 _AT_FIRST = 2  # every second run; the others are given to what went round a loop with one of these
 _AS_OFTEN = 1.5  # times that a loop must be gone round, of what was before, to be looked at again
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
@@ -77,6 +77,8 @@ def ways(
     or none, is given one run, and the words, no two of which are alike.
     """
     apart = alone - codes_of([function])
+    with suppress(TouchedError, TooSlowError, NotMadeError):
+        cost(_calling(function, text_of(runs[0], 0)))  # what is kept for good from now on is no work of any text
     begun = time.process_time()
     once = _loops(function, text_of(runs[0], 0), apart)
     if time.process_time() - begun > _DEAR:

@@ -108,15 +108,16 @@ class TextFunction:
         """Call it, and exhaust what it returns where that is an iterator."""
         keyword = dict(arguments)
         own = [keyword.pop("self")] if self.owner else []
-        positional = [keyword.pop(one.name) for one in self._positional() if one.name in keyword]
+        positional = [keyword.pop(name) for name in self._positional if name in keyword]
         result = self.call(*own, *positional, **keyword)
         if isinstance(result, Iterator):
             for _ in result:
                 pass
 
-    def _positional(self) -> list[inspect.Parameter]:
+    @functools.cached_property
+    def _positional(self) -> list[str]:
         found = list(inspect.signature(self.call).parameters.values())[bool(self.owner) :]
-        return [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        return [one.name for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
 @functools.cache
@@ -281,7 +282,8 @@ def _for_checkers(module: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if not module.startswith("skilld"):
         return found
-    for node in ast.parse(inspect.getsource(sys.modules[module])).body:
+    source = inspect.getsource(sys.modules[module])
+    for node in ast.parse(source).body if "if TYPE_CHECKING:" in source else ():
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             for each in node.body:
                 with suppress(ModuleNotFoundError):  # `_typeshed`, of type checkers alone
