@@ -302,7 +302,7 @@ class Desk:
 
 
 def copied(template: Path, to: Path) -> Person:
-    """Copy a folder that has a repository in `work`, and what it is connected with beside it; return who works there."""
+    """Copy a folder that has a repository in `work` and its remotes beside it; return who works there."""
     shutil.copytree(template, to, symlinks=True, dirs_exist_ok=True)
     for config in to.glob("*/.git/config"):
         config.write_text(config.read_text().replace(str(template), str(to)))
