@@ -299,3 +299,27 @@ class Desk:
 
     def address(self, name: str) -> str:
         return self.proposals[name].repo if name in self.proposals else str(self.person.root)
+
+
+def copied(template: Path, to: Path) -> Person:
+    """Copy a folder that has a repository in `work` and its remotes beside it; return who works there."""
+    shutil.copytree(template, to, symlinks=True, dirs_exist_ok=True)
+    for config in to.glob("*/.git/config"):
+        config.write_text(config.read_text().replace(str(template), str(to)))
+    person = Person(to / "work")
+    person.git("update-index", "-q", "--refresh")
+    return person
+
+
+_MADE: dict[Path, dict[str, ProposalCommit]] = {}  # in each template
+
+
+def desk_with(edits: Mapping[str, Callable[[bytes], bytes]], template: Path, to: Path) -> Desk:
+    """Return skilld with these proposals on a copy of a template, which the first call makes."""
+    if template not in _MADE:
+        first = Desk(new_repo(template / "work"))
+        _MADE[template] = {name: first.made(name, apply) for name, apply in edits.items()}
+    desk = Desk(copied(template, to))
+    for name, made in _MADE[template].items():
+        desk.remember(desk.request(name, edits[name]), replace(made, repo=str(desk.person.root)))
+    return desk

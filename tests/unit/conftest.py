@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -120,6 +121,14 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return somebody with a repository with one skill, and with a home of their own."""
     isolate(monkeypatch, tmp_path / "home")
     return new_repo(tmp_path / "work")
+
+
+@pytest.fixture(scope="module")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give the folder in which a module's first test leaves the repository that all of its tests copy."""
+    folder = tmp_path_factory.mktemp("templates")
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

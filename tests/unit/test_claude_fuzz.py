@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path, PurePath
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilld.agents import claude_code
 from skilld.types import RawLine
 from support.truth import events_of_records, raw_lines
 
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "30"))  # of each property; `make soak` sets more
+some = settings(max_examples=EXAMPLES)
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 REAL = [line.data for path in sorted(FIXTURES.glob("*.jsonl")) for line in raw_lines(path.read_bytes())]
 
@@ -40,11 +43,13 @@ JSON = st.recursive(
 )
 
 
+@some
 @given(lines=st.lists(st.binary(max_size=300) | JSON.map(lambda value: json.dumps(value).encode()), max_size=8))
 def test_no_bytes_make_it_fail(lines: list[bytes]) -> None:
     events_of_records(claude_code, *lines)
 
 
+@some
 @given(data=st.data())
 def test_no_change_of_a_real_record_makes_it_fail(data: st.DataObject) -> None:
     lines: list[bytes] = []
@@ -62,11 +67,13 @@ def test_no_change_of_a_real_record_makes_it_fail(data: st.DataObject) -> None:
     events_of_records(claude_code, *lines)
 
 
+@some
 @given(line=st.sampled_from(REAL), other=st.sampled_from(REAL), cut=st.integers(0, 400), nuls=st.integers(0, 3))
 def test_no_damage_makes_it_fail(line: bytes, other: bytes, cut: int, nuls: int) -> None:
     events_of_records(claude_code, line[:cut] + b"\0" * nuls + other, line, other[-cut:])
 
 
+@some
 @given(state=st.none() | st.dictionaries(st.sampled_from(["presence", "calls", "said", "skills"]) | st.text(), JSON))
 def test_no_state_makes_it_fail(state: dict[str, Any] | None) -> None:
     parser = claude_code.parser(PurePath("s.jsonl"), state)

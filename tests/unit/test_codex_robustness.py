@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,6 +17,8 @@ from skilld.agents.codex.user_messages import read_prompt
 from skilld.types import Malformed, RawLine, Reply, SkillUse, Span, Turn
 from support.truth import SHARED, events_of, events_with_restarts, raw_lines
 
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # of each property; `make soak` sets more
+some = settings(max_examples=EXAMPLES)
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
 PATH = PurePath("rollout-x.jsonl")
 REAL = [
@@ -89,18 +92,19 @@ def feed_all(lines: list[bytes]) -> None:
 
 
 @given(st.lists(st.one_of(RECORDS, st.dictionaries(KEYS, JSON, max_size=6), JSON), max_size=8))
-@settings(max_examples=200, deadline=None)
+@some
 def test_no_record_raises(records: list[Any]) -> None:
     feed_all([json.dumps(record).encode() for record in records])
 
 
 @given(st.lists(st.binary(max_size=60), max_size=6))
+@some
 def test_no_bytes_raise(lines: list[bytes]) -> None:
     feed_all(lines)
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@some
 def test_no_damage_to_a_real_shape_raises(data: st.DataObject) -> None:
     lines = (
         (FIXTURES / "rollout-2026-11-02T09-00-00-0a000000-0000-7000-8000-000000000001.jsonl").read_bytes().split(b"\n")
@@ -111,7 +115,7 @@ def test_no_damage_to_a_real_shape_raises(data: st.DataObject) -> None:
 
 
 @given(JSON)
-@settings(deadline=None)
+@some
 def test_no_state_raises(state: Any) -> None:
     broken = dict.fromkeys(("session", "speech", "replies", "skills"), state)
     parser = codex.parser(PATH, broken)
@@ -120,7 +124,7 @@ def test_no_state_raises(state: Any) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(deadline=None)
+@some
 def test_no_text_raises(text: str) -> None:
     read_prompt(text)
     list(skills_read(text + " SKILL.md", "/w"))

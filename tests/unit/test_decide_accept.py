@@ -10,12 +10,26 @@ from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.proposals import worktree
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.model import Way
-from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
+from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, instead, isolate, new_repo, snapshot, without
 from support.unready import bisecting, detached, dirty, merging, on_staging, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
 ORDERS = list(itertools.permutations("abc"))
+
+
+@pytest.fixture
+def offered(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """Return a desk with one proposal, p1."""
+    isolate(monkeypatch, tmp_path / "home")
+    return desk_with({"p1": DRY}, templates / "one", tmp_path)
+
+
+@pytest.fixture
+def three(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """Return a desk with three proposals for one place."""
+    isolate(monkeypatch, tmp_path / "home")
+    return desk_with(APPENDED, templates / "three", tmp_path)
 
 
 @pytest.mark.parametrize("comment", ["#", "S"])
@@ -31,8 +45,8 @@ def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk, commen
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(person: Person, desk: Desk) -> None:
-    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Desk) -> None:
+    person, desk = offered.person, offered
     landed = desk.accept("p1")
     person.git("config", "revert.reference", "true")
     desk.revert("p1")
@@ -42,13 +56,12 @@ def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(person: Perso
 
 @pytest.mark.parametrize(
     ("accepted", "reverted"),
-    [*zip(ORDERS[::2], ORDERS[::2], strict=True), *zip(ORDERS[1::2], ORDERS[::2][::-1], strict=True)],
+    [*zip(ORDERS[::2], ORDERS[1::2][::-1], strict=True)],
 )
 def test_learnings_on_one_list_come_and_go_in_any_order(
-    person: Person, desk: Desk, accepted: tuple[str, ...], reverted: tuple[str, ...]
+    three: Desk, accepted: tuple[str, ...], reverted: tuple[str, ...]
 ) -> None:
-    for name, apply in APPENDED.items():
-        desk.made(name, apply)
+    person, desk = three.person, three
     for name in accepted:
         desk.accept(name)
         desk.drop(name)
@@ -64,8 +77,8 @@ def test_learnings_on_one_list_come_and_go_in_any_order(
     assert len(person.log("^HEAD~6", "HEAD")) == 6
 
 
-def test_accepting_what_is_there_already_leaves_nothing_behind(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_accepting_what_is_there_already_leaves_nothing_behind(offered: Desk) -> None:
+    person, desk = offered.person, offered
     tip = person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Do a dry run.\n- Tag")})
     landed = desk.accept("p1")
     assert (landed.way, landed.commit) == (Way.NOTHING, tip)
@@ -88,8 +101,8 @@ def test_a_proposal_amended_on_the_branch_comes_in_as_amended(person: Person, de
     assert person.show().count("Learned a") == 1
 
 
-def test_other_work_stays_as_it_is(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_other_work_stays_as_it_is(offered: Desk) -> None:
+    person, desk = offered.person, offered
     person.write("src/app.py", "print(9)\n")
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
@@ -142,8 +155,8 @@ def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, stat
     assert after == before
 
 
-def test_a_hook_that_refuses_leaves_everything_as_it_was(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_hook_that_refuses_leaves_everything_as_it_was(offered: Desk) -> None:
+    person, desk = offered.person, offered
     for name in ("pre-commit", "commit-msg", "prepare-commit-msg"):
         hook = person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n")
         hook.chmod(0o755)
@@ -156,8 +169,8 @@ def test_a_hook_that_refuses_leaves_everything_as_it_was(person: Person, desk: D
     assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
 
 
-def test_a_hook_that_rewrites_and_refuses_loses_nothing(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Desk) -> None:
+    person, desk = offered.person, offered
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")
     hook = person.write(".git/hooks/pre-commit", f"#!/bin/sh\necho tidied >> {SKILL}\nexit 1\n")
@@ -170,8 +183,8 @@ def test_a_hook_that_rewrites_and_refuses_loses_nothing(person: Person, desk: De
     assert kept == (TEXT.replace("- Tag", "- Do a dry run.\n- Tag") + "tidied").rstrip("\n")
 
 
-def test_without_an_identity_nothing_is_accepted(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_without_an_identity_nothing_is_accepted(offered: Desk) -> None:
+    person, desk = offered.person, offered
     person.git("config", "--global", "--unset", "user.email")
     person.git("config", "user.useConfigOnly", "true")
     tip = person.tip()
@@ -183,8 +196,8 @@ def test_without_an_identity_nothing_is_accepted(person: Person, desk: Desk) -> 
 
 
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
-def test_changes_that_git_is_told_to_overlook_stay_the_persons(person: Person, desk: Desk, flag: str) -> None:
-    desk.made("p1", DRY)
+def test_changes_that_git_is_told_to_overlook_stay_the_persons(offered: Desk, flag: str) -> None:
+    person, desk = offered.person, offered
     person.git("update-index", f"--{flag}", SKILL)
     tip = desk.accept("p1").commit  # the flag alone is no reason to refuse
     person.git("update-index", f"--{flag}", SKILL)  # git drops the one where it writes the file
@@ -197,8 +210,8 @@ def test_changes_that_git_is_told_to_overlook_stay_the_persons(person: Person, d
     assert (person.tip(), person.skill.read_text()) == (tip, unfinished)
 
 
-def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(offered: Desk) -> None:
+    person, desk = offered.person, offered
     (person.root / ".git/packed-refs.lock").touch()
     assert desk.accept("p1").way is Way.GIT
     assert desk.revert("p1").way is Way.GIT
@@ -206,8 +219,8 @@ def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(person: Person, desk: 
     assert not [*(person.root / ".git").glob("*_HEAD")]
 
 
-def test_a_lock_that_a_git_left_is_named_with_what_to_do(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_a_lock_that_a_git_left_is_named_with_what_to_do(offered: Desk) -> None:
+    person, desk = offered.person, offered
     lock = person.write(".git/index.lock", "")
     with pytest.raises(RefusedError) as refused:
         desk.accept("p1")
@@ -231,8 +244,8 @@ def test_a_folder_that_cannot_be_written_to_is_a_refusal(
     assert person.skill.read_text() == TEXT
 
 
-def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(offered: Desk) -> None:
+    person, desk = offered.person, offered
     hook = person.write(".git/hooks/post-commit", "#!/bin/sh\ntouch hook-ran\n")
     hook.chmod(0o755)
     removed = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index", "GIT_COMMITTER_NAME": "Pat at Work"}
@@ -270,8 +283,8 @@ def test_a_converted_work_tree_file_stays_clean(person: Person, desk: Desk) -> N
     assert person.git("status", "--porcelain") == ""
 
 
-def test_accept_worktree_only_writes_the_file(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_accept_worktree_only_writes_the_file(offered: Desk) -> None:
+    person, desk = offered.person, offered
     person.skill.chmod(0o755)
     person.write(SKILL, TEXT + "unfinished\n")
     tip = person.tip()
@@ -283,8 +296,8 @@ def test_accept_worktree_only_writes_the_file(person: Person, desk: Desk) -> Non
     assert [path.name for path in person.skill.parent.iterdir()] == ["SKILL.md"]
 
 
-def test_accept_worktree_refuses_when_the_anchor_is_gone(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_accept_worktree_refuses_when_the_anchor_is_gone(offered: Desk) -> None:
+    person, desk = offered.person, offered
     person.write(SKILL, "other\n")
     with pytest.raises(SkilldError, match="anchor not found"):
         accept_worktree(desk.proposals["p1"], DRY)
@@ -315,8 +328,8 @@ def test_a_squash_is_not_reverted_as_a_whole(person: Person, desk: Desk) -> None
     assert "- Learned b." in person.show()
 
 
-def test_reverting_what_is_gone_makes_no_commit(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
+def test_reverting_what_is_gone_makes_no_commit(offered: Desk) -> None:
+    person, desk = offered.person, offered
     desk.accept("p1")
     desk.revert("p1")
     tip = person.tip()

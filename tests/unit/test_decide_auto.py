@@ -12,7 +12,7 @@ from skilld.git import refs
 from skilld.git.errors import RefLockedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.model import GitStatus
-from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
+from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, isolate, new_repo, snapshot
 from support.unready import bisecting, detached, dirty, merging, on_staging, picking, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
@@ -21,9 +21,14 @@ EDITED = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
 
 
 @pytest.fixture
-def desk(desk: Desk) -> Desk:
-    desk.made("p1", DRY)
-    return desk
+def desk(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    isolate(monkeypatch, tmp_path / "home")
+    return desk_with({"p1": DRY}, templates / "one", tmp_path)
+
+
+@pytest.fixture
+def person(desk: Desk) -> Person:
+    return desk.person
 
 
 def apply(desk: Desk) -> str:

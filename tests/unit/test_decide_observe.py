@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,18 +14,22 @@ from skilld.proposals.poll import refresh
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
 from support.proposals import a_proposal
-from support.repos import AT, SKILL, TEXT, Desk, Person, below, instead, new_repo, without
+from support.repos import AT, SKILL, TEXT, Desk, Person, below, desk_with, instead, isolate, new_repo, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 NEWS = below("- Push the tag.", "- Write the news.")
 
 
 @pytest.fixture
-def desk(desk: Desk) -> Desk:
+def desk(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """Return a desk with two proposals: p1 to be decided, p2 to stay open."""
-    desk.made("p1", DRY)
-    desk.made("p2", NEWS)
-    return desk
+    isolate(monkeypatch, tmp_path / "home")
+    return desk_with({"p1": DRY, "p2": NEWS}, templates / "two", tmp_path)
+
+
+@pytest.fixture
+def person(desk: Desk) -> Person:
+    return desk.person
 
 
 def merge(person: Person, desk: Desk) -> str:

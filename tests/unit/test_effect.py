@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from benchmarks.kit.year import MODEL, WORDS, Ears, has_enough, lived
 from skilld import codec
+from skilld.classify.again import says_again
 from skilld.daemon.surveys import Surveys
 from skilld.effect.asking import rule_key
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState, state_of, wilson
@@ -28,6 +30,7 @@ NOW = 1_795_000_000.0
 RULE = "Use pnpm, never npm, in this repository."
 GUIDE = "/home/ada/a/CLAUDE.md"
 AGAIN = "you ran npm again, use pnpm"
+SAYS_AGAIN = cache(says_again)  # a made-up year has the same words over and over
 
 
 def session(at: float, *said: str, loaded: tuple[str, ...] = (GUIDE,), **more: object) -> PastSession:
@@ -141,8 +144,11 @@ def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
 
 
 @pytest.mark.parametrize(("ears", "least"), [(WORDS, 0.95), (MODEL, 0.95)])
-def test_a_year_is_judged_right_by_what_is_heard_of_it(ears: Ears, least: float) -> None:
+def test_a_year_is_judged_right_by_what_is_heard_of_it(
+    ears: Ears, least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """States right for 95 % of the rules with enough sessions, by words and with a model; hardly one is wrong."""
+    monkeypatch.setattr("skilld.effect.rules.says_again", SAYS_AGAIN)
     counts: Counter[str] = Counter()
     for seed in range(20):
         for truth, found in zip(*lived(seed, ears=ears), strict=True):

@@ -350,11 +350,11 @@ def test_what_a_person_typed_is_redacted_before_a_back_end_sees_it() -> None:
     assert seen == ["the word is [gone]"]
 
 
-def test_the_shared_batches_are_all_read_and_asked() -> None:
+def test_every_fourth_of_the_shared_batches_is_read_and_asked() -> None:
     path = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
     if not path.is_file():
         pytest.skip("the shared labelled batches are not here")
-    loaded = loader.load([path], loader.batch_case)
+    loaded = loader.load([path], loader.batch_case)[::4]
     found = batches.figures(list(batches.judge_batches(loaded, lambda case: Gold(case.gold), pipeline())))
     assert found["n"] == len(loaded) > 10
     assert found["precision"] == 1.0

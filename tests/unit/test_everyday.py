@@ -184,17 +184,13 @@ def sure(said: str) -> bool:
     return any(one.strength >= SURE for one in listen(said))
 
 
-@pytest.mark.parametrize("said", lines("lasting.txt"))
-def test_lasting_words_are_heard(said: str) -> None:
-    assert sure(said)
+def test_lasting_words_are_heard() -> None:
+    assert [said for said in lines("lasting.txt") if not sure(said)] == []
 
 
-@pytest.mark.parametrize("said", lines("practice.txt"))
-def test_what_is_said_of_a_whole_kind_of_things_is_heard(said: str) -> None:
-    assert practices(said) or sure(said)
+def test_what_is_said_of_a_whole_kind_of_things_is_heard() -> None:
+    assert [said for said in lines("practice.txt") if not (practices(said) or sure(said))] == []
 
 
-@pytest.mark.parametrize("said", lines("passing.txt"))
-def test_what_passes_is_neither(said: str) -> None:
-    assert not practices(said)
-    assert not sure(said)
+def test_what_passes_is_neither() -> None:
+    assert [said for said in lines("passing.txt") if practices(said) or sure(said)] == []

@@ -15,7 +15,7 @@ from skilld.git.remote import base_on, push, push_addresses
 from skilld.git.repo import open_repo
 from skilld.proposals.withdraw import plan, withdraw
 from skilld.redact import Redactor
-from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
+from support.repos import SKILL, TEXT, Person, copied, isolate, new_repo, snapshot
 
 SESSION = "11111111-2222-3333-4444-555555555555"
 CHECK = Check(Redactor(bytes(32)).findings, SessionWords(frozenset({SESSION}), ("review https://x.org/pr/10 with me",)))
@@ -38,15 +38,16 @@ SHARED = "".join(line for line in OURS.splitlines(keepends=True) if "sessions" n
 
 
 @pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+def person(templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     """Return a person with a clone of a bare repository, and work of their own that is on no remote."""
     isolate(monkeypatch, tmp_path / "home")
-    origin = new_repo(tmp_path / "first")
-    origin.git("clone", "--quiet", "--bare", ".", "../hub.git")
-    origin.git("clone", "--quiet", str(tmp_path / "hub.git"), "../work")
-    person = Person(tmp_path / "work")
-    person.commit("private work", {"secret.txt": "x\n"})
-    return person
+    template = templates / "clone"
+    if not template.exists():
+        origin = new_repo(template / "first")
+        origin.git("clone", "--quiet", "--bare", ".", "../hub.git")
+        origin.git("clone", "--quiet", str(template / "hub.git"), "../work")
+        Person(template / "work").commit("private work", {"secret.txt": "x\n"})
+    return copied(template, tmp_path)
 
 
 def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> SharedBranch:

@@ -136,7 +136,7 @@ def propose_in_a_group_of_its_own(root: Path, name: str) -> None:
 def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> None:
     context = multiprocessing.get_context("fork")
     delays = random.Random(7)
-    names = [f"p{count}" for count in range(12)]
+    names = [f"p{count}" for count in range(6)]
     killed = 0
     for name in names * 2:
         worker = context.Process(target=propose_in_a_group_of_its_own, args=(person.root, name))
@@ -165,7 +165,7 @@ def race(root: Path, name: str, rounds: int) -> None:
 
 
 def test_two_workers_lose_nothing(person: Person) -> None:
-    rounds = 20
+    rounds = 8
     context = multiprocessing.get_context("fork")
     workers = [context.Process(target=race, args=(person.root, name, rounds)) for name in "ab"]
     for worker in workers:

@@ -44,7 +44,7 @@ _WORDS = """user assistant gemini system session message tool_result toolResult 
     toolCall tool_use read read_file view bash skill activate_skill slash_command ui_telemetry invocation success
     main subagent s########0 /menu x/SKILL.md <user_query>a</user_query> 2026-11-03T09:00:00.000Z ask_user
     ask_user_question permission.completed human_response.recorded human_response"""
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # of each property and agent
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "15"))  # of each property and agent; `make soak` sets more
 _STATE = ["session", "cwd", "calls", "questions", "seen", "used", "presence", "queries", "subagent"]
 KEYS = st.sampled_from(_KEYS.split())
 WORDS = st.sampled_from(_WORDS.split())
@@ -124,14 +124,14 @@ def test_the_state_holds_no_words_and_stays_small(agent: ModuleType) -> None:
 @EVERY
 def test_hostile_texts_take_no_long_time(agent: ModuleType) -> None:
     texts = [
-        "<a></a>" * 10_000,
-        "<user_query>" * 10_000,
-        '<skill name="a" location="b">\n' + "\n</skill>" * 10_000,
-        "\n\n/" * 20_000,
-        "User steering update:\n<user_input>\n" + "\n</user_input>" * 5_000,
-        "/" + " \n" * 20_000,
-        "cat 'SKILL.md " + "\\'" * 10_000,
-        "<available_resources>" * 5_000,
+        "<a></a>" * 2_500,
+        "<user_query>" * 2_500,
+        '<skill name="a" location="b">\n' + "\n</skill>" * 2_500,
+        "\n\n/" * 5_000,
+        "User steering update:\n<user_input>\n" + "\n</user_input>" * 1_250,
+        "/" + " \n" * 5_000,
+        "cat 'SKILL.md " + "\\'" * 2_500,
+        "<available_resources>" * 1_250,
     ]
     start = time.process_time()
     for text in texts:
@@ -149,7 +149,7 @@ def test_hostile_texts_take_no_long_time(agent: ModuleType) -> None:
             lines = [json.dumps({**record, "type": kind}).encode() for kind in (role, "message")]
             lines.append(json.dumps({"type": f"{role}.message", "data": {"content": text, "arguments": call}}).encode())
             feed(agent, NAMES[agent.INFO.name], lines)
-    assert time.process_time() - start < 2.5
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.skipif(not COLLECTED, reason="no collected sessions beside the repository")
