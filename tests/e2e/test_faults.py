@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from support.answers import NOTHING, operations, updates
+from support.forked import forked_daemon
 from support.live_project import Project
 from support.processes import workers_of
 from support.program import Program
@@ -92,11 +93,11 @@ def test_a_file_that_may_not_be_read_is_named_and_the_others_are_read(
 
 def test_transcripts_that_appear_later_are_found(home: Path, project: Project, program: Program) -> None:
     assert not (home / ".claude").exists()
-    with program.daemon():
+    with forked_daemon(program):
         session = Session(home, project)
         session.use_skill()
         session.type(*TURNS, "thanks, go on")
-        wait_for("a proposal", lambda: program.json("proposals"), every=0.3, context=program.output)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.3)
 
 
 def test_a_broken_settings_file_is_explained(home: Path, program: Program) -> None:
@@ -119,7 +120,7 @@ def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
     path = home / ".config/skilld/config.toml"
     path.parent.mkdir(parents=True)
     session = Session(home, project)
-    with program.daemon():
+    with forked_daemon(program):
         path.write_text('[batch]\nturns = 2\n[roots]\ncodex = ["/elsewhere"]\n')
         said = "changed; roots takes effect only after a restart"
         wait_for("the change to be seen", lambda: _said_of_settings(program) == said, every=0.2)
@@ -129,46 +130,36 @@ def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
 
 def test_a_second_daemon_is_refused(home: Path, program: Program) -> None:
     del home
-    with program.daemon():
+    with forked_daemon(program):
         done = program.run("run")
     assert done.returncode == 4
     assert "already running" in done.stderr
 
 
 def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, project: Project) -> None:
+    """Asked to end in the middle of one it ends in time, with its worker; so does the worker of one that is killed."""
     with StubModel() as model:
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
         program = Program(home, settings | {"SKILLD_NOTIFY__ENABLED": "false"})
-        model.queue(HANGS)
-        with program.daemon() as daemon:
-            session = Session(home, project)
-            session.use_skill()
-            session.type(*TURNS, "thanks, go on")
-            model.wait_for_requests(1)
-            daemon.send_signal(signal.SIGKILL)
-            daemon.wait()
-            wait_for("the worker to be gone", lambda: not workers_of(home))
-        assert program.json("status")["batches"]["pending"] == 1
-        model.queue(updates(), operations(), NOTHING)
-        with program.daemon():
-            wait_for("a proposal", lambda: program.json("proposals"), every=0.3, context=program.output)
-        program.run("run", "--once")
-    assert len(program.json("proposals", "--state", "all")) == 1
-    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"
-
-
-def test_the_daemon_ends_in_time_with_its_worker(home: Path, project: Project) -> None:
-    with StubModel() as model:
-        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        program = Program(home, settings | {"SKILLD_NOTIFY__ENABLED": "false"})
-        model.queue(HANGS)
+        model.queue(HANGS, HANGS)
         with program.daemon():
             session = Session(home, project)
             session.use_skill()
             session.type(*TURNS, "thanks, go on")
             model.wait_for_requests(1)
         assert not workers_of(home)
-    assert program.json("status")["batches"]["pending"] == 1
+        assert program.json("status")["batches"]["pending"] == 1
+        with program.daemon() as daemon:
+            model.wait_for_requests(2)
+            daemon.send_signal(signal.SIGKILL)
+            daemon.wait()
+            wait_for("the worker to be gone", lambda: not workers_of(home))
+        assert program.json("status")["batches"]["pending"] == 1
+        model.queue(updates(), operations(), NOTHING)
+        for _ in range(2):
+            assert program.run("run", "--once").returncode == 0
+    assert len(program.json("proposals", "--state", "all")) == 1
+    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"
 
 
 def test_the_daemon_imports_no_heavy_library_and_stays_small(home: Path, project: Project, program: Program) -> None:

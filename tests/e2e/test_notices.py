@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.forked import forked_daemon
 from support.lessons import HOSTS, LINES
 from support.live_project import Project
 from support.notifications import Notifications, notification_server
@@ -42,7 +43,7 @@ def _running(home: Path, **settings: str) -> Iterator[tuple[Notifications, Progr
     """Run the daemon on a bus of its own, started from an agent's shell."""
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "CLAUDECODE": "1", **settings})
-        with program.daemon():
+        with forked_daemon(program):
             yield server, program
 
 
@@ -63,6 +64,9 @@ def test_accept_on_the_notice_accepts_in_git_in_the_persons_name(home: Path, pro
     with _running(home) as (server, program):
         _teach(home, project, program)
         notice = _first(home, server)
+        assert program.json("status")["notices"] == ""
+        steps = [event for event in _events(home) if event in {"batch closed", "batch done", "notice"}]
+        assert steps == ["batch closed", "batch done", "notice"], "a notice was waited for"
         assert (notice["app"], notice["title"], notice["body"]) == ("skilld", "skilld", TEXT)
         assert notice["icon"].endswith("skilld/notify/icon.svg")
         assert notice["buttons"] == {"default": "", "review": "Review", "accept": "Accept", "reject": "Reject"}
@@ -151,13 +155,6 @@ def _hung(folder: Path) -> Iterator[str]:
         yield server.address
 
 
-@contextmanager
-def _working(folder: Path) -> Iterator[str]:
-    del folder
-    with notification_server() as server:
-        yield server.address
-
-
 Bus = Callable[[Path], AbstractContextManager[str]]
 
 
@@ -168,29 +165,23 @@ Bus = Callable[[Path], AbstractContextManager[str]]
         (_no_bus, "no notification service"),
         (_dead, "no notification service"),
         (_hung, "is not responding"),
-        (_working, ""),
     ],
-    ids=["none", "dead", "hung", "working"],
+    ids=["none", "dead", "hung"],
 )
 def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
     home: Path, project: Project, tmp_path: Path, bus: Bus, why: str
 ) -> None:
     with bus(tmp_path) as address:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": address} if address else {})
-        with program.daemon():
+        with forked_daemon(program):
             _teach(home, project, program)
             _teach(home, project, program, HOSTS, count=2)
             wait_for("the end of the notice", lambda: "notice" in _events(home))
-            wait_for("the line in status", lambda: _told(program, why), every=0.5)
+            wait_for("the line in status", lambda: why in program.json("status")["notices"], every=0.5)
     assert LINES[HOSTS] in project.git("show", "skilld/staging:" + _relpath(project))
     steps = [event for event in _events(home) if event in {"batch closed", "batch done", "notice"}]
     assert [step for step in steps if step != "notice"] == ["batch closed", "batch done"] * 2
     assert steps.index("notice") > steps.index("batch done"), "a notice was waited for"
-
-
-def _told(program: Program, why: str) -> bool:
-    notices = program.json("status")["notices"]
-    return notices == "" if not why else bool(notices) and why in notices
 
 
 def _relpath(project: Project) -> str:
@@ -202,9 +193,9 @@ def test_that_nobody_chose_who_judges_is_one_notice(home: Path) -> None:
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "OLLAMA_HOST": "192.0.2.1"})
         del program.environment["SKILLD_MODEL"]
-        with program.daemon():
+        with forked_daemon(program):
             assert _first(home, server)["body"].endswith("In a terminal, run: skilld setup")
-        with program.daemon():  # it has looked once
+        with forked_daemon(program):  # it has looked once
             pass
         assert len(server.shown) == 1
 
@@ -222,6 +213,6 @@ def test_a_daemon_killed_while_it_tells_does_not_tell_again(home: Path, project:
             server.wait(1)
             daemon.kill()
         server.answer(really=True)
-        with program.daemon():
+        with forked_daemon(program):
             _teach(home, project, program, HOSTS, count=2)  # so that it has something to tell, and has looked
         assert [one["body"] for one in server.shown] == [TEXT]

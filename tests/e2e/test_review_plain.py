@@ -125,7 +125,7 @@ def test_the_end_of_the_input_is_the_end(world: Taught) -> None:
     assert world.states() == {world.one: "open", world.two: "open"}
 
 
-MANY = 2000
+MANY = 500
 PROPOSAL = a_proposal(path="/nowhere/SKILL.md")
 
 
@@ -139,7 +139,7 @@ class Counting(ReviewSession):
         return super().look(proposal)
 
 
-def test_of_two_thousand_only_those_that_are_looked_at_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_only_those_that_are_looked_at_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = places()
     private_dir(where.state)
     store = Store.open(where.database)

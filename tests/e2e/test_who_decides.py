@@ -138,9 +138,9 @@ def test_s4_a_variable_names_no_agents_folder_for_somebody_else(home: Path, proj
     nobody = Program(home, {moved: value})
     nobody.typed_in = ()
     assert nobody.run("mine").returncode == 5
-    assert nobody.run("proposals", "--json").stdout.strip() == "[]"
     nightly = nobody.run("mine", "--nightly")
     assert nightly.returncode == 5, nightly.stdout
+    assert Program(home).json("proposals") == []
 
 
 def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, program: Program, taught: str) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-import signal
 import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from faults import apart
 from faults.clock import Clock
+from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -92,12 +91,11 @@ def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
 ) -> None:
     clock = Clock(program)
     if how == "deleted after a crash":
-        with apart.daemon(program) as daemon:
+        with forked_daemon(program) as daemon:
             program.run("pause")
             session = _teach(home, project)
             wait_for("it to be read", lambda: program.json("status")["turns"]["seen"] == 5)
-            daemon.send_signal(signal.SIGKILL)
-            daemon.wait()
+            daemon.kill()
             program.run("resume")
     else:
         session = _read(home, project, program)
@@ -183,13 +181,12 @@ def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
     ]
     clock = Clock(program)
     for rule in rules:
-        with apart.daemon(program) as daemon:
+        with forked_daemon(program) as daemon:
             _teach(home, project, rule)
             pause(dice.uniform(0, 1.5))
             folder.rename(aside)
             if dice.random() < 0.3:
-                daemon.send_signal(signal.SIGKILL)
-                daemon.wait()
+                daemon.kill()
             pause(dice.uniform(1.0, rounds.longest))
             aside.rename(folder)
     clock.pass_by(20 * MINUTE)

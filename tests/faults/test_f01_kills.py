@@ -33,7 +33,9 @@ def test_f01_nothing_is_a_step_that_does_not_happen(kept: Kept) -> None:
     assert {f"{module}.{name}" for module, names in STEPS.items() for name in names} <= reached
 
 
-@pytest.mark.parametrize("steps", [(8, 20), pytest.param((4, 14), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "steps", [(12, 28), *(pytest.param(steps, marks=pytest.mark.slow) for steps in ((8, 20), (4, 14)))]
+)
 def test_f01_a_daemon_killed_over_and_over_a_few_steps_further(
     world: World, unharmed: dict[str, Any], steps: tuple[int, int]
 ) -> None:
@@ -42,7 +44,7 @@ def test_f01_a_daemon_killed_over_and_over_a_few_steps_further(
     while killed < CHAIN and kill_before(world, f"daemon {dice.randint(*steps)}"):
         killed += 1
     world.finish()
-    assert killed > 5
+    assert killed > 2
     assert world.outcome() == unharmed
     world.check()
 
@@ -61,7 +63,7 @@ def test_f01_workers_killed_before_their_steps(world: World, unharmed: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("seed", "kills"), [(2, 6), *(pytest.param(seed, 18, marks=pytest.mark.slow) for seed in (3, 4, 5))]
+    ("seed", "kills"), [(2, 4), *(pytest.param(seed, 18, marks=pytest.mark.slow) for seed in (3, 4, 5))]
 )
 def test_f01_kills_at_random_moments(world: World, unharmed: dict[str, Any], seed: int, kills: int) -> None:
     dice = random.Random(seed)

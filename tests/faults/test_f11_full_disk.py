@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +51,19 @@ def _turns(status: dict[str, Any]) -> int:
     return int(status["agents"]["claude-code"]["turns"])
 
 
+# A tenth of what a verb of skilld's takes there.
+COUNT = (
+    "import sqlite3, sys; db = sqlite3.connect(f'file:{sys.argv[1]}/skilld.db?mode=ro', uri=True); "
+    "print(*db.execute(f'SELECT count(*) FROM {sys.argv[2]}').fetchone())"
+)
+
+
+def _rows(process: subprocess.Popen[bytes], program: Program, table: str) -> int:
+    """Return how many there are where that daemon is."""
+    state = str(program.home / ".local/state/skilld")
+    return int(apart.inside(process, program, sys.executable, "-IS", "-c", COUNT, state, table))
+
+
 def test_f11_no_room_for_the_database(home: Path, project: Project, program: Program) -> None:
     state = home / ".local/state/skilld"
     mount = MOUNT.format(size="3m", folder=state)
@@ -57,15 +72,15 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
     before = project.fingerprint()
     with apart.daemon(program, mount) as process:
         session = _begin(home, project)
-        wait_for("a turn", lambda: _turns(apart.seen(process, program, "status")) == 1, every=0.5)
+        wait_for("a turn", lambda: _rows(process, program, "turns") == 1, every=0.2)
         filler = fill(Path(f"/proc/{process.pid}/root{state}"))
         read = has_read(process.pid)
         _go_on(session)
         wait_for("it to try", lambda: has_read(process.pid) > read + TRIED)
-        assert _turns(apart.seen(process, program, "status")) == 1
+        assert _rows(process, program, "turns") == 1
         assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
-        wait_for("a proposal", lambda: apart.seen(process, program, "proposals"), every=0.5, context=program.output)
+        wait_for("a proposal", lambda: _rows(process, program, "proposals"), every=0.2, context=program.output)
         assert "full" in apart.seen(process, program, "status")["last_error"]["message"]
         assert len(apart.seen(process, program, "proposals")) == 1
     assert project.fingerprint() == before

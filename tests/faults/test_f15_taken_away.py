@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session
@@ -47,12 +48,13 @@ def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
     state = home / STATE
     shutil.copytree(state, state.with_name("before"))
     before = project.fingerprint()
-    with program.daemon() as process:
+    with forked_daemon(program) as daemon:
         _teach(home, project, LASTING)
-        wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.2)
         take_away(state)
-        assert process.wait(LIMIT) == 1
-    assert "because one of its own files was removed" in program.output()
+        ended = daemon.run.result(LIMIT)
+    assert ended.returncode == 1
+    assert "because one of its own files was removed" in ended.stdout + ended.stderr
     _teach(home, project, LASTING_TOO)
     assert program.run("run", "--once").returncode == 0
     found = program.json("proposals")

@@ -13,6 +13,7 @@ import pytest
 from faults.damages import DAMAGES, Known, decide, repository_is_sound
 from faults.kills import Moment, kill_at
 from faults.world import DATABASE, World
+from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session
@@ -129,14 +130,13 @@ def test_r1_killed_while_it_is_rebuilt(machine: World, unharmed: Known) -> None:
 
 
 def test_r1_the_log_of_a_young_database_is_gone(home: Path, project: Project, program: Program) -> None:
-    with program.daemon() as process:
+    with forked_daemon(program) as daemon:
         session = Session(home, project)
         session.use_skill()
         session.type("Let us begin", LASTING, "ok", "thanks", "go on")
-        (made,) = wait_for("a proposal", lambda: program.json("proposals"), every=0.2, context=program.output)
+        (made,) = wait_for("a proposal", lambda: program.json("proposals"), every=0.2)
         assert program.run("reject", made["id"]).returncode == 0
-        process.kill()
-        process.wait()
+        daemon.kill()
     for suffix in ("-wal", "-shm"):
         (home / DATABASE).with_name(f"skilld.db{suffix}").unlink()
     assert program.run("run", "--once").returncode == 0

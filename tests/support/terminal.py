@@ -56,6 +56,10 @@ class Terminal:
         self._tmux("kill-server", check=False)
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the terminal another size."""
+        self._tmux("resize-window", "-t", _TARGET, "-x", str(columns), "-y", str(rows))
+
     def screen(self) -> str:
         """Return what is on the screen, without the blanks at the ends of lines."""
         return self._tmux("capture-pane", "-p", "-t", _TARGET)
