@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 from support.answers import NOTHING, operations, updates
-from support.forked import forked_daemon
 from support.live_project import Project
 from support.processes import workers_of
 from support.program import Program
@@ -93,7 +92,7 @@ def test_a_file_that_may_not_be_read_is_named_and_the_others_are_read(
 
 def test_transcripts_that_appear_later_are_found(home: Path, project: Project, program: Program) -> None:
     assert not (home / ".claude").exists()
-    with forked_daemon(program):
+    with program.daemon():
         session = Session(home, project)
         session.use_skill()
         session.type(*TURNS, "thanks, go on")
@@ -120,7 +119,7 @@ def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
     path = home / ".config/skilld/config.toml"
     path.parent.mkdir(parents=True)
     session = Session(home, project)
-    with forked_daemon(program):
+    with program.daemon():
         path.write_text('[batch]\nturns = 2\n[roots]\ncodex = ["/elsewhere"]\n')
         said = "changed; roots takes effect only after a restart"
         wait_for("the change to be seen", lambda: _said_of_settings(program) == said, every=0.2)
@@ -130,7 +129,7 @@ def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
 
 def test_a_second_daemon_is_refused(home: Path, program: Program) -> None:
     del home
-    with forked_daemon(program):
+    with program.daemon():
         done = program.run("run")
     assert done.returncode == 4
     assert "already running" in done.stderr
@@ -165,7 +164,7 @@ def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, pr
 def test_the_daemon_imports_no_heavy_library_and_stays_small(home: Path, project: Project, program: Program) -> None:
     for number in range(100):
         Session(home, project, f"session-{number}").type("hello")
-    with program.daemon() as daemon:
+    with program.daemon(anew=True) as daemon:
         modules = subprocess.run(
             [sys.executable, "-c", _MODULES_OF, str(daemon.pid)], capture_output=True, text=True, check=True
         ).stdout

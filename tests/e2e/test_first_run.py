@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 
 from support.claude_lines import typed, write
-from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.service_managers import SYSTEMCTL, Fake
@@ -216,7 +215,7 @@ def test_whoever_says_no_to_everything_still_has_a_working_daemon(home: Path, pr
     assert "Until you choose, skilld judges offline" in shown
     assert "No proposals yet: no sessions were read." in shown
     assert not (home / ".config/skilld/config.toml").exists()
-    with forked_daemon(program):
+    with program.daemon():
         session = Session(home, project)
         session.use_skill()
         session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
@@ -242,7 +241,7 @@ def test_a_script_answers_every_step_in_advance(home: Path, project: Project) ->
 def test_a_look_back_that_a_run_is_in_the_way_of_is_not_offered(home: Path, project: Project) -> None:
     program = _fresh(home)
     Session(home, project).type("Write the notes for 2.4.0")
-    with forked_daemon(program):
+    with program.daemon():
         told = program.run("setup", "offline", "--service", "no", "--look-back", "7")
     assert (told.returncode, told.stderr) == (0, "")
     assert "To process the last 7 days, stop it first, then:\n  skilld run --once --backfill 7" in told.stdout
@@ -250,7 +249,7 @@ def test_a_look_back_that_a_run_is_in_the_way_of_is_not_offered(home: Path, proj
 
 def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) -> None:
     program = _fresh(home)
-    with forked_daemon(program):
+    with program.daemon():
         said = program.json("status")["backend"]
         assert "recognizes only explicit wording" in said["why"]
         assert "skilld setup" in said["why"]

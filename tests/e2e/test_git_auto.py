@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from support.forked import forked_daemon
 from support.lessons import LINES, TICKETS, Lessons
 from support.live_project import Project
 from support.notifications import notification_server
@@ -100,11 +99,11 @@ def test_the_notice_says_how_to_undo_it(home: Path, project: Project) -> None:
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "SKILLD_APPLY": "auto"})
         lessons = Lessons(home, project, program)
-        with forked_daemon(program) as daemon:
+        with program.daemon():
             lessons.say(TICKETS)
             is_applied = lambda: [*lessons.states().values()] == ["accepted"]  # noqa: E731
-            wait_for("it to be applied", is_applied, every=0.2)
+            wait_for("it to be applied", is_applied, every=0.2, context=program.output)
             notice = server.wait(1)
     (name,) = lessons.states()
     assert notice["body"] == f"Applied to release-notes. To undo it: skilld revert {name}"
-    assert f"To undo it: skilld revert {name}" in daemon.run.result().stdout
+    assert f"To undo it: skilld revert {name}" in program.output()

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from support.forked import forked_daemon
 from support.lessons import HOSTS, LINES
 from support.live_project import Project
 from support.notifications import Notifications, notification_server
@@ -43,7 +42,7 @@ def _running(home: Path, **settings: str) -> Iterator[tuple[Notifications, Progr
     """Run the daemon on a bus of its own, started from an agent's shell."""
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "CLAUDECODE": "1", **settings})
-        with forked_daemon(program):
+        with program.daemon():
             yield server, program
 
 
@@ -173,7 +172,7 @@ def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
 ) -> None:
     with bus(tmp_path) as address:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": address} if address else {})
-        with forked_daemon(program):
+        with program.daemon():
             _teach(home, project, program)
             _teach(home, project, program, HOSTS, count=2)
             wait_for("the end of the notice", lambda: "notice" in _events(home))
@@ -193,9 +192,9 @@ def test_that_nobody_chose_who_judges_is_one_notice(home: Path) -> None:
     with notification_server() as server:
         program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "OLLAMA_HOST": "192.0.2.1"})
         del program.environment["SKILLD_MODEL"]
-        with forked_daemon(program):
+        with program.daemon():
             assert _first(home, server)["body"].endswith("In a terminal, run: skilld setup")
-        with forked_daemon(program):  # it has looked once
+        with program.daemon():  # it has looked once
             pass
         assert len(server.shown) == 1
 
@@ -213,6 +212,6 @@ def test_a_daemon_killed_while_it_tells_does_not_tell_again(home: Path, project:
             server.wait(1)
             daemon.kill()
         server.answer(really=True)
-        with forked_daemon(program):
+        with program.daemon():
             _teach(home, project, program, HOSTS, count=2)  # so that it has something to tell, and has looked
         assert [one["body"] for one in server.shown] == [TEXT]

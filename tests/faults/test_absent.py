@@ -11,7 +11,6 @@ from typing import NamedTuple
 import pytest
 
 from faults.clock import Clock
-from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -91,7 +90,7 @@ def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
 ) -> None:
     clock = Clock(program)
     if how == "deleted after a crash":
-        with forked_daemon(program) as daemon:
+        with program.daemon() as daemon:
             program.run("pause")
             session = _teach(home, project)
             wait_for("it to be read", lambda: program.json("status")["turns"]["seen"] == 5)
@@ -181,7 +180,7 @@ def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
     ]
     clock = Clock(program)
     for rule in rules:
-        with forked_daemon(program) as daemon:
+        with program.daemon() as daemon:
             _teach(home, project, rule)
             pause(dice.uniform(0, 1.5))
             folder.rename(aside)

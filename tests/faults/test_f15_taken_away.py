@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session
@@ -48,13 +47,12 @@ def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
     state = home / STATE
     shutil.copytree(state, state.with_name("before"))
     before = project.fingerprint()
-    with forked_daemon(program) as daemon:
+    with program.daemon() as process:
         _teach(home, project, LASTING)
-        wait_for("a proposal", lambda: program.json("proposals"), every=0.2)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.2, context=program.output)
         take_away(state)
-        ended = daemon.run.result(LIMIT)
-    assert ended.returncode == 1
-    assert "because one of its own files was removed" in ended.stdout + ended.stderr
+        assert process.wait(LIMIT) == 1
+    assert "because one of its own files was removed" in program.output()
     _teach(home, project, LASTING_TOO)
     assert program.run("run", "--once").returncode == 0
     found = program.json("proposals")

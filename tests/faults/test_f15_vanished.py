@@ -13,7 +13,6 @@ import pytest
 from faults.damages import DAMAGES, Known, decide, repository_is_sound
 from faults.kills import Moment, kill_at
 from faults.world import DATABASE, World
-from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session
@@ -130,7 +129,7 @@ def test_r1_killed_while_it_is_rebuilt(machine: World, unharmed: Known) -> None:
 
 
 def test_r1_the_log_of_a_young_database_is_gone(home: Path, project: Project, program: Program) -> None:
-    with forked_daemon(program) as daemon:
+    with program.daemon() as daemon:
         session = Session(home, project)
         session.use_skill()
         session.type("Let us begin", LASTING, "ok", "thanks", "go on")

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from faults.clock import Clock
-from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -172,7 +171,7 @@ def test_r3_a_refused_repository_is_looked_at_again_when_its_cause_is_gone(
 
 def test_r3_a_running_daemon_notices_that_the_cause_is_gone(home: Path, project: Project, program: Program) -> None:
     project.git("branch", "skilld")
-    with forked_daemon(program):
+    with program.daemon():
         _teach(home, project)
         wait_for("the refusal", lambda: program.json("learnings"), every=0.2)
         project.git("branch", "--move", "skilld", "mine")

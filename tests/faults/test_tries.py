@@ -12,7 +12,6 @@ from faults.clock import Clock
 from faults.disk import MOUNT, PROBE, fill
 from faults.model import CALLS, asking, right, teach
 from support.answers import updates
-from support.forked import forked_daemon
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING
@@ -155,7 +154,7 @@ def test_r8_doctor_exits_1_where_a_check_fails_and_0_where_none_does(home: Path,
     (home / ".claude/projects").mkdir(parents=True)
     program.run("run", "--once")
     assert program.run("doctor").returncode == 1, "no daemon runs"
-    with forked_daemon(program):
+    with program.daemon():
         done = wait_for(
             "all to be well", lambda: _fine(program), every=0.5, context=lambda: program.run("doctor").stdout
         )

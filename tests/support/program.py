@@ -76,13 +76,13 @@ class Program:
         return json.loads(done.stdout)
 
     @contextmanager
-    def daemon(self) -> Iterator[warm.Process]:
+    def daemon(self, *, anew: bool = False) -> Iterator[warm.Process]:
         """Run `skilld run` while the context lasts; it must have looked once, and end with its children when asked.
 
         What is said before it has looked at its first start would count as said before skilld came.
         """
         with self._output.open("ab") as output:
-            process = self.start("run", output=output.fileno())
+            process = self.start("run", output=output.fileno(), anew=anew)
         try:
             wait_for("skilld run to be up", lambda: self._is_up(process), every=0.2, context=self.output)
             yield process
@@ -95,9 +95,12 @@ class Program:
                 process.kill()
                 raise AssertionError(f"skilld run did not end {LIMIT:g} s after SIGTERM\n{self.output()}") from late
 
-    def start(self, *arguments: str, output: int = subprocess.DEVNULL) -> warm.Process:
-        """Start a verb that nobody types, and return at once; what it prints goes to `output`."""
-        if not self.before and warm.fits(self.environment):
+    def start(self, *arguments: str, output: int = subprocess.DEVNULL, anew: bool = False) -> warm.Process:
+        """Start a verb that nobody types, and return at once; what it prints goes to `output`.
+
+        With `anew` it is no fork, where what it imports and the memory that it takes are looked at.
+        """
+        if not (anew or self.before) and warm.fits(self.environment):
             return warm.start(("skilld", *arguments), self.home, self.environment, output)
         return subprocess.Popen(
             [*self.before, *_SKILLD, *arguments],

@@ -11,7 +11,6 @@ and on macOS, whose frameworks do not bear a fork.
 from __future__ import annotations
 
 import atexit
-import json
 import locale
 import os
 import selectors
