@@ -82,6 +82,7 @@ _SMALL = frozenset(
     }
 )
 _LONGEST_TITLE = 7  # words
+_WORDLESS = (ast.Name, ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.alias)  # two of three nodes
 _NO_PROSE = re.compile(
     r"""\\b | \(\?[:!<=P] | \[\^                                     # a pattern
     | ^\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA|WITH|VACUUM)\b | \bNOT\ IN\b | \bIN\ \(\{\}
@@ -195,7 +196,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
         case ast.AnnAssign():
             yield from (child for child in ast.iter_child_nodes(node) if child is not node.annotation)
         case _:
-            yield from ast.iter_child_nodes(node)
+            yield from (child for child in ast.iter_child_nodes(node) if not isinstance(child, _WORDLESS))
 
 
 def _is_shown(node: ast.AST, child: ast.AST, *, shown: bool) -> bool:

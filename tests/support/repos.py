@@ -5,15 +5,17 @@ The person's git runs as a separate program with a home of its own; nothing of t
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import re
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +140,29 @@ class Person:
 
 def new_repo(root: Path, *options: str, text: str | bytes = TEXT) -> Person:
     """Make a repository with a skill and two other files in one commit on `main`."""
-    root.mkdir(parents=True)
+    config = Path.home() / ".gitconfig"
+    shutil.copytree(_uncommitted(options, text, config.read_bytes() if config.exists() else b""), root)
     person = Person(root)
-    person.git("init", "--quiet", *options)
-    person.commit("first", {SKILL: text, "README.md": "read me\n", "src/app.py": "print(1)\n"})
+    person.git("commit", "--quiet", "-m", "first")
     return person
+
+
+@cache
+def _uncommitted(options: tuple[str, ...], text: str | bytes, config: bytes) -> Path:
+    """Make what `new_repo` copies: a repository with everything added, for a person with this configuration of git.
+
+    Only the commit is left to do, as it has the date of its test.
+    """
+    del config  # it tells one from another: what is added may depend on it
+    person = Person(Path(tempfile.mkdtemp(prefix="skilld-repo-")))
+    atexit.register(shutil.rmtree, person.root, ignore_errors=True)
+    person.git("init", "--quiet", *options)
+    for sample in (person.root / ".git/hooks").glob("*.sample"):
+        sample.unlink()
+    for relpath, content in {SKILL: text, "README.md": "read me\n", "src/app.py": "print(1)\n"}.items():
+        person.write(relpath, content)
+    person.git("add", "--all")
+    return person.root
 
 
 def snapshot(root: Path) -> dict[str, str]:

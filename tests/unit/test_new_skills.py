@@ -272,8 +272,13 @@ def linked_work_tree(person: Person) -> Person:
     return Person(person.root.parent / "linked")
 
 
-@pytest.mark.parametrize("build", [line_endings_converted, sparse, sparse_by_patterns, linked_work_tree])
-@pytest.mark.parametrize("way", [Way.GIT, Way.ANCHORS])
+@pytest.mark.parametrize(
+    ("build", "way"),
+    [
+        *((build, Way.GIT) for build in (line_endings_converted, sparse, sparse_by_patterns, linked_work_tree)),
+        *((build, Way.ANCHORS) for build in (line_endings_converted, sparse)),
+    ],
+)
 def test_there_and_back_in_every_work_tree(person: Person, build: Callable[[Person], Person], way: Way) -> None:
     person = build(person)
     desk = Desk(person)
@@ -352,8 +357,10 @@ def by_hand(person: Person, desk: Desk) -> None:
     person.commit("a skill", {NEW: TEXT, "src/app.py": "print(7)\n"})
 
 
-@pytest.mark.parametrize("bring", [merge, pick, squash, under_another_message, by_hand])
-@pytest.mark.parametrize("take", ["revert", "delete"])
+@pytest.mark.parametrize(
+    ("bring", "take"),
+    [*((bring, "revert") for bring in (merge, pick, squash, under_another_message, by_hand)), (merge, "delete")],
+)
 def test_plain_git_is_noticed(person: Person, desk: Desk, bring: Callable[[Person, Desk], None], take: str) -> None:
     made_new(desk)
     assert desk.seen("n1").seen is GitStatus.NOTHING

@@ -68,7 +68,7 @@ def build(root: Path, nodes: Sequence[Node], main: int) -> Person:
     return person
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(nodes=NODES, main=st.integers(0, 13), relpaths=st.sampled_from([[SKILL], [OTHER], [SKILL, OTHER]]))
 def test_the_base_is_what_git_log_finds(
     tmp_path: Path, person: Person, nodes: list[Node], main: int, relpaths: list[str]

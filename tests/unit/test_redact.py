@@ -137,21 +137,21 @@ def test_a_token_on_a_line_of_its_own_never_comes_through(before: str, after: st
 
 
 def test_many_short_secrets_stay_within_twice_the_length() -> None:
-    text = "pw=a1!b;" * 2000
+    text = "pw=a1!b;" * 500
     redacted = REDACTOR.redact(text)
     assert len(redacted) <= 2 * len(text) + SLACK
     assert "a1!b" not in redacted
 
 
 def test_a_piece_over_and_over_takes_no_time_to_speak_of() -> None:
-    """A pattern that backtracks would not come to an end here: each text is 10,000 characters of one piece."""
+    """A pattern that backtracks would not come to an end here: each text is 2,500 characters of one piece."""
     for piece in filter(str.strip, PIECES):
-        for text in (piece * (10_000 // len(piece)), f"{piece}a1" * (10_000 // (len(piece) + 2))):
+        for text in (piece * (2_500 // len(piece)), f"{piece}a1" * (2_500 // (len(piece) + 2))):
             assert len(REDACTOR.redact(text)) <= 2 * len(text) + SLACK, piece
 
 
-def test_one_unbroken_megabyte_comes_to_an_end() -> None:
-    for text in ("a" * 1_000_000, HEX * 16_000, "eyJ" * 300_000, "=" * 1_000_000, '"' * 1_000_000):
+def test_an_unbroken_quarter_of_a_megabyte_comes_to_an_end() -> None:
+    for text in ("a" * 250_000, HEX * 4_000, "eyJ" * 75_000, "=" * 250_000, '"' * 250_000):
         assert REDACTOR.redact(text) == text
 
 

@@ -403,7 +403,7 @@ def test_a_report_crosses_as_json() -> None:
     assert codec.decode(Report, codec.encode(REPORT)) == REPORT
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (200, 50)])
+@pytest.mark.parametrize("size", [(60, 20), (200, 50)])
 def test_the_review_has_it_as_a_tab_that_keeps_to_the_screen(home: Path, size: tuple[int, int]) -> None:
     places().state.mkdir(parents=True)
     store = Store.open(places().database)

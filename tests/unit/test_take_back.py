@@ -58,21 +58,6 @@ def something_staged(person: Person, landed: str) -> str:
     return "the work tree has uncommitted changes"
 
 
-def a_branch(person: Person, landed: str) -> str:
-    person.git("branch", "feature", landed)
-    return "feature contains it too"
-
-
-def a_tag(person: Person, landed: str) -> str:
-    person.git("tag", "v1", landed)
-    return "tags/v1 contains it too"
-
-
-def pushed(person: Person, landed: str) -> str:
-    person.git("update-ref", "refs/remotes/origin/main", landed)
-    return "remotes/origin/main contains it too"
-
-
 def stashed(person: Person, landed: str) -> str:
     assert landed
     person.write("README.md", "half a sentence")
@@ -105,9 +90,6 @@ def amended_with_more(person: Person, landed: str) -> str:
         work_goes_on,
         something_uncommitted,
         something_staged,
-        a_branch,
-        a_tag,
-        pushed,
         stashed,
         another_work_tree,
         staging_in_use,
@@ -120,6 +102,20 @@ def test_it_stays_and_says_why(person: Person, desk: Desk, happens: Callable[[Pe
     before = person.tip(), person.git("status", "--porcelain"), person.skill.read_text()
     assert take_back(proposal, {}) == why
     assert (person.tip(), person.git("status", "--porcelain"), person.skill.read_text()) == before
+
+
+def test_it_stays_while_another_ref_contains_it(person: Person, desk: Desk) -> None:
+    proposal = accepted(desk)
+    for ref, name in (
+        ("refs/heads/feature", "feature"),
+        ("refs/tags/v1", "tags/v1"),
+        ("refs/remotes/origin/main", "remotes/origin/main"),
+    ):
+        person.git("update-ref", ref, proposal.landed)
+        assert take_back(proposal, {}) == f"{name} contains it too"
+        assert (person.tip(), person.git("status", "--porcelain")) == (proposal.landed, "")
+        person.git("update-ref", "-d", ref)
+    assert person.skill.read_text() == DONE
 
 
 def test_a_commit_that_is_not_the_proposals_own_stays(person: Person, desk: Desk) -> None:

@@ -103,8 +103,10 @@ def test_words_in_the_place_of_two_lines_that_share_none_keep_both_quotes(store:
     assert _quotes(_kept(store, made.id)) == [quote for quote, *_ in SAID]
 
 
-@pytest.mark.parametrize("has_updates", [True, False], ids=["updates", "no updates"])
-@pytest.mark.parametrize("chosen", [{0}, {1}, {2}, {0, 2}])
+@pytest.mark.parametrize(
+    ("chosen", "has_updates"),
+    [({0}, True), ({1}, True), ({2}, True), ({0, 2}, True), ({1}, False), ({0, 2}, False)],
+)
 def test_each_half_has_what_belongs_to_it(
     person: Person, store: Store, made: Proposal, chosen: set[int], *, has_updates: bool
 ) -> None:
@@ -134,8 +136,11 @@ def test_the_rest_lands_where_it_was_shown(person: Person, store: Store, made: P
     assert "\n".join(["- Tag the commit.", *LINES[:2]]) in person.skill.read_text()
 
 
-@pytest.mark.parametrize("decision", [accepting({}), rejecting("no")], ids=["accept", "reject"])
-@pytest.mark.parametrize("chosen", [{0}, {1}, {0, 2}], ids=str)
+@pytest.mark.parametrize(
+    ("chosen", "decision"),
+    [({0}, accepting({})), ({1}, accepting({})), ({0, 2}, accepting({})), ({1}, rejecting("no"))],
+    ids=["accept 0", "accept 1", "accept 0 and 2", "reject 1"],
+)
 def test_the_rest_stays_open_above_another_open_proposal(
     person: Person, store: Store, chosen: set[int], decision: Decision, request: pytest.FixtureRequest
 ) -> None:
@@ -148,8 +153,11 @@ def test_the_rest_stays_open_above_another_open_proposal(
     assert all(LINES[number] in staged for number in {0, 1, 2} - chosen)
 
 
-@pytest.mark.parametrize("decision", [accepting({}), rejecting("no")], ids=["accept", "reject"])
-@pytest.mark.parametrize("chosen", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("decision", "chosen"),
+    [(accepting({}), 0), (accepting({}), 1), (accepting({}), 2), (rejecting("no"), 0), (rejecting("no"), 2)],
+    ids=["accept 0", "accept 1", "accept 2", "reject 0", "reject 2"],
+)
 def test_the_rest_still_has_its_parts(store: Store, made: Proposal, decision: Decision, chosen: int) -> None:
     decide_parts(store, made, {chosen}, decision)
     (rest,) = store.proposals.in_states([State.OPEN])

@@ -237,7 +237,7 @@ def a_file(rng: random.Random) -> str:
 def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> None:
     rng = random.Random(17)
     made = waiting = 0
-    for _ in range(20):
+    for _ in range(10):
         text = a_file(rng)
         parts = of(text)
         some = {unit.heading for unit in parts.units if rng.random() < 0.5}
@@ -245,8 +245,8 @@ def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> No
         cuts = of_units(parts, FileFacts(), dict.fromkeys(numbers, (Why.SAID, "")), COUNT)
         orders(text, cuts, rng)
         made, waiting = made + len(cuts), waiting + sum(bool(one.after) for one in cuts)
-    assert made > 33
-    assert waiting > 3
+    assert made > 16
+    assert waiting > 1
 
 
 def test_the_answer_of_a_model_is_about_numbers_of_parts_that_are_there() -> None:

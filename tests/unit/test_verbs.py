@@ -19,6 +19,7 @@ from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES, SNOOZED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, Update
 from support.claude_lines import typed, write
+from support.program import Program
 from support.proposals import a_proposal
 
 NASTY = "\x1b]0;owned\x07\x9b31m\u202e\n--- a/x"
@@ -354,9 +355,7 @@ def test_output_that_nobody_takes_is_no_bug(home: Path, verb: str, to: str, code
 @pytest.mark.parametrize("verb", ["accept --all", "proposals --state all", "why x:1", "revert 0123abcd", "skills list"])
 def test_without_git_no_verb_ends_as_a_bug(home: Path, verb: str) -> None:
     store().proposals.add(_proposal())
-    environment = {"PATH": "/nowhere", "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "skilld", *verb.split()]
-    done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, check=False)
+    done = Program(home, {"PATH": "/nowhere"}).run(*verb.split())
     assert done.returncode in {0, 1, 2, 5}, done.stderr
     assert "Internal error" not in done.stderr
 

@@ -110,8 +110,7 @@ class Killed(BaseException):
     """In place of kill -9: nothing catches it, and what is on the disk stays as it is."""
 
 
-@pytest.mark.parametrize("moves", [0, 1, 2])
-@pytest.mark.parametrize("others", [True, False])
+@pytest.mark.parametrize(("moves", "others"), [(0, True), (1, True), (2, True), (1, False)])
 def test_what_went_stale_is_stale_too_after_a_kill_before_it_was_written_down(
     person: Person, monkeypatch: pytest.MonkeyPatch, moves: int, *, others: bool
 ) -> None:
