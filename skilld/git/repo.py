@@ -150,7 +150,9 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
         first = f"git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
         if not private and (branches := _branches(place.git)):
             cause = f"{place.toplevel} is on a branch without commits; other branches have some, such as {branches[0]}"
-            raise RepoRefusedError("Cannot use this repository", cause, f"Check out another branch, or commit here: {first}")
+            raise RepoRefusedError(
+                "Cannot use this repository", cause, f"Check out another branch, or commit here: {first}"
+            )
         raise NotTrackedError("no-commit", f"{place.toplevel} has no commits yet", f"Make the first commit: {first}")
     return Repo(
         git=place.git,
@@ -169,7 +171,7 @@ def _branches(git: Git) -> list[str]:
     """Return some branches that have a commit, of the person's or of a remote."""
     out = git.run("for-each-ref", "--count=3", "--format=%(refname:short)", "refs/heads", "refs/remotes")
     names = out.decode("utf-8", "surrogateescape").splitlines()
-    return [name for name in names if not name.startswith(f"skilld/")]
+    return [name for name in names if not name.startswith("skilld/")]
 
 
 def _settings(git: Git) -> dict[str, str]:

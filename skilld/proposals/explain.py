@@ -168,7 +168,9 @@ class ProposalReader:
         before, current, after, base, tip = objects.texts(repo.git, names)
         if after is None:
             remedy = f"to write the file without committing: skilld accept --worktree {proposal.id}"
-            return Here(unfit=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}")
+            return Here(
+                unfit=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}"
+            )
         if current == base:
             whole = True
             picks = before == current or merges(repo.git, before, current, after)

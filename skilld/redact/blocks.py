@@ -135,12 +135,16 @@ def _below_names(text: str) -> Iterator[Finding]:
         at = text.find("\n", start) + 1
         header = _header(text[start : at - 1]) if start >= done and at else None
         done = max(done, at)
-        for _ in range(_MAX_ROWS) if header else ():
+        if header is None:
+            continue
+        separator, names = header
+        tight = f"{separator} " not in text[start:at]
+        for _ in range(_MAX_ROWS):
             end = text.find("\n", at) + 1 or len(text)
-            cells = text[at:end].split(header[0])
-            if len(cells) != len(header[1]):
+            cells = text[at:end].split(separator)
+            if len(cells) != len(names):
                 break
-            yield from _cells(header[1], cells, at, tight=f"{header[0]} " not in text[start:at])
+            yield from _cells(names, cells, at, tight=tight)
             at = done = end
 
 

@@ -205,7 +205,9 @@ class RoutedBackend:
         if not doc.text.strip():
             return replace(update, skill=doc.number)
         kind = Kind.CHANGE_STEP if replacement(update.change, doc.text) else update.kind
-        return replace(update, skill=doc.number, section=section_for(update.quote, update.change, doc.text).heading, kind=kind)
+        return replace(
+            update, skill=doc.number, section=section_for(update.quote, update.change, doc.text).heading, kind=kind
+        )
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         """Return nothing: the person's own words are used."""

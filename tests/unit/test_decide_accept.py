@@ -148,7 +148,7 @@ def test_a_hook_that_refuses_leaves_everything_as_it_was(person: Person, desk: D
         hook = person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n")
         hook.chmod(0o755)
     tip = person.tip()
-    with pytest.raises(RefusedError, match="the pre-commit hook refused the commit: not today$") as refused:
+    with pytest.raises(RefusedError, match=r"the pre-commit hook refused the commit: not today$") as refused:
         desk.accept("p1")
     assert refused.value.remedy == "Fix that, then: skilld accept p1"
     assert person.tip() == tip
