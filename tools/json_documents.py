@@ -144,7 +144,9 @@ DOCUMENTS = (
     ),
     Document(
         ("why",),
-        "`commit` is empty for a line that is not committed; `observed` is null for one that you said.",
+        "`commit` is empty for a line that is not committed; `observed` is null for one that you said. Of a "
+        "file, or of words that several lines have: those lines.",
+        "{file: string, line: integer, text: string}[] | "
         "{file: string, line: integer, text: string, commit: string, proposals: {id: string, state: string, "
         "skill: string, summary: string, reason: string, evidence: {turn: string, quote: string}[], "
         "observed: {where: string, ran: string} | null, agent: string, session_id: string, model: string, "

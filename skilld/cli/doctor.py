@@ -76,6 +76,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         *checks.loaded(here),
         *checks.apart(here),
         *checks.opposed(facts.opposed),
+        *checks.damaged(facts.damaged),
         *checks.drift(facts.drift),
         checks.service(facts.service),
         checks.back_end(facts.model),

@@ -42,7 +42,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld proposals --json", ""),
     ),
     "skilld show": (("skilld show 3f2a", "a prefix of the ID is enough"),),
-    "skilld why": (("skilld why CLAUDE.md:12", ""), ("skilld why CLAUDE.md", "the lines that proposals added")),
+    "skilld why": (
+        ("skilld why CLAUDE.md:12", ""),
+        ("skilld why CLAUDE.md", "the lines that proposals added"),
+        ("skilld why 'use pnpm'", "the line that says so"),
+    ),
     "skilld review": (
         ("skilld review", ""),
         ("skilld review 3f2a", "only this proposal"),

@@ -35,7 +35,7 @@ GROUPS = {
     "Decide": {
         "proposals": "proposals",
         "show": "proposals",
-        "why": "proposals",
+        "why": "why",
         "revert": "decide",
         "restore": "decide",
     },

@@ -1,4 +1,4 @@
-"""`skilld proposals`, `show` and `why`: the open proposals, one of them, and which one added a line."""
+"""`skilld proposals` and `show`: the open proposals, and one of them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 
 if TYPE_CHECKING:
-    from skilld.proposals.explain import Here, Origin, Part
+    from skilld.proposals.explain import Here, Part
     from skilld.store import Store
-    from skilld.types import Proposal, Update
+    from skilld.types import Proposal
 
 
 _FLAGS = 3  # of one proposal that the list shows
-_OTHERS = 200  # characters of what else a proposal says that `why` names
 _COLUMN = 32  # characters of a command, beside which there is room for what it does
 
 
@@ -43,12 +42,6 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("id", metavar="ID", nargs="?", help="a proposal's ID, or a prefix of it")
     parser.add_argument("--without-commands", action="store_true", help=argparse.SUPPRESS)  # for the demo
-    parser = common.verb(verbs, "why", run_why, "trace a line of a file back to your words", listing=True)
-    parser.add_argument(
-        "place",
-        metavar="FILE[:LINE]",
-        help="a file and a line number, such as CLAUDE.md:12; a file alone: list its added lines",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     states = _states(arguments.state)
     store = common.stored()
-    _refresh(store)
+    look(store)
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
@@ -154,7 +147,7 @@ def _states(text: str) -> Sequence[Any]:
         raise UsageError("No such state", text, f"Use {', '.join(State)}, or all.") from None
 
 
-def _refresh(store: Store) -> None:
+def look(store: Store) -> None:
     """Look at git first; where nothing can be written, as on a full disk, what is known is shown all the same."""
     from skilld.proposals.poll import refresh
     from skilld.store.connection import DamagedError, StoreError
@@ -179,7 +172,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
 
     store = common.stored()
-    _refresh(store)
+    look(store)
     if arguments.id is None:
         common.which(store, "show", _shown_first(store))
     proposal = common.the_proposal(store, arguments.id)
@@ -325,163 +318,3 @@ def _ways_back(proposal: Proposal) -> Iterator[tuple[str, str]]:
         yield f"skilld accept {proposal.id}", "accept it after all"
     elif state in {"reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "accept it after all"
-
-
-# `skilld why FILE[:LINE]`: which lines proposals brought; which one brought a line, and from which words.
-
-
-def run_why(arguments: argparse.Namespace) -> int:
-    """Run the verb."""
-    from skilld.git.environment import scrub_environment
-    from skilld.git.errors import NotTrackedError
-    from skilld.proposals.explain import uncommitted, why
-    from skilld.proposals.staging import private_repositories
-
-    scrub_environment()
-    store = common.stored()
-    if arguments.place and store.proposals.find(arguments.place):
-        raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
-    if not arguments.json and _is_file(arguments.place):
-        _refresh(store)
-        return _tell_lines(store, arguments.place)
-    path, line = _place_of(arguments.place)
-    _refresh(store)
-    try:
-        origin = why(path, line, private_repositories())
-    except NotTrackedError as error:
-        if not any(proposal.creates for proposal in _accepted(store, path)):
-            raise SkilldError(
-                "No proposal added this line, and the file is not a skill in a git repository", error.cause
-            ) from error
-        origin = uncommitted(path, line)  # made by `accept --worktree`
-    found = _brought_by(store, path, origin)
-    if arguments.json:
-        shown = {"file": str(path), "line": line, "text": origin.text, "commit": origin.commit}
-        return common.write_json(shown | {"proposals": [_why_json(store, one, origin.text) for one in found]})
-    console.line(f"  {console.plain(origin.text)}")
-    console.line(console.paint(f"  commit {origin.commit[:10]}" if origin.commit else "  not committed", "dim"))
-    for proposal in found:
-        _print_why(store, proposal, origin.text)
-    if not found:
-        console.line("No proposal added this line.")
-    return 0
-
-
-def _is_file(given: str) -> bool:
-    try:
-        return Path(given).expanduser().is_file()
-    except (OSError, RuntimeError, ValueError):
-        return False
-
-
-def _tell_lines(store: Store, given: str) -> int:
-    """List the lines of a file that accepted proposals added; returns the exit code."""
-    from skilld.effect.lines import text_of
-
-    path = Path(given).expanduser().resolve()
-    added = {line for proposal in _accepted(store, path) for line in _added(proposal)} - {""}
-    lines = [(number, line) for number, line in enumerate(text_of(str(path)).splitlines(), 1) if line.strip() in added]
-    for number, line in lines:
-        console.say(f"{console.plain(given)}:{number}  {console.plain(line.strip())}")
-    if lines:
-        console.say(f"To see where one comes from: skilld why {console.plain(shlex.quote(given))}:{lines[0][0]}")
-    else:
-        console.say("No accepted proposal added a line that is still in this file.")
-    return 0
-
-
-def _place_of(given: str) -> tuple[Path, int]:
-    name, _, number = given.rpartition(":")
-    if not name or not number.isascii() or not number.isdigit():
-        raise UsageError(
-            "Expected FILE:LINE",
-            given,
-            "For example: CLAUDE.md:12. The lines that were added to a file: skilld why FILE",
-        )
-    try:
-        return Path(name).expanduser().resolve(strict=True), int(number)
-    except (OSError, RuntimeError, ValueError):
-        raise UsageError("No such file", name) from None
-
-
-def _brought_by(store: Store, path: Path, origin: Origin) -> list[Proposal]:
-    """Return the proposals behind a line: those its commit names, else those whose edit has the line.
-
-    Where a commit brought several, those whose edit has the line go alone; a squash may name none at all, and a line
-    that is not committed was written by `accept --worktree`.
-    """
-    named = [proposal for name in origin.proposals if (proposal := store.proposals.get(name)) is not None]
-    candidates = named or _accepted(store, path)
-    text = origin.text.strip()
-    with_line = [proposal for proposal in candidates if text and text in _added(proposal)]
-    return with_line or named
-
-
-def _accepted(store: Store, path: Path) -> list[Proposal]:
-    from skilld.types import State
-
-    return [proposal for proposal in store.proposals.in_states([State.ACCEPTED]) if proposal.path == str(path)]
-
-
-def _added(proposal: Proposal) -> set[str]:
-    return {line.strip() for operation in proposal.operations for line in operation.text.splitlines()}
-
-
-def _behind(proposal: Proposal, line: str) -> Update | None:
-    """Return what one line rests on, where the proposal knows it line by line."""
-    several = proposal.creates or len(proposal.updates) > 1
-    said = [one for one in proposal.updates if one.change and one.change in line] if several else []
-    return max(said, key=lambda one: len(one.change), default=None)
-
-
-def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
-    behind = _behind(proposal, line)
-    return {
-        "id": proposal.id,
-        "state": proposal.state.value,
-        "skill": proposal.skill,
-        "summary": proposal.summary,
-        "reason": proposal.reason,
-        "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
-        "observed": _observed_json(behind),
-        "agent": proposal.agent,
-        "session_id": proposal.session_id,
-        "model": proposal.model,
-        "created_at": proposal.created_at,
-        "decided_at": proposal.decided_at,
-        "accepted_at": store.proposals.accepted_at(proposal.id),
-        "landed": proposal.landed,
-        "decided_by": store.proposals.decided_by(proposal.id),
-    }
-
-
-def _observed_json(behind: Update | None) -> dict[str, str] | None:
-    from skilld.types import OBSERVED_TURN
-
-    if behind is None or behind.turn != OBSERVED_TURN:
-        return None
-    return {"where": behind.reason, "ran": behind.quote}
-
-
-def _print_why(store: Store, proposal: Proposal, line: str) -> None:
-    from skilld.proposals.remarks import doubt
-    from skilld.text import cut
-    from skilld.types import OBSERVED_TURN
-
-    behind = _behind(proposal, line)
-    accepted = store.proposals.accepted_at(proposal.id)
-    when = f"accepted {accepted}" if accepted else f"proposed {proposal.created_at}"
-    console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
-    console.say(f"  {console.plain(behind.change if behind else proposal.summary)}")
-    if behind is not None and behind.turn == OBSERVED_TURN:
-        console.say(f"  {console.plain(behind.reason)}; not said by you")
-        console.say(f"  the agent ran: {console.plain(behind.quote)}")
-    else:
-        for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
-            console.say(f"  you: “{console.plain(quote)}”")
-    if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
-        console.say(console.paint(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", "dim"))
-    who = f"{origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
-    console.say(console.paint(f"  {who}", "dim"))
-    if maybe := doubt(store, proposal):
-        console.say(console.paint(f"  note: {console.plain(maybe)}", "yellow"))

@@ -7,16 +7,20 @@ import os
 import signal
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from skilld.clock import seconds
 from skilld.daemon import jobs
+from skilld.errors import SkilldError
 from skilld.git.staging_branch import PROPOSALS, STAGING
+from skilld.git.state import head_branch
 from skilld.ingest.discover import Host
 from skilld.logs import get_logger
 from skilld.proposals import results
 from skilld.protocol import BatchResult
+from skilld.skills.find import PROJECT_CONFIG
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch, Tries
 from skilld.types import Cause, Outcome
@@ -102,20 +106,25 @@ class Obstacles:
     def _stamp(self, batch: StoredBatch) -> Stamp:
         """Return what stat says of all that decides whether a proposal of a batch can be made."""
         paths = [Path(skill.path) for skill in batch.job.skills]
+        here = Path((batch.job.cwd or "/").partition("\0")[0])
         home = self._around.home
         personal = [home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig")]
-        facts = [_facts(path) for one in (*paths, *personal) for path in _about(one)]
+        facts = [_facts(path) for one in (*paths, here, *personal) for path in _about(one)]
         return (*facts, *((int(_has_room(path.parent)),) for path in paths))
 
 
 def _about(path: Path) -> Iterator[Path]:
-    """Yield a file and what of the repositories around it decides whether they can be written to."""
+    """Yield a path and what of the repositories around it decides whether they may and can be written to."""
     yield path
-    for folder in path.parents:
+    for folder in (path, *path.parents):
+        yield folder / PROJECT_CONFIG
         dot_git = folder / ".git"
         if os.path.lexists(dot_git):
             yield from (dot_git / name for name in (*_IN_GIT, *_REFS))
             yield from (_common(dot_git) / name for name in (*_IN_GIT, *_REFS))
+            with suppress(SkilldError):
+                branch = dot_git / (head_branch(dot_git) or "HEAD")
+                yield from () if os.path.lexists(branch) else [branch]  # until its first commit
 
 
 def _common(dot_git: Path) -> Path:

@@ -147,8 +147,13 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
     head = objects.read(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
         require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
-        first = f"Make the first commit: git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
-        raise NotTrackedError("no-commit", f"{place.toplevel} has no commits yet", first)
+        first = f"git -C {in_shell(place.toplevel)} commit --allow-empty -m Start"
+        if not private and (branches := _branches(place.git)):
+            cause = f"{place.toplevel} is on a branch without commits; other branches have some, such as {branches[0]}"
+            raise RepoRefusedError(
+                "Cannot use this repository", cause, f"Check out another branch, or commit here: {first}"
+            )
+        raise NotTrackedError("no-commit", f"{place.toplevel} has no commits yet", f"Make the first commit: {first}")
     return Repo(
         git=place.git,
         toplevel=place.toplevel,
@@ -160,6 +165,13 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
         remote=any(key.startswith("remote.") for key in settings),
         private=private,
     )
+
+
+def _branches(git: Git) -> list[str]:
+    """Return some branches that have a commit, of the person's or of a remote."""
+    out = git.run("for-each-ref", "--count=3", "--format=%(refname:short)", "refs/heads", "refs/remotes")
+    names = out.decode("utf-8", "surrogateescape").splitlines()
+    return [name for name in names if not name.startswith("skilld/")]
 
 
 def _settings(git: Git) -> dict[str, str]:

@@ -306,8 +306,13 @@ class PersonGit:
         self._own = dict(defaults or {}) | pointers(folder, git_dir)
         self._removed = removed
 
-    def call(self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS) -> Result:
-        """Run one of the few subcommands that accept and revert need, and return its result."""
+    def call(
+        self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS, trace: Path | None = None
+    ) -> Result:
+        """Run one of the few subcommands that accept and revert need, and return its result.
+
+        Git writes what it starts to the file `trace`, as api-trace2(7) has it.
+        """
         if args[0] not in _PERSON_ALLOWED:
             raise ValueError(f"git {args[0]} is not allowed with the user's environment")
         settings = ["rerere.enabled=false", "advice.detachedHead=false", "revert.reference=false"]
@@ -315,7 +320,8 @@ class PersonGit:
         if args[0] in _PERSON_LOOKS:  # a look needs no program that a repository names
             settings += ["core.fsmonitor=false"]
         argv = command_line(self.folder, *args, settings=settings)
-        return execute(argv, self.folder, person_variables(self._removed) | self._own, stdin, seconds)
+        env = person_variables(self._removed) | self._own | ({"GIT_TRACE2_EVENT": str(trace)} if trace else {})
+        return execute(argv, self.folder, env, stdin, seconds)
 
     def become(self, *args: str) -> NoReturn:
         """Put git in the place of this process: the person's terminal, pager and editor are then its own.

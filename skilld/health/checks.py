@@ -411,6 +411,11 @@ def opposed(found: Sequence[str]) -> list[Check]:
     return [Check("contradictions", Verdict.WARN, found[0] + more, remedy)]
 
 
+def damaged(found: Sequence[Trouble]) -> list[Check]:
+    """Return a check for each staging branch that lacks an object."""
+    return [Check("staging branch", Verdict.FAIL, one.what, one.remedy) for one in found]
+
+
 def drift(found: Sequence[str]) -> list[Check]:
     """Return a check for each thing that is other in what a client's new version writes."""
     remedy = (

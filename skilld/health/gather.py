@@ -317,6 +317,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             counts=counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
             opposed=tuple(_opposed(store)) if store else (),
+            damaged=tuple(_damaged(store, here.places)) if store else (),
             repeated=_repeated(store) if store else (),
             drift=tuple(_drift(store)) if store else (),
         )
@@ -354,6 +355,19 @@ def _stale(store: Store) -> Iterator[str]:
         batch = store.batches.get(REMAKE + proposal.id)
         if batch is not None and batch.state != "done":
             yield f"{proposal.id}: {being_made_anew(store, proposal)}"
+
+
+def _damaged(store: Store, places: Places) -> Iterator[Trouble]:
+    """Yield which staging branches with open or stale proposals lack an object, each with the way out."""
+    from skilld.git.repo import open_repo  # with what most of doctor's checks go without
+    from skilld.proposals.branch import lost_object
+
+    scrub_environment()
+    repos = {Path(one.repo) for one in store.proposals.in_states([State.OPEN, State.STALE]) if one.commit}
+    for repo in sorted(one for one in repos if one.parent != places.repositories):
+        with suppress(SkilldError, OSError):
+            if found := lost_object(open_repo(repo)):
+                yield Trouble(*found)
 
 
 def _repositories(store: Store | None) -> list[Path]:

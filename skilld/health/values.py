@@ -196,5 +196,6 @@ class Facts:
     counts: Counts | None  # None where the database cannot be read
     blocked: tuple[BlockedWork, ...] = ()
     opposed: tuple[str, ...] = ()  # open proposals, each with what says otherwise
+    damaged: tuple[Trouble, ...] = ()  # staging branches that lack an object
     repeated: tuple[tuple[str, int], ...] = ()  # rules by file and line, each with the sessions of its repeats
     drift: tuple[str, ...] = ()  # what clients' new versions write that is other, each with a sample's shape

@@ -25,7 +25,7 @@ from skilld.proposals import lessons
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
 from skilld.redact import RedactionError
-from skilld.skills.find import FILE
+from skilld.skills.find import FILE, NotUnderstoodError
 from skilld.targets.route import RoutedBackend, ordered_file
 from skilld.text import fold, sentences, sentences_of
 from skilld.types import (
@@ -70,6 +70,9 @@ def analyse(job: Analyse, redact: Redact, keep: Keep) -> BatchResult:
     except BadReplyError as error:
         analysis.keep_words(UNREAD, job.batch.turns)
         analysis.blame(Cause.ANSWER)
+        return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
+    except NotUnderstoodError as error:
+        analysis.blame(Cause.REPOSITORY, str(error.path))
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     except SkilldError as error:  # the set-up, a refused key: tried again when the person says so
         return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))

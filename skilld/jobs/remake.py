@@ -20,6 +20,7 @@ from skilld.proposals.staging import stage, texts
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchResult, Blame, Remake
 from skilld.skills import opt_out
+from skilld.skills.find import NotUnderstoodError
 from skilld.types import Cause, Outcome, Proposal, State, StateChange
 
 
@@ -73,6 +74,8 @@ def _failed(error: SkilldError, place: str = "") -> BatchResult:
         return BatchResult(outcome=Outcome.RETRY, detail=detail, retry_after=error.after)
     if isinstance(error, BadReplyError):
         return BatchResult(outcome=Outcome.REFUSED, detail=detail, cause=Blame(Cause.ANSWER))
+    if isinstance(error, NotUnderstoodError):
+        return BatchResult(outcome=Outcome.REFUSED, detail=detail, cause=Blame(Cause.REPOSITORY, str(error.path)))
     if place and isinstance(error, RefusedError):
         return BatchResult(outcome=Outcome.REFUSED, detail=detail, cause=Blame(Cause.REPOSITORY, place, error.remedy))
     is_set_up = bool(error.remedy) and not isinstance(error, RefusedError)  # a refused key: until the person says so

@@ -194,8 +194,9 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     if result.status < 0:  # killed: that says nothing of the branch
         raise GitFailedError("Could not read the staging branch", result.status, result.err)
     if result.status != 0:
-        remedy = shlex.join(["git", "-C", str(repo.address), "update-ref", "-d", STAGING])
-        raise RepoRefusedError("Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", remedy)
+        raise RepoRefusedError(
+            "Cannot read the staging branch", f"{STAGING_BRANCH} is damaged: {result.err}", _way_out(repo)
+        )
     out = result.out.decode().split()
     if len(out) == _LIMIT:
         raise RebuildBlockedError(f"{STAGING_BRANCH} has more than {_LIMIT} commits that are on no other branch")
@@ -204,6 +205,29 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     if merged is not None:
         raise RebuildBlockedError(f"{STAGING_BRANCH} contains a merge or root commit of yours: {merged.subject}")
     return commits
+
+
+def lost_object(repo: Repo) -> tuple[str, str] | None:
+    """Return which object the staging branch lacks, and the way out; None if it lacks none."""
+    tip = refs.tips(repo.git, [STAGING]).get(STAGING)
+    lost = _lost(repo, tip) if tip else ""
+    return (f"{STAGING_BRANCH} in {repo.address} is damaged: {lost}", _way_out(repo)) if lost else None
+
+
+def _lost(repo: Repo, commit: str) -> str:
+    """Return what git says of a commit that lacks an object of its own, or of those below it; empty if none does."""
+    result = repo.git.call("rev-list", "--objects", "--missing=allow-promisor", commit, f"^{repo.head}")
+    return result.err.split("\n")[0].partition(": ")[2] if result.status else ""
+
+
+def _way_out(repo: Repo) -> str:
+    """Return the command that moves the branch to the last of the proposals' commits that is whole, or deletes it."""
+    form = "--format=%(objectname)"
+    oids = repo.git.run("for-each-ref", form, PROPOSALS.rstrip("/")).decode().split()
+    whole = [oid for oid in oids if not _lost(repo, oid)]
+    newest = repo.git.run("rev-list", "--topo-order", "--max-count=1", *whole).decode().split() if whole else []
+    change = [STAGING, *newest] if newest else ["-d", STAGING]
+    return shlex.join(["git", "-C", str(repo.address), "update-ref", *change])
 
 
 def rebuild_line(

@@ -166,6 +166,11 @@ class ProposalReader:
         commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING
         names = [f"{commit}:{proposal.relpath}" for commit in commits]
         before, current, after, base, tip = objects.texts(repo.git, names)
+        if after is None:
+            remedy = f"to write the file without committing: skilld accept --worktree {proposal.id}"
+            return Here(
+                unfit=f"accepting it would fail: an object of its commit {proposal.commit[:10]} is missing; {remedy}"
+            )
         if current == base:
             whole = True
             picks = before == current or merges(repo.git, before, current, after)

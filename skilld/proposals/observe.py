@@ -313,7 +313,8 @@ def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[Vi
     if found.seen is GitStatus.NOTHING and _is_undone(repo, proposal, since):
         return Observation(proposal.id, GitStatus.DROPPED, note=UNDONE)
     if change.own is None and found.seen is GitStatus.NOTHING:
-        return Observation(proposal.id, GitStatus.GONE, note="its commit is no longer in the repository")
+        note = f"its commit {commit[:10]} is missing from the repository; to write the file without committing: "
+        return Observation(proposal.id, GitStatus.GONE, note=f"{note}skilld accept --worktree {proposal.id}")
     return found
 
 
@@ -385,7 +386,9 @@ def _with_dropped(
     that a remote-tracking branch has is not dropped: it is under review there. Neither is one that skilld took off, and
     was killed before it could write down why: then its own ref is gone, too.
     """
-    busy = state.staging_holder(repo.common_dir) is not None
+    tip = refs.tips(repo.git, [STAGING]).get(STAGING)
+    lost = tip is not None and objects.read(repo.git, [tip])[0] is None  # what is on it cannot be told
+    busy = lost or state.staging_holder(repo.common_dir) is not None
     waiting = {
         found.id: proposal
         for proposal, found in zip(proposals, seen, strict=True)

@@ -6,10 +6,12 @@ it by hand.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import stat
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -106,6 +108,8 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 
 _LOCK = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTILINE)
+_PREFIX = re.compile(r"^(?:error|fatal): ")
+_UNSIGNED = re.compile(r"failed to sign|signingkey|load public key|ssh-keygen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,26 +337,38 @@ def commit_file(
     who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
     fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
     kept: list[str] = []
-    try:
-        result = work_tree.person.call(
-            "commit", *fixed, *who, "--", work_tree.tracked.relpath, *work_tree.also, stdin=message
-        )
-    finally:
-        if head(work_tree) == work_tree.repo.head:
-            kept = put_back()
-    if result.status != 0:
-        cause = ". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept])
-        raise RefusedError(work_tree.title, cause, _first(result.err) or work_tree.manual_command)
-    return DecisionCommit(head(work_tree), Way.ANCHORS)
+    paths = work_tree.tracked.relpath, *work_tree.also
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace"
+        try:
+            result = work_tree.person.call("commit", *fixed, *who, "--", *paths, stdin=message, trace=trace)
+        finally:
+            if head(work_tree) == work_tree.repo.head:
+                kept = put_back()
+        if result.status == 0:
+            return DecisionCommit(head(work_tree), Way.ANCHORS)
+        hook = _refusing_hook(trace)
+    said = [line for line in result.err.splitlines() if line.strip()] or ["it did not say why"]
+    cause, remedy = said[0] if result.err else "git commit failed", ""
+    if hook:
+        cause, remedy = f"the {hook} hook refused the commit: {said[-1]}", f"Fix that, then: {work_tree.again}"
+    elif "identity unknown" in result.err:
+        remedy = "git config --global user.name NAME; git config --global user.email ADDRESS"
+    elif lock := _LOCK.search(result.err):
+        remedy = f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
+    elif _UNSIGNED.search(result.err):
+        cause = f"git cannot sign the commit: {_PREFIX.sub('', said[0]).rstrip(':?')}"
+        remedy = f"Set a key: git config user.signingkey KEY, then: {work_tree.again}"
+    raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.manual_command)
 
 
-def _first(err: str) -> str:
-    """Return what a person must do before any commit, by hand too, can succeed; empty if that is not known."""
-    if "identity unknown" in err:
-        return "git config --global user.name NAME; git config --global user.email ADDRESS"
-    if lock := _LOCK.search(err):
-        return f"If no other git process is running, delete the lock: rm {shlex.quote(lock[1])}"
-    return ""
+def _refusing_hook(trace: Path) -> str:
+    """Return the hook that ended a command by failing, as git's trace names it; empty if none did."""
+    events = [json.loads(line) for line in trace.read_bytes().splitlines()] if trace.exists() else []
+    own = [event for event in events if event["sid"] == events[0]["sid"]]  # not those of git that a hook runs
+    hooks = {event["child_id"]: event["hook_name"] for event in own if "hook_name" in event}
+    ends = (event for event in own if event["event"] == "child_exit" and event["code"])
+    return next((hooks[event["child_id"]] for event in ends if event["child_id"] in hooks), "")
 
 
 def _put_back(work_tree: Worktree, old: bytes, new: bytes) -> list[str]:

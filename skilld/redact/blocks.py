@@ -1,14 +1,15 @@
-"""Finds secrets in blocks: private keys, Kubernetes manifests, and base64 one level deep. Pure."""
+"""Finds secrets in blocks: private keys, Kubernetes manifests, lists of values, and base64 one level deep. Pure."""
 
 from __future__ import annotations
 
 import binascii
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from skilld.redact.findings import Detector, Finding, Span, is_stand_in
+from skilld.redact.findings import Detector, Finding, Span, is_opaque, is_stand_in
+from skilld.redact.passwords import is_plain_password, shape_of
 
 _MAX_LENGTH = 16384  # a 16,384 bit RSA key takes 12,700 characters
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -97,6 +98,95 @@ def _entries(text: str, at: int, stop: int) -> Iterator[Finding]:
         if not is_stand_in(entry["secret"]):
             yield Finding(*entry.span("secret"), "kubernetes-secret")
         at = entry.end()
+
+
+# Find secrets in lists of values: a line of `.pgpass`, a column below its name, backup codes.
+
+_PGPASS = re.compile(
+    r"(?<![\w:.*/-])(?:[\w.-]{1,255}+|\*):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,62}|\*):(?:[A-Za-z_][\w.-]{0,62}|\*)"
+    r":(?P<secret>(?:\\[:\\]|[^\s:\\]){4,128}+)(?![:\\])"
+)
+_PASSWORDS = re.compile(r"(?i)(?:\w{1,20}[_ -])?(?:passwor[dt]|passwd|pwd|pass|passphrase)")
+_COLUMN = re.compile(rf"{_PASSWORDS.pattern}|(?i:(?:\w{{1,20}}[_ -])?(?:token|secret|api[_ -]?key))")
+_NAMED = re.compile(r"(?i)(?:passwor[dt]|passwd|pwd|pass|phrase|token|secret|key)[\"'` ]{0,3}[,;\t|\r\n]")
+_MARGIN = " \t\r\n\"'`"
+_HEADER = re.compile(r"[\w .\"'/-]{0,40}")
+_MAX_COLUMNS, _MAX_ROWS = 40, 1000
+
+
+def find_listed(text: str, lowered: str) -> Iterator[Finding]:
+    """Yield the passwords of `.pgpass` lines, the values below a column named for a secret, and lists of codes."""
+    if text.count(":") > 3:  # noqa: PLR2004 - as a line of `.pgpass` has
+        yield from (
+            Finding(*found.span("secret"), "password")
+            for found in _PGPASS.finditer(text)
+            if not is_stand_in(found["secret"])
+        )
+    if "\n" in text and any(name in lowered for name in ("pass", "pwd", "token", "secret", "key")):
+        yield from _below_names(text)
+    if "code" in lowered:
+        yield from _codes(text)
+
+
+def _below_names(text: str) -> Iterator[Finding]:
+    done = 0
+    for named in _NAMED.finditer(text):
+        start = text.rfind("\n", 0, named.start()) + 1
+        at = text.find("\n", start) + 1
+        header = _header(text[start : at - 1]) if start >= done and at else None
+        done = max(done, at)
+        if header is None:
+            continue
+        separator, names = header
+        tight = f"{separator} " not in text[start:at]
+        for _ in range(_MAX_ROWS):
+            end = text.find("\n", at) + 1 or len(text)
+            cells = text[at:end].split(separator)
+            if len(cells) != len(names):
+                break
+            yield from _cells(names, cells, at, tight=tight)
+            at = done = end
+
+
+def _cells(names: Sequence[str], cells: Sequence[str], at: int, *, tight: bool) -> Iterator[Finding]:
+    """Yield the secrets of a row that begins at `at`; in a `tight` one a password may be a plain word."""
+    for name, cell in zip(names, cells, strict=True):
+        value = cell.strip(_MARGIN)
+        is_plain = tight and _PASSWORDS.fullmatch(name) and is_plain_password(value)
+        if _COLUMN.fullmatch(name) and (is_plain or shape_of(value) or is_opaque(value)):
+            begin = at + cell.index(value)
+            yield Finding(begin, begin + len(value), "password")
+        at += len(cell) + 1
+
+
+def _header(line: str) -> tuple[str, list[str]] | None:
+    """Return the separator and the names of a line that names columns, one of them for a secret; None if it is none."""
+    for separator in ",;\t|" if len(line) <= _MAX_LENGTH else "":
+        names = [cell.strip(_MARGIN).lower() for cell in line.split(separator)]
+        if 1 < len(names) <= _MAX_COLUMNS and all(map(_HEADER.fullmatch, names)) and any(map(_COLUMN.fullmatch, names)):
+            return separator, names
+    return None
+
+
+_LIST_OF_CODES = re.compile(
+    r"(?i)\b(?:backup|recovery|emergency|scratch|2fa|mfa|wiederherstellungs|reserve)[ -]?(?:2fa |mfa )?codes?\b"
+    r"[^\n:\d]{0,60}(?::|\n)"
+)
+_CODE = re.compile(
+    r"[\s,;|]{0,8}(?:\d{1,2}[.)]\s|[-*\u2022]\s)?\s{0,4}"
+    r"(?P<secret>\d{4}[ ]\d{4}|[A-Za-z\d]{4,8}(?:-[A-Za-z\d]{4,8}){1,3}|(?=[A-Za-z]{0,9}\d)[A-Za-z\d]{6,12})(?![\w-])"
+)
+
+
+def _codes(text: str) -> Iterator[Finding]:
+    """Yield the codes of a list of several, one of which has a digit: `backup codes: 1234-5678 abcd-efgh`."""
+    for heading in _LIST_OF_CODES.finditer(text):
+        found, at = list[re.Match[str]](), heading.end()
+        while (code := _CODE.match(text, at)) is not None:
+            found.append(code)
+            at = code.end()
+        if len(found) > 1 and any(char.isdigit() for code in found for char in code["secret"]):
+            yield from (Finding(*code.span("secret"), "code") for code in found)
 
 
 # Find secrets one base64 deep: what decodes to text is searched like text.

@@ -143,6 +143,12 @@ _U = re.compile(r"(?i)(?<![\w.-])(?:u|usr|user|username|login|name) ?[:=] ?[^\s,
 _JOINED = re.compile(r"[:/](?<=\w.)(?=[^\s/:,;\d]{0,64}+\d)(?P<secret>[A-Za-z][^\s/:,;]{4,64}+)")
 _ACCOUNTS = frozenset({"admin", "administrator", "root", "postgres", "guest", "superuser", "pi", "sa"})
 _WITH = frozenset("with as using auth creds mit als avec con com met med som jako как с под".split())  # noqa: SIM905
+_ROLES = " as ", " als ", " como ", " come ", " comme ", " que ", " jako ", " som "
+_LOGIN = re.compile(
+    r"(?i)\b(?:log|sign|connect|auth|melde|anmeld|einlog|connecte|inicia|entra|acced)\w*[^\n.;]{0,60}?"
+    rf"(?:{'|'.join(_ROLES)})[\w.@-]{{1,64}},? (?:with|using|and|mit|con|avec|com|met|med) "
+    r"[\"'`]?(?P<secret>[^\s,;]{5,64}+)"
+)
 _RIGHT = "\"'`)]}>»”’.,!?"
 _SEPARATORS = re.compile(r"[\s,;:=/|&，、：\"'`]+")
 _BETWEEN = AND | LINKS | {"name", "adı", "adi", "id", "名"}
@@ -158,6 +164,9 @@ def find(text: str, *, has_digit: bool) -> Iterator[Finding]:
     for found in _P.finditer(text) if ":" in text or "=" in text else ():
         at = found.start()
         if not _IN_WORD.match(text, at - 1) and _U.search(text[max(0, at - _BEFORE) : at]):
+            yield _finding(found)
+    for found in _LOGIN.finditer(text) if has_digit and any(word in text for word in _ROLES) else ():
+        if shape_of(found["secret"].rstrip(_RIGHT)) in {Shape.STRONG, Shape.WEAK}:
             yield _finding(found)
     for found in _JOINED.finditer(text) if has_digit else ():
         if _is_account(text[max(0, found.start() - _BEFORE) : found.start()], text[found.start()]):

@@ -114,6 +114,7 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
     yield from bare.find_seeds(text, words)
     if "kind" in text:
         yield from blocks.find_kubernetes(text)
+    yield from blocks.find_listed(text, lowered)
     yield from assignments.find(text, lowered)
     yield from spoken.find(text, lowered, has_digit=has_digit)
     if has_digit and runs:

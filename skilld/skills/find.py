@@ -269,6 +269,14 @@ _MAX_BYTES = 64 * 1024
 _MAX_DEPTH = 256  # folders above a skill; each is looked into by its whole path
 
 
+class NotUnderstoodError(SkilldError):
+    """The file at `path` does not say anything that skilld understands, so the project is left alone until it does."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"Skipped because of {path}", why)
+        self.path = path
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectConfig:
     """What the file in `folder` asks: nothing below it (not `enabled`), no file with such a name, path or kind."""
@@ -320,7 +328,7 @@ def _read(folder: Path) -> ProjectConfig:
         why = "it is not valid TOML"
     except (ValueError, RecursionError) as error:
         why = str(error)
-    raise SkilldError(f"Skipped because of {folder / PROJECT_CONFIG}", why)
+    raise NotUnderstoodError(folder / PROJECT_CONFIG, why)
 
 
 def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:

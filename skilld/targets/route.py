@@ -9,7 +9,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from skilld.classify.backends import Backend, Unfit
-from skilld.classify.offline.placement import replacement, target_section
+from skilld.classify.offline.placement import replacement, section_for
 from skilld.classify.talk import OF_PROJECT, is_about_talk, is_of_project
 from skilld.targets.scopes import scopes, takes
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
@@ -205,7 +205,9 @@ class RoutedBackend:
         if not doc.text.strip():
             return replace(update, skill=doc.number)
         kind = Kind.CHANGE_STEP if replacement(update.change, doc.text) else update.kind
-        return replace(update, skill=doc.number, section=target_section(update.change, doc.text).heading, kind=kind)
+        return replace(
+            update, skill=doc.number, section=section_for(update.quote, update.change, doc.text).heading, kind=kind
+        )
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         """Return nothing: the person's own words are used."""

@@ -97,6 +97,7 @@ def _decide(check: Checked, project: Project, name: str) -> None:
     assert (accepted["id"], accepted["state"], accepted["error"]) == (name, "accepted", "")
     assert accepted["commit"] == project.git("rev-parse", "HEAD").strip()
     check("why", f"{project.skill_path}:18")
+    check("why", str(project.skill_path))
     (reverted,) = check("revert", name)
     assert reverted["state"] == "reverted"
     for one in check("proposals"):

@@ -33,3 +33,18 @@ def test_a_project_can_ask_to_be_left_alone(
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
     error = program.json("status")["last_error"]
     assert (told in error["message"]) if told else error is None
+
+
+def test_a_wish_that_is_mended_has_the_words_judged_without_being_asked(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    (project.root / ".skilld.toml").write_text("enabled = maybe\n")
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", "thanks", "go on")
+    program.run("run", "--once")
+    assert program.json("proposals", "--state", "all") == []
+    (project.root / ".skilld.toml").write_text("enabled = true\n")
+    program.run("run", "--once")
+    assert len(program.json("proposals")) == 1

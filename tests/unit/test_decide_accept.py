@@ -161,8 +161,9 @@ def test_a_hook_that_refuses_leaves_everything_as_it_was(offered: Desk) -> None:
         hook = person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n")
         hook.chmod(0o755)
     tip = person.tip()
-    with pytest.raises(RefusedError, match="not today"):
+    with pytest.raises(RefusedError, match=r"the pre-commit hook refused the commit: not today$") as refused:
         desk.accept("p1")
+    assert refused.value.remedy == "Fix that, then: skilld accept p1"
     assert person.tip() == tip
     assert person.skill.read_text() == TEXT
     assert person.git("status", "--porcelain") == ""
@@ -335,3 +336,13 @@ def test_reverting_what_is_gone_makes_no_commit(offered: Desk) -> None:
     tip = person.tip()
     assert desk.revert("p1").way is Way.NOTHING
     assert person.tip() == tip
+
+
+def test_a_commit_that_cannot_be_signed_says_so(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.git("config", "commit.gpgsign", "true")
+    person.git("config", "gpg.program", "false")
+    with pytest.raises(RefusedError, match="git cannot sign the commit: gpg failed to sign the data") as refused:
+        desk.accept("p1")
+    assert refused.value.remedy == "Set a key: git config user.signingkey KEY, then: skilld accept p1"
+    assert person.skill.read_text() == TEXT

@@ -11,12 +11,12 @@ import pytest
 
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
-from skilld.protocol import Analyse, BatchResult, Plan, Result, Source
+from skilld.protocol import Analyse, BatchResult, Blame, Plan, Result, Source
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
-from skilld.types import Outcome, State, Usage
+from skilld.types import Cause, Outcome, State, Usage
 from support.claude_lines import append, ended, typed, write
 from support.proposals import COMMITTED, a_proposal
 
@@ -216,3 +216,18 @@ def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(desk: Des
     assert work.batch.plan == Plan((PROPOSAL,))
     assert desk.store.proposals.count(State.OPEN) == 0
     assert desk.store.usage.rows()[0]["calls"] == 2
+
+
+@pytest.mark.parametrize("changed", [".skilld.toml", ".git/refs/heads/main"])
+def test_what_a_refused_project_changes_has_its_batch_done_again(desk: Desk, changed: str) -> None:
+    project = desk.home / "project"
+    write(project / ".git/HEAD", b"ref: refs/heads/main\n")
+    (project / ".git/refs/heads").mkdir(parents=True)
+    write(desk.path, *(typed(f"t{number}", text, cwd=str(project)) for number, text in enumerate(FIVE)), mtime=NOW)
+    desk.engine.follower.sweep()
+    refused = BatchResult(outcome=Outcome.FAILED, detail="no", cause=Blame(Cause.REPOSITORY, str(project)))
+    desk.engine.finish(desk.batch(), refused, NOW)
+    assert desk.counts() == (0, 0, 1)
+    assert desk.engine.obstacles.look(NOW + 60) == 0
+    write(project / changed, b"#\n")
+    assert desk.engine.obstacles.look(NOW + 120) == 1

@@ -9,6 +9,8 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.errors import RepoRefusedError
+from skilld.git.repo import open_repo
+from skilld.proposals.branch import lost_object
 from support.repos import SKILL, Desk, Person, below, snapshot
 
 STAGING = "refs/heads/skilld/staging"
@@ -120,13 +122,31 @@ def test_a_staging_branch_that_lost_its_commit_in_a_power_cut_has_it_again(
 
 
 def test_a_staging_branch_without_its_objects_is_named_with_the_way_out(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    (person.root / ".git" / STAGING).write_text("1" * 40 + "\n")
-    with pytest.raises(RepoRefusedError, match="skilld/staging") as refused:
-        desk.propose("p2", NEWS)
-    assert refused.value.remedy == f"git -C {person.root} update-ref -d {STAGING}"
-    person.git("update-ref", "-d", STAGING)
+    first = desk.made("p1", DRY).commit
+    second = desk.made("p2", NEWS).commit
+    object_of(person, second).unlink()
+    with pytest.raises(RepoRefusedError, match=f"skilld/staging is damaged: .*{second}") as refused:
+        desk.propose("p3", below("- Tag the commit.", "- Sign it."))
+    assert refused.value.remedy == f"git -C {person.root} update-ref {STAGING} {first}"
+    assert [desk.seen("p1").seen, desk.seen("p2").seen] == ["busy", "gone"]  # neither was dropped by the person
+    person.git("update-ref", STAGING, first)
+    desk.made("p3", below("- Tag the commit.", "- Sign it."))
+    assert desk.seen("p1").seen == "nothing"
+
+
+@pytest.mark.parametrize("what", [STAGING, f"{STAGING}^", f"{STAGING}^{{tree}}", f"{STAGING}:{SKILL}"])
+def test_an_object_that_the_staging_branch_lost_is_found(person: Person, desk: Desk, what: str) -> None:
+    first = desk.made("p1", DRY).commit
     desk.made("p2", NEWS)
+    repo = open_repo(person.root)
+    assert lost_object(repo) is None
+    lost = person.git("rev-parse", what)
+    object_of(person, what).unlink()
+    found = lost_object(repo)
+    assert found is not None
+    assert lost in found[0]
+    way_out = "-d refs/heads/skilld/staging" if what.endswith("^") else f"{STAGING} {first}"
+    assert found[1] == f"git -C {person.root} update-ref {way_out}"
 
 
 def test_a_repository_that_is_not_there_is_said_so(person: Person, desk: Desk) -> None:

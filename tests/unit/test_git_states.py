@@ -110,6 +110,10 @@ def unborn(person: Person) -> Person:
     return fresh
 
 
+def orphan(person: Person) -> None:
+    person.git("checkout", "--quiet", "--orphan", "site")
+
+
 def mid_bisect(person: Person) -> None:
     person.commit("two", {"README.md": "two\n"})
     person.git("bisect", "start", "HEAD", "HEAD^")
@@ -299,6 +303,7 @@ CASES = {
     "reftable": Case(reftable_by_name, RepoRefusedError, "extensions.refstorage"),
     "no repository": Case(no_repository, NotTrackedError, "is not in a git repository"),
     "unborn": Case(unborn, NotTrackedError, "has no commits yet"),
+    "orphan": Case(orphan, RepoRefusedError, "is on a branch without commits; other branches have some, such as main"),
     "untracked": Case(untracked, NotTrackedError, "is not in the latest commit"),
     "ignored": Case(ignored, NotTrackedError, "is not in the latest commit"),
     "filter": Case(lfs, NotTrackedError, "a git filter changes"),

@@ -302,3 +302,18 @@ def test_an_ask_is_about_the_skill_that_was_used_last_before_it(turn: int, expec
     messages[turn - 1] = Message("From now on put the ticket number in bold.", turn=turn, turn_key=str(turn))
     (update,) = Offline().detect(messages, [second, first])
     assert {1: "second", 2: "first"}[update.skill or 0] == expected
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "add a step at the end: sign the notes",
+        "Add another step to the skill: sign the notes",
+        "add this as the last step: sign the notes",
+        "From now on add a step at the end: sign the notes",
+    ],
+)
+def test_a_further_step_becomes_the_next_number_of_the_procedure(said: str) -> None:
+    (update,) = detect(said)
+    (operation,) = placed([update], NOTES.encode())
+    assert operation == Operation(Op.INSERT_AFTER, "2. List the commits since then.", "3. Sign the notes.")

@@ -14,6 +14,9 @@ from skilld.redact import passwords
         ("login=eve, p=moonlight7", ["moonlight7"]),
         ("go in with admin/Tr0ub-lampost!", ["Tr0ub-lampost"]),
         ("log in with eve:Tr0ub-lampost", ["Tr0ub-lampost"]),
+        ("log in to staging as eve with hunter2xyz.", ["hunter2xyz"]),
+        ("melde dich als eve mit hunter2xyz an", ["hunter2xyz"]),
+        ("sign in as eve with two-factor, then run step2", []),
         ("p: sunflower", []),  # nobody is named
         ("the path src/Tr0ub-lampost is gone", []),  # `src` is no account
         ("set admin/tr0ub-lampost up", []),  # a name, by its small letters

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from skilld.redact import Redactor
+from skilld.redact import Redactor, blocks
 
 REDACTOR = Redactor(bytes(32))
 
@@ -135,3 +135,25 @@ def test_the_ends_of_long_secrets_go_too() -> None:
     for text in (f'password = "{long}"', f"password={long}", f"Authorization: Bearer {long}", f"Cookie: a={long}"):
         assert REDACTOR.redact(text).endswith((']"', "]"))
         assert ALNUM not in REDACTOR.redact(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("db.example.org:5432:app:eve:hunter2xyz", ["hunter2xyz"]),
+        ("*:*:*:postgres:sunflower", ["sunflower"]),
+        ("src/app.py:1204:error: no such name", []),
+        ("localhost:5432:app:eve:your_password", []),
+        ("user,password\neve,sunflower\nbob,hunter22\n", ["sunflower", "hunter22"]),
+        ("| user | api key |\n|---|---|\n| ci | q7f3hunter2 |\n", ["q7f3hunter2"]),
+        ("id,token\n1,hello\n2,there\n", []),  # words of a text
+        ("a user, a password\nand then, nothing\n", []),
+        ("Backup codes: 1234-5678 2345-6789", ["1234-5678", "2345-6789"]),
+        ("my recovery codes:\n1. abcd-efgh\n2. wxyz-1234\n", ["abcd-efgh", "wxyz-1234"]),
+        ("backup codes: well-known long-term", []),
+        ("exit codes: 1234-5678 2345-6789", []),
+    ],
+)
+def test_what_is_listed_below_or_behind_its_name_is_found(text: str, secrets: list[str]) -> None:
+    found = blocks.find_listed(text, text.lower())
+    assert [text[one.start : one.end] for one in found] == secrets

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from skilld.__main__ import main
-from skilld.cli import proposals
+from skilld.cli import proposals, why
 from skilld.cli.common import days, store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES, SNOOZED_UNTIL
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, Update
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.claude_lines import typed, write
 from support.program import Program
 from support.proposals import a_proposal
@@ -220,7 +220,7 @@ def test_a_line_is_traced_to_its_own_words_among_those_of_a_proposal(capsys: pyt
     rules = {"Run the linter.": "always lint", "Use named exports.": "never default exports"}
     updates = [Update(1, "", change, "", Kind.PREFERENCE, 1, quote) for change, quote in rules.items()]
     several = a_proposal(updates=tuple(updates), evidence=tuple(Evidence("t", quote) for quote in rules.values()))
-    proposals._print_why(store(), several, "- Use named exports.")
+    why._print_why(store(), several, "- Use named exports.")
     shown = capsys.readouterr().out
     assert "  Use named exports.\n  you: “never default exports”\n  in the same proposal: Run the linter.\n" in shown
     assert "always lint" not in shown
@@ -417,3 +417,15 @@ def test_a_long_command_does_not_push_aside_what_the_others_do(capsys: pytest.Ca
     assert capsys.readouterr().out == (
         f"  skilld accept 0123abcd  write it\n  {long}\n                          the same, with git\n"
     )
+
+
+def test_a_line_is_found_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "CLAUDE.md"
+    file.write_text("- Use pnpm here.\n- Use pnpm for scripts.\n- Use pnpm to lint, mine.\n")
+    operation = Operation(Op.INSERT_AFTER, "- a", "- Use pnpm here.\n- Use pnpm for scripts.")
+    store().proposals.add(a_proposal(state=State.ACCEPTED, path=str(file), operations=(operation,)))
+    assert _run("why", "use pnpm") == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[:2] == [f"{file}:1  - Use pnpm here.", f"{file}:2  - Use pnpm for scripts."]
+    assert _run("why", "use yarn") == 2
+    assert "none that a proposal added has all of these words: use yarn" in capsys.readouterr().err

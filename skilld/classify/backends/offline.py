@@ -25,6 +25,7 @@ from skilld.classify.offline.detector import (
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase, phrase_joined
 from skilld.classify.offline.placement import (
+    asks_for_step,
     described,
     is_for,
     is_of_one_thing,
@@ -32,8 +33,8 @@ from skilld.classify.offline.placement import (
     reacts,
     related,
     replacement,
+    section_for,
     takes_up,
-    target_section,
 )
 from skilld.classify.offline.product import builds, demands, of_work, specifies, spoken
 from skilld.classify.offline.withdrawn import still_standing
@@ -225,14 +226,16 @@ def _update(
     quote = heard.quote.replace("-", " ").lower()
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in quote]
     in_use = sorted(_in_use(skills, message.turn or 0), key=lambda doc: not is_about(quote, _subject(doc)))
-    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-last:])), answered)
+    lasting_step = heard.cue is Cue.LASTING and asks_for_step(heard.quote)
+    asked = heard.quote if lasting_step else said.text  # "step" is what tells that it is about the skill's steps
+    skill = next((doc for doc in named or in_use if _about(heard, asked, doc, skills, agent[-last:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill and not OF_PROJECT.search(heard.quote):  # that has a place of its own
         confidence = min(confidence, _UNRELATED)
     return Update(
         skill=target.number if target else None,
-        section=target_section(said.text, target.text).heading if target else "",
+        section=section_for(heard.quote, said.text, target.text).heading if target else "",
         change=said.text,
         reason=_REASONS[heard.cue],
         kind=_kind(heard, said.text, target),
@@ -253,7 +256,7 @@ def _kind(heard: Match, change: str, target: SkillDoc | None) -> Kind:
         return Kind.REMOVE_STEP
     if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION, Cue.TAKEN_UP}:
         return Kind.CORRECTION
-    if heard.cue is Cue.MEMORY:
+    if heard.cue is Cue.MEMORY or asks_for_step(heard.quote):
         return Kind.ADD_STEP
     return Kind.FACT if heard.cue is Cue.CONVENTION else Kind.PREFERENCE
 

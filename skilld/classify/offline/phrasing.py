@@ -67,7 +67,8 @@ def phrase(heard: Match) -> Phrase:
     written_elsewhere = heard.cue is Cue.MEMORY and carried is None and any(place.search(said) for place in _PLACES)
     if written_elsewhere or heard.cue is Cue.REMINDER:
         return Phrase(_finished(said), clear=False)
-    text = _commanded(_unframed(carried or said, heard))
+    text = _unframed(carried or said, heard)
+    text = _commanded(_carried(text) or text)
     for own_sake in () if heard.cue is Cue.TAKEN_UP else _OWN_SAKES:  # the reason may be all that turns it down
         shorter = own_sake.sub("", text)
         text = shorter if _says_enough(shorter) else text

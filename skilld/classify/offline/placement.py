@@ -36,6 +36,10 @@ _NOWHERE = Section("", 0, 0, ())
 _STEP = re.compile(
     r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
 )  # has its place in an order
+_FURTHER_STEP = re.compile(
+    r"\b(?:add|insert|include|append)\b(?: \w+){0,3}? (?:an?|another|one more|the)(?: \w+)? step\b", re.IGNORECASE
+)
+_STEPS = stems("step")
 _GENERAL = re.compile(
     rf"\b\w*(?:{_RULE_HEADING.pattern})\w*|\b(?:general|project|team|house|our|my|coding|code|development|common|other|misc\w*"
     r"|additional|additions|manual|critical|key|core|basic|agents?|assistant|working|user|do|don.?ts?|how we work"
@@ -77,6 +81,22 @@ def target_section(change: str, text: str) -> Section:
 
     fitting = [part for part in found if fits(part)] or [part for part in found if _is_general(part)]
     return max(fitting, key=fit) if fitting else _only_list(found)
+
+
+def asks_for_step(said: str) -> bool:
+    """Whether a further step of something is asked for."""
+    return bool(_FURTHER_STEP.search(said))
+
+
+def section_for(said: str, change: str, text: str) -> Section:
+    """Return the section for what was said: of a further step the one with numbered steps, else as `target_section`."""
+    numbered = [part for part in sections(text) if _is_numbered(part.items())] if asks_for_step(said) else []
+    named = [part for part in numbered if stems(part.heading) & stems(said) - _STEPS] or numbered
+    return named[0] if len(named) == 1 else target_section(change, text)
+
+
+def _is_numbered(items: Sequence[Lines]) -> bool:
+    return len(items) > 1 and all(item.marker[0].isdigit() for item in items)
 
 
 def _only_list(found: Sequence[Section]) -> Section:

@@ -1,0 +1,225 @@
+"""`skilld why`: which lines of a file proposals added; which one added a line, and from which words of yours."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.proposals import look, origin
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.proposals.explain import Origin
+    from skilld.store import Store
+    from skilld.types import Proposal, Update
+
+_OTHERS = 200  # characters of what else a proposal says
+_PLACE = re.compile(r".*:\d+|\S*/\S*|\S*\.\w{1,5}", re.ASCII)  # a file, there or not, and no words
+
+_Line = tuple[Path, int, str]
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "why", run, "trace a line of a file back to your words", listing=True)
+    parser.add_argument(
+        "place",
+        metavar="FILE[:LINE]|TEXT",
+        help="a file and a line number, such as CLAUDE.md:12; a file alone: list its added lines; or words of a line "
+        "that a proposal added",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.git.environment import scrub_environment
+    from skilld.git.errors import NotTrackedError
+    from skilld.proposals.explain import uncommitted, why
+    from skilld.proposals.staging import private_repositories
+
+    scrub_environment()
+    store = common.stored()
+    if arguments.place and store.proposals.find(arguments.place):
+        raise UsageError("Expected FILE:LINE", f"{arguments.place} is a proposal", f"skilld show {arguments.place}")
+    look(store)
+    if _is_file(arguments.place):
+        return _tell_lines(_added_lines(store, arguments.place), arguments.place, as_json=arguments.json)
+    if _PLACE.fullmatch(arguments.place):
+        path, line = _place_of(arguments.place)
+    else:
+        saying = _saying(store, common.as_text(arguments.place))
+        if len(saying) > 1:
+            return _tell_lines(saying, arguments.place, as_json=arguments.json)
+        path, line, _ = saying[0]
+    try:
+        line_origin = why(path, line, private_repositories())
+    except NotTrackedError as error:
+        if not any(proposal.creates for proposal in _accepted(store, path)):
+            raise SkilldError(
+                "No proposal added this line, and the file is not a skill in a git repository", error.cause
+            ) from error
+        line_origin = uncommitted(path, line)  # made by `accept --worktree`
+    found = _brought_by(store, path, line_origin)
+    if arguments.json:
+        shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
+        return common.write_json(shown | {"proposals": [_why_json(store, one, line_origin.text) for one in found]})
+    console.line(f"  {console.plain(line_origin.text)}")
+    console.line(
+        console.paint(f"  commit {line_origin.commit[:10]}" if line_origin.commit else "  not committed", "dim")
+    )
+    for proposal in found:
+        _print_why(store, proposal, line_origin.text)
+    if not found:
+        console.line("No proposal added this line.")
+    return 0
+
+
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def _added_lines(store: Store, given: str) -> list[_Line]:
+    """Return the lines of a file that accepted proposals added."""
+    from skilld.effect.lines import text_of
+
+    path = Path(given).expanduser().resolve()
+    added = {line for proposal in _accepted(store, path) for line in _added(proposal)} - {""}
+    lines = enumerate(text_of(str(path)).splitlines(), 1)
+    return [(path, number, line.strip()) for number, line in lines if line.strip() in added]
+
+
+def _saying(store: Store, words: str) -> list[_Line]:
+    """Return the lines that accepted proposals added and that have all of these words. Raises UsageError if none."""
+    from skilld.types import State
+    from skilld.words import content_stems, stems
+
+    wanted = content_stems(words) or stems(words)
+    paths = sorted({proposal.path for proposal in store.proposals.in_states([State.ACCEPTED])})
+    lines = [line for path in paths if _is_file(path) for line in _added_lines(store, path)]
+    found = [one for one in lines if wanted and wanted <= stems(one[2])]
+    if not found:
+        cause = f"none that a proposal added has all of these words: {words}"
+        raise UsageError("No such line", cause, "The lines that were added to a file: skilld why FILE")
+    return found
+
+
+def _tell_lines(lines: Iterable[_Line], given: str, *, as_json: bool) -> int:
+    """List lines that accepted proposals added; returns the exit code."""
+    lines = [*lines]
+    if as_json:
+        return common.write_json([{"file": str(path), "line": number, "text": text} for path, number, text in lines])
+    named = given if _is_file(given) else ""
+    for path, number, text in lines:
+        console.say(f"{console.plain(named or str(path))}:{number}  {console.plain(text)}")
+    if lines:
+        first = console.plain(shlex.quote(named or str(lines[0][0])))
+        console.say(f"To see where one comes from: skilld why {first}:{lines[0][1]}")
+    else:
+        console.say("No accepted proposal added a line that is still in this file.")
+    return 0
+
+
+def _place_of(given: str) -> tuple[Path, int]:
+    name, _, number = given.rpartition(":")
+    if not name or not number.isascii() or not number.isdigit():
+        raise UsageError(
+            "Expected FILE:LINE",
+            given,
+            "For example: CLAUDE.md:12. The lines that were added to a file: skilld why FILE",
+        )
+    try:
+        return Path(name).expanduser().resolve(strict=True), int(number)
+    except (OSError, RuntimeError, ValueError):
+        raise UsageError("No such file", name) from None
+
+
+def _brought_by(store: Store, path: Path, origin: Origin) -> list[Proposal]:
+    """Return the proposals behind a line: those its commit names, else those whose edit has the line.
+
+    Where a commit brought several, those whose edit has the line go alone; a squash may name none at all, and a line
+    that is not committed was written by `accept --worktree`.
+    """
+    named = [proposal for name in origin.proposals if (proposal := store.proposals.get(name)) is not None]
+    candidates = named or _accepted(store, path)
+    text = origin.text.strip()
+    with_line = [proposal for proposal in candidates if text and text in _added(proposal)]
+    return with_line or named
+
+
+def _accepted(store: Store, path: Path) -> list[Proposal]:
+    from skilld.types import State
+
+    return [proposal for proposal in store.proposals.in_states([State.ACCEPTED]) if proposal.path == str(path)]
+
+
+def _added(proposal: Proposal) -> set[str]:
+    return {line.strip() for operation in proposal.operations for line in operation.text.splitlines()}
+
+
+def _behind(proposal: Proposal, line: str) -> Update | None:
+    """Return what one line rests on, where the proposal knows it line by line."""
+    several = proposal.creates or len(proposal.updates) > 1
+    said = [one for one in proposal.updates if one.change and one.change in line] if several else []
+    return max(said, key=lambda one: len(one.change), default=None)
+
+
+def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
+    behind = _behind(proposal, line)
+    return {
+        "id": proposal.id,
+        "state": proposal.state.value,
+        "skill": proposal.skill,
+        "summary": proposal.summary,
+        "reason": proposal.reason,
+        "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
+        "observed": _observed_json(behind),
+        "agent": proposal.agent,
+        "session_id": proposal.session_id,
+        "model": proposal.model,
+        "created_at": proposal.created_at,
+        "decided_at": proposal.decided_at,
+        "accepted_at": store.proposals.accepted_at(proposal.id),
+        "landed": proposal.landed,
+        "decided_by": store.proposals.decided_by(proposal.id),
+    }
+
+
+def _observed_json(behind: Update | None) -> dict[str, str] | None:
+    from skilld.types import OBSERVED_TURN
+
+    if behind is None or behind.turn != OBSERVED_TURN:
+        return None
+    return {"where": behind.reason, "ran": behind.quote}
+
+
+def _print_why(store: Store, proposal: Proposal, line: str) -> None:
+    from skilld.proposals.remarks import doubt
+    from skilld.text import cut
+    from skilld.types import OBSERVED_TURN
+
+    behind = _behind(proposal, line)
+    accepted = store.proposals.accepted_at(proposal.id)
+    when = f"accepted {accepted}" if accepted else f"proposed {proposal.created_at}"
+    console.say(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
+    console.say(f"  {console.plain(behind.change if behind else proposal.summary)}")
+    if behind is not None and behind.turn == OBSERVED_TURN:
+        console.say(f"  {console.plain(behind.reason)}; not said by you")
+        console.say(f"  the agent ran: {console.plain(behind.quote)}")
+    else:
+        for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
+            console.say(f"  you: “{console.plain(quote)}”")
+    if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
+        console.say(console.paint(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", "dim"))
+    who = f"{origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
+    console.say(console.paint(f"  {who}", "dim"))
+    if maybe := doubt(store, proposal):
+        console.say(console.paint(f"  note: {console.plain(maybe)}", "yellow"))
