@@ -14,7 +14,7 @@ from skilld.agents import claude_code
 from skilld.types import RawLine
 from support.truth import events_of_records, raw_lines
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "30"))  # of each property; `make soak` sets more
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "60"))  # of each property; `make soak` sets more
 some = settings(max_examples=EXAMPLES)
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 REAL = [line.data for path in sorted(FIXTURES.glob("*.jsonl")) for line in raw_lines(path.read_bytes())]
