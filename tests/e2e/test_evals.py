@@ -6,15 +6,17 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import furnish
 from skilld.git.environment import unscrubbed
 from support.in_process import InProcess
 from support.live_project import SKILL, Project
@@ -36,16 +38,9 @@ class Person:
 
     def __init__(self, home: Path, project: Project) -> None:
         self.home, self.project = home, project
-        self.program = InProcess(home)
-        daemon = OneProcess(home)
-        for lasting in (LASTING, LASTING_TOO):
-            session = Session(home, project)
-            session.use_skill()
-            session.type(ASKED, "ok, looks good", lasting, "thanks", "ok go on")
-            found = daemon.run()
-        daemon.close()
-        self.accepted, self.open = (one.id for one in found)
-        assert self.program.run("accept", self.accepted).returncode == 0
+        self.program: Program = InProcess(home)
+        one, other = self.program.json("proposals", "--state", "all")
+        self.accepted, self.open = (each["id"] for each in sorted((one, other), key=lambda each: each["state"]))
 
     def asking(self, model: StubModel, **settings: str) -> Program:
         return Program(self.home, stub(model) | UNLIMITED | settings)
@@ -63,11 +58,35 @@ def stub(model: StubModel) -> dict[str, str]:
     return {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with what a person was taught once; `there` is where it was taught."""
+    folder = tmp_path_factory.mktemp("evals")
+    home = folder / "there/home"
+    home.mkdir(parents=True)
+    furnish(home)
+    project, program = Project(folder / "there/project", home, ".claude/skills"), Program(home)
+    for lasting in (LASTING, LASTING_TOO):
+        session = Session(home, project)
+        session.use_skill()
+        session.type(ASKED, "ok, looks good", lasting, "thanks", "ok go on")
+        assert program.run("run", "--once", "--backfill", "1").returncode == 0
+        if lasting == LASTING:
+            (first,) = program.json("proposals")
+    assert program.run("accept", first["id"]).returncode == 0
+    (folder / "there").rename(folder / "kept")
+    return folder
+
+
 @pytest.fixture
-def person(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+def person(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
     for name in unscrubbed():
         monkeypatch.delenv(name)
-    return Person(home, Project(tmp_path / "project", home, ".claude/skills"))
+    there = kept / "there"
+    shutil.copytree(kept / "kept", there, symlinks=True)
+    monkeypatch.setenv("HOME", str(there / "home"))
+    yield Person(there / "home", Project.copied(there / "project", there / "home"))
+    shutil.rmtree(there)
 
 
 def answers(share: Callable[[str], float], seed: int = 1) -> Callable[[Body], Reply | str]:
@@ -262,13 +281,13 @@ def test_the_person_edits_the_cases_before_they_accept_them(person: Person) -> N
         program.run(*EVAL)
 
 
-def test_a_skill_that_git_does_not_track_has_its_cases_beside_it(home: Path, person: Person) -> None:
+def test_a_skill_that_git_does_not_track_has_its_cases_beside_it(person: Person) -> None:
     path = person.project.skill_path.parents[1] / "notes/SKILL.md"
     path.parent.mkdir(parents=True)
     (person.project.root / ".git/info/exclude").write_text("notes/\n")
     path.write_text("---\nname: notes\ndescription: Writes notes of meetings.\n---\n\n# Notes\n\n- Be brief.\n")
-    daemon = OneProcess(home)
-    session = Session(home, person.project)
+    daemon = OneProcess(person.home)
+    session = Session(person.home, person.project)
     session.use_skill("notes")
     session.type(
         "Write up the meeting of Monday", "ok", "From now on, always begin the notes with the date.", "ok", "ok"

@@ -85,9 +85,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def world(kept: Path) -> Iterator[World]:
     there = kept / "there"
     shutil.copytree(kept / "kept", there, symlinks=True)
-    project = object.__new__(Project)
-    project.root, project._home = there / "project", there / "home"
-    project.skill_path = there / "project/.claude/skills/release-notes/SKILL.md"
+    project = Project.copied(there / "project", there / "home")
     program = Program(there / "home")
     world = World(project, program, Lessons(there / "home", project, program))
     world.one, world.other = (item["id"] for item in world.lessons.open())
