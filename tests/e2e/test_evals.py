@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 
 from conftest import furnish
 from skilld.git.environment import unscrubbed
+from support.copies import Original
 from support.in_process import InProcess
 from support.live_project import SKILL, Project
 from support.one_process import OneProcess
@@ -36,11 +36,21 @@ EVAL = ("skills", "eval", SKILL)
 class Person:
     """A person who corrected a skill twice: the first correction is accepted, the other one open."""
 
-    def __init__(self, home: Path, project: Project) -> None:
-        self.home, self.project = home, project
-        self.program: Program = InProcess(home)
-        one, other = self.program.json("proposals", "--state", "all")
-        self.accepted, self.open = (each["id"] for each in sorted((one, other), key=lambda each: each["state"]))
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.home.mkdir()
+        furnish(self.home)
+        self.project = Project(folder / "project", self.home, ".claude/skills")
+        self.program, apart = InProcess(self.home), Program(self.home)
+        found: list[str] = []
+        for lasting in (LASTING, LASTING_TOO):
+            session = Session(self.home, self.project)
+            session.use_skill()
+            session.type(ASKED, "ok, looks good", lasting, "thanks", "ok go on")
+            assert apart.run("run", "--once", "--backfill", "1").returncode == 0
+            found += [one["id"] for one in apart.json("proposals") if one["id"] not in found]
+        self.accepted, self.open = found
+        assert apart.run("accept", self.accepted).returncode == 0
 
     def asking(self, model: StubModel, **settings: str) -> Program:
         return Program(self.home, stub(model) | UNLIMITED | settings)
@@ -59,34 +69,17 @@ def stub(model: StubModel) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with what a person was taught once; `there` is where it was taught."""
-    folder = tmp_path_factory.mktemp("evals")
-    home = folder / "there/home"
-    home.mkdir(parents=True)
-    furnish(home)
-    project, program = Project(folder / "there/project", home, ".claude/skills"), Program(home)
-    for lasting in (LASTING, LASTING_TOO):
-        session = Session(home, project)
-        session.use_skill()
-        session.type(ASKED, "ok, looks good", lasting, "thanks", "ok go on")
-        assert program.run("run", "--once", "--backfill", "1").returncode == 0
-        if lasting == LASTING:
-            (first,) = program.json("proposals")
-    assert program.run("accept", first["id"]).returncode == 0
-    (folder / "there").rename(folder / "kept")
-    return folder
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Original[Person]:
+    return Original(tmp_path_factory.mktemp("evals"), Person)
 
 
 @pytest.fixture
-def person(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
+def person(taught: Original[Person], monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
     for name in unscrubbed():
         monkeypatch.delenv(name)
-    there = kept / "there"
-    shutil.copytree(kept / "kept", there, symlinks=True)
-    monkeypatch.setenv("HOME", str(there / "home"))
-    yield Person(there / "home", Project.copied(there / "project", there / "home"))
-    shutil.rmtree(there)
+    with taught.fresh() as person:
+        monkeypatch.setenv("HOME", str(person.home))
+        yield person
 
 
 def answers(share: Callable[[str], float], seed: int = 1) -> Callable[[Body], Reply | str]:

@@ -71,14 +71,6 @@ class Project:
         self.skill_commit = self.commit("Add the release-notes skill", {relative: SKILL_TEXT})
         self.commit("Add the house style", {STYLE_PAGE: STYLE_TEXT})
 
-    @classmethod
-    def copied(cls, root: Path, home: Path) -> Project:
-        """Return one that is there already."""
-        project = object.__new__(cls)
-        project.root, project._home = root, home
-        project.skill_path = root / f".claude/skills/{SKILL}/SKILL.md"
-        return project
-
     def git(self, *arguments: str) -> str:
         """Run git as the person would, without optional writes, and return what it printed."""
         environment = {
