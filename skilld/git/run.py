@@ -245,7 +245,10 @@ class Git:
         In `one_command` one process answers them all. Raises GitFailedError if it ends, as it does at an object that
         is damaged, and GitTimeoutError after `seconds`; the next call starts another.
         """
-        return [(oid, kind, data) if size >= 0 else None for oid, kind, size, data in self._asked(b"contents", names, seconds)]
+        return [
+            (oid, kind, data) if size >= 0 else None
+            for oid, kind, size, data in self._asked(b"contents", names, seconds)
+        ]
 
     def sizes(self, names: Sequence[bytes], seconds: float = SECONDS) -> list[tuple[str, str, int]]:
         """Return id, kind and size of the objects of these names, as `objects` does; a size of -1 if there is none."""
@@ -370,7 +373,7 @@ def _started(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.Au
 def _answers(
     reader: Runner.AutoInterrupt, question: bytes, names: Sequence[bytes]
 ) -> Iterator[tuple[str, str, int, bytes]]:
-    """Yield what `git cat-file --batch-command` says of each name: a size of -1 for none. Raises EOFError if it ends."""
+    """Yield what `git cat-file --batch-command` says of each name, a size of -1 for none; EOFError at its end."""
     asked = 0
     while asked < len(names):
         lines: list[bytes] = []
