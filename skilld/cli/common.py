@@ -39,6 +39,18 @@ def verb(
     return parser
 
 
+def in_one_command(verb: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Have a verb open each repository once, and read its objects from one process."""
+
+    def run(arguments: argparse.Namespace) -> int:
+        from skilld.git.run import one_command
+
+        with one_command():
+            return verb(arguments)
+
+    return run
+
+
 def home() -> Path:
     """Return the person's home folder."""
     return Path(os.environ.get("HOME") or Path.home())

@@ -108,6 +108,7 @@ def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
 # Joining and leaving.
 
 
+@common.in_one_command
 def join(arguments: argparse.Namespace) -> int:
     """Join the team of a repository."""
     from skilld.team.join import Membership, checked_name, load, random_name
@@ -195,6 +196,7 @@ def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
         console.line(f"  not shared, because {console.plain(why)}: {console.plain(rule)}")
 
 
+@common.in_one_command
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
     import shutil
@@ -222,6 +224,7 @@ def leave(arguments: argparse.Namespace) -> int:
 # Syncing, and what the team says.
 
 
+@common.in_one_command
 def sync(arguments: argparse.Namespace) -> int:
     """Fetch and push."""
     from skilld.team.join import save
@@ -249,6 +252,7 @@ def sync(arguments: argparse.Namespace) -> int:
     return Exit.OK
 
 
+@common.in_one_command
 def status(arguments: argparse.Namespace) -> int:
     """List the candidates."""
     from skilld.clock import ago
@@ -363,6 +367,7 @@ def _rule_json(one: Candidate) -> dict[str, Any]:
     }
 
 
+@common.in_one_command
 def _pull_request(arguments: argparse.Namespace) -> int:
     from skilld.cli.team_pr import pull_request
 

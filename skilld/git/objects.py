@@ -93,12 +93,8 @@ def texts(git: Git, names: Sequence[str]) -> list[bytes | None]:
 
 def sizes(git: Git, names: Iterable[str]) -> list[tuple[str, str, int]]:
     """Return (id, kind, size) of objects in their order, a size of -1 where there is none."""
-    given = list(names)
-    if not given:
-        return []
-    out = git.run("cat-file", "--batch-check", stdin="".join(f"{one}\n" for one in given).encode()).decode()
-    rows = [line.split(" ") for line in out.splitlines()]
-    return [(row[0], row[1], int(row[2]) if row[1] != "missing" else -1) for row in rows]
+    given = [name.encode() for name in names]
+    return git.sizes(given) if given else []
 
 
 def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:

@@ -245,19 +245,29 @@ class Git:
         In `one_command` one process answers them all. Raises GitFailedError if it ends, as it does at an object that
         is damaged, and GitTimeoutError after `seconds`; the next call starts another.
         """
+        return [
+            (oid, kind, data) if size >= 0 else None
+            for oid, kind, size, data in self._asked(b"contents", names, seconds)
+        ]
+
+    def sizes(self, names: Sequence[bytes], seconds: float = SECONDS) -> list[tuple[str, str, int]]:
+        """Return id, kind and size of the objects of these names, as `objects` does; a size of -1 if there is none."""
+        return [(oid, kind, size) for oid, kind, size, _ in self._asked(b"info", names, seconds)]
+
+    def _asked(self, question: bytes, names: Sequence[bytes], seconds: float) -> list[tuple[str, str, int, bytes]]:
         if any(_OID.split(name, 1)[0].decode("latin-1") in self._unwritten for name in names):
             self.write()
         reader, self._reader = self._reader, None
         command = _COMMAND.get()
         if reader is None:
-            reader = _started(self._argv(("cat-file", "--batch")), self.folder, self._env)
+            reader = _started(self._argv(("cat-file", "--batch-command")), self.folder, self._env)
             if command is not None:
                 command.readers.append(self)
         deadline = time.monotonic() + seconds
         watchdog = threading.Timer(seconds, reader.kill)
         watchdog.start()
         try:
-            found = [*_answers(reader, names)]
+            found = [*_answers(reader, question, names)]
         except (EOFError, OSError) as error:
             err = reader.stderr.read().decode("utf-8", "replace")
             status = reader.proc.wait() if reader.proc is not None else 0
@@ -366,30 +376,34 @@ def _started(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.Au
     return process
 
 
-def _answers(reader: Runner.AutoInterrupt, names: Sequence[bytes]) -> Iterator[tuple[str, str, bytes] | None]:
-    """Yield what `git cat-file --batch` says of each name. Raises EOFError if it ends."""
+def _answers(
+    reader: Runner.AutoInterrupt, question: bytes, names: Sequence[bytes]
+) -> Iterator[tuple[str, str, int, bytes]]:
+    """Yield what `git cat-file --batch-command` says of each name, a size of -1 for none; EOFError at its end."""
     asked = 0
     while asked < len(names):
         lines: list[bytes] = []
         size = 0
         while asked < len(names) and (not lines or size + len(names[asked]) < _PIPE):
-            lines.append(names[asked] + b"\n")
+            lines.append(b"%s %s\n" % (question, names[asked]))
             size += len(lines[-1])
             asked += 1
         reader.stdin.write(b"".join(lines))
         reader.stdin.flush()
-        for _ in lines:
+        for line in lines:
             header = reader.stdout.readline()
             if not header.endswith(b"\n"):
                 raise EOFError
             match = _HEADER.fullmatch(header)
             if match is None:
-                yield None
+                yield line[len(question) + 1 : -1].decode("utf-8", "replace"), "missing", -1, b""
                 continue
-            data = reader.stdout.read(int(match[3]) + 1)
-            if len(data) <= int(match[3]):
-                raise EOFError
-            yield match[1].decode(), match[2].decode(), data[:-1]
+            size, data = int(match[3]), b""
+            if question == b"contents":
+                data = reader.stdout.read(size + 1)
+                if len(data) <= size:
+                    raise EOFError
+            yield match[1].decode(), match[2].decode(), size, data[:-1]
 
 
 def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:

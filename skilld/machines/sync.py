@@ -14,6 +14,7 @@ from skilld.errors import RefusedError
 from skilld.exchange.outgoing import Check
 from skilld.git.borrowed import BorrowedRepo
 from skilld.git.errors import LostRaceError
+from skilld.git.run import one_command
 from skilld.machines.applying import ApplyResult, apply
 from skilld.machines.gather import News, news
 from skilld.machines.places import Places
@@ -73,6 +74,7 @@ def gathered(store: Store, places: Places, check: Check, found: Found) -> News:
     return news(store, places, check, store.elsewhere.all(), fetched)
 
 
+@one_command()
 def sync(hub: Hub, store: Store, places: Places, check: Check, *, first: bool = False) -> SyncResult:
     """Bring this machine and its ref up to what all know.
 

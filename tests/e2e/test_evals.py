@@ -9,13 +9,15 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import furnish
 from skilld.git.environment import unscrubbed
+from support.copies import Original
 from support.in_process import InProcess
 from support.live_project import SKILL, Project
 from support.one_process import OneProcess
@@ -34,18 +36,21 @@ EVAL = ("skills", "eval", SKILL)
 class Person:
     """A person who corrected a skill twice: the first correction is accepted, the other one open."""
 
-    def __init__(self, home: Path, project: Project) -> None:
-        self.home, self.project = home, project
-        self.program = InProcess(home)
-        daemon = OneProcess(home)
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.home.mkdir()
+        furnish(self.home)
+        self.project = Project(folder / "project", self.home, ".claude/skills")
+        self.program, apart = InProcess(self.home), Program(self.home)
+        found: list[str] = []
         for lasting in (LASTING, LASTING_TOO):
-            session = Session(home, project)
+            session = Session(self.home, self.project)
             session.use_skill()
             session.type(ASKED, "ok, looks good", lasting, "thanks", "ok go on")
-            found = daemon.run()
-        daemon.close()
-        self.accepted, self.open = (one.id for one in found)
-        assert self.program.run("accept", self.accepted).returncode == 0
+            assert apart.run("run", "--once", "--backfill", "1").returncode == 0
+            found += [one["id"] for one in apart.json("proposals") if one["id"] not in found]
+        self.accepted, self.open = found
+        assert apart.run("accept", self.accepted).returncode == 0
 
     def asking(self, model: StubModel, **settings: str) -> Program:
         return Program(self.home, stub(model) | UNLIMITED | settings)
@@ -63,11 +68,18 @@ def stub(model: StubModel) -> dict[str, str]:
     return {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
 
 
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Original[Person]:
+    return Original(tmp_path_factory.mktemp("evals"), Person)
+
+
 @pytest.fixture
-def person(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+def person(taught: Original[Person], monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
     for name in unscrubbed():
         monkeypatch.delenv(name)
-    return Person(home, Project(tmp_path / "project", home, ".claude/skills"))
+    with taught.fresh() as person:
+        monkeypatch.setenv("HOME", str(person.home))
+        yield person
 
 
 def answers(share: Callable[[str], float], seed: int = 1) -> Callable[[Body], Reply | str]:
@@ -262,13 +274,13 @@ def test_the_person_edits_the_cases_before_they_accept_them(person: Person) -> N
         program.run(*EVAL)
 
 
-def test_a_skill_that_git_does_not_track_has_its_cases_beside_it(home: Path, person: Person) -> None:
+def test_a_skill_that_git_does_not_track_has_its_cases_beside_it(person: Person) -> None:
     path = person.project.skill_path.parents[1] / "notes/SKILL.md"
     path.parent.mkdir(parents=True)
     (person.project.root / ".git/info/exclude").write_text("notes/\n")
     path.write_text("---\nname: notes\ndescription: Writes notes of meetings.\n---\n\n# Notes\n\n- Be brief.\n")
-    daemon = OneProcess(home)
-    session = Session(home, person.project)
+    daemon = OneProcess(person.home)
+    session = Session(person.home, person.project)
     session.use_skill("notes")
     session.type(
         "Write up the meeting of Monday", "ok", "From now on, always begin the notes with the date.", "ok", "ok"

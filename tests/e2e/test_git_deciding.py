@@ -5,7 +5,6 @@ Two learnings are taught once; each test starts from a copy of that home and rep
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import furnish
+from support.copies import Original
 from support.lessons import HOSTS, LINES, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program
@@ -66,33 +66,27 @@ class World:
         return "alone"
 
 
+def _taught(folder: Path) -> World:
+    home = folder / "home"
+    home.mkdir()
+    furnish(home)
+    project, program = Project(folder / "project", home, ".claude/skills"), Program(home)
+    world = World(project, program, Lessons(home, project, program))
+    assert len(world.lessons.teach(TICKETS)) == 1
+    assert len(world.lessons.teach(HOSTS)) == 2
+    world.one, world.other = (item["id"] for item in world.lessons.open())
+    return world
+
+
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with what was taught once; `there` is where it was taught."""
-    folder = tmp_path_factory.mktemp("deciding")
-    there = folder / "there"
-    (there / "home").mkdir(parents=True)
-    furnish(there / "home")
-    project = Project(there / "project", there / "home", ".claude/skills")
-    lessons = Lessons(there / "home", project, Program(there / "home"))
-    assert len(lessons.teach(TICKETS)) == 1
-    assert len(lessons.teach(HOSTS)) == 2
-    there.rename(folder / "kept")
-    return folder
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Original[World]:
+    return Original(tmp_path_factory.mktemp("deciding"), _taught)
 
 
 @pytest.fixture
-def world(kept: Path) -> Iterator[World]:
-    there = kept / "there"
-    shutil.copytree(kept / "kept", there, symlinks=True)
-    project = object.__new__(Project)
-    project.root, project._home = there / "project", there / "home"
-    project.skill_path = there / "project/.claude/skills/release-notes/SKILL.md"
-    program = Program(there / "home")
-    world = World(project, program, Lessons(there / "home", project, program))
-    world.one, world.other = (item["id"] for item in world.lessons.open())
-    yield world
-    shutil.rmtree(there)
+def world(taught: Original[World]) -> Iterator[World]:
+    with taught.fresh() as world:
+        yield world
 
 
 def merge(world: World) -> None:

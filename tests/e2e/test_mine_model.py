@@ -32,9 +32,9 @@ IN_TESTS = ("Always run the suite with the flag --fast.", "Never mock the paymen
 FACTS = ("Our fixtures live in tests/data.", "The staging database is called shop_stage.")
 
 
-def _program(home: Path, model: StubModel, **settings: str) -> Inline:
+def _program(home: Path, model: StubModel, **settings: str) -> Program:
     common = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "openai/stub"}
-    return Inline(home, {**common, "SKILLD_MODEL_BASE_URL": model.base_url, **settings})
+    return Program(home, {**common, "SKILLD_MODEL_BASE_URL": model.base_url, **settings})
 
 
 def _talk(home: Path, project: Project, *texts: str, skill: bool = False) -> Session:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from skilld.store import Store
 from skilld.types import State
 from support import fake_host
+from support.copies import Original
 from support.review_comments import PEOPLE, comments, row
 from support.teams import FILE, Team
 
@@ -67,9 +69,15 @@ class Case:
         return found
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Original[Case]:
+    return Original(tmp_path_factory.mktemp("reviews"), Case)
+
+
 @pytest.fixture
-def case(tmp_path: Path) -> Case:
-    return Case(tmp_path)
+def case(original: Original[Case]) -> Iterator[Case]:
+    with original.fresh() as case:
+        yield case
 
 
 def test_of_4000_comments_what_reviewers_repeat_is_proposed_once(case: Case) -> None:

@@ -262,7 +262,9 @@ def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(libr
     told = library.program.run("skills", "test", "release-notes", "--session", used.path.stem, "--json")
     assert (told.returncode, json.loads(told.stdout)["covered"]) == (1, None), "it may be about the skill in use"
     with StubModel() as model:
-        library.program.environment |= {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        library.program = Program(
+            library.home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        )
         model.queue("<updates>[]</updates>", "<updates>[]</updates>")
         done = library.program.run(*asked)
     assert (done.returncode, "Judged by openai/stub." in done.stdout) == (0, True)
@@ -274,7 +276,9 @@ def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taug
     update |= {"turn": 2, "quote": LINKS, "confidence": 0.9}
     found, nothing = f"<updates>{json.dumps([update])}</updates>", "<updates>[]</updates>"
     with StubModel() as model:
-        library.program.environment |= {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        library.program = Program(
+            library.home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        )
         model.queue(found, nothing)
         tested = library.program.json("skills", "test", "release-notes", "--session", session)
         assert [(one["word"], one["change"]) for one in tested["answers"]] == [("covered", LINES[LINKS][2:])]

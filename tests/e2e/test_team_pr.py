@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from support import fake_host
+from support.copies import Original
 from support.teams import FILE, TEXT, Colleague, Team
 
 BRANCH = "skilld/team-rules"
@@ -61,9 +62,15 @@ class Case:
         return self.team.hub.git("log", "--format=%s", f"main..{BRANCH}").splitlines()
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Original[Case]:
+    return Original(tmp_path_factory.mktemp("team"), Case)
+
+
 @pytest.fixture
-def case(tmp_path: Path) -> Case:
-    return Case(tmp_path)
+def case(original: Original[Case]) -> Iterator[Case]:
+    with original.fresh() as case:
+        yield case
 
 
 def test_proposed_merged_and_taken_out_is_seen_by_both(case: Case) -> None:

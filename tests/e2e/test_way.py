@@ -44,12 +44,12 @@ def test_the_way_that_is_drawn_is_the_way_that_is_gone(home: Path, project: Proj
     place.mkdir()
     out.mkdir()
     (place / "sitecustomize.py").write_text(_TRACER.format(root=f"{ROOT / 'skilld'}/", out=str(out)))
-    program = Program(home, {"PYTHONPATH": f"{place}:{ROOT}"})
+    program = Program(home)
     program.run("run", "--once")  # what is there at the first look was said before skilld came
     session = Session(home, project)
     session.use_skill()
     session.type(LASTING, *CHATTER[:4])
-    program.run("run", "--once")
+    Program(home, {"PYTHONPATH": f"{place}:{ROOT}"}).run("run", "--once")
     assert len(program.json("proposals")) == 1
 
     called = {tuple(line.split(" ", 1)) for file in out.iterdir() for line in file.read_text().splitlines()}

@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -75,6 +73,8 @@ def reviewed(kept: dict[str, Any], path: str, query: dict[str, str]) -> tuple[in
 @contextmanager
 def serving(state: Path) -> Iterator[int]:
     """Answer on a port of loopback while the context lasts, as a proxy: gh asks http://api.github.localhost."""
+    import threading
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # half of the stub's time, which needs none
 
     class Handler(BaseHTTPRequestHandler):
         def _do(self) -> None:
@@ -116,7 +116,7 @@ def stub(folder: Path, name: str, state: Path) -> Path:
     folder.mkdir(exist_ok=True)
     program = folder / name
     program.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         f"from fake_host import main\nmain({str(state)!r})\n"
     )
     program.chmod(0o755)

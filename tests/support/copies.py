@@ -1,0 +1,31 @@
+"""A folder of homes and repositories that is made once and copied, into the same place, for each test."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Original(Generic[T]):
+    """What `make` made in a folder below `below`, with all that lies there."""
+
+    def __init__(self, below: Path, make: Callable[[Path], T]) -> None:
+        self._there, self._kept = below / "there", below / "kept"
+        self._there.mkdir()
+        self._made = make(self._there)
+        self._there.rename(self._kept)
+
+    @contextmanager
+    def fresh(self) -> Iterator[T]:
+        """Give a copy, as it was when it was made."""
+        shutil.copytree(self._kept, self._there, symlinks=True)
+        try:
+            yield copy.deepcopy(self._made)
+        finally:
+            shutil.rmtree(self._there)
