@@ -133,7 +133,7 @@ def _bond(term: Term, known: Words, given: frozenset[str]) -> int:
 
 
 def share(weights: Mapping[Term, int], found: int | None = None) -> float:
-    """Return the share of what is `found` of the weight of all terms; if that is not given, of what their bonds weigh."""
+    """Return the share of the weight of all terms that is `found`: by default, what their bonds weigh."""
     whole = sum(
         max(
             bond,

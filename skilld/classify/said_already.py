@@ -143,11 +143,14 @@ def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
 _MEANT = 0.6  # share of the weight of a change, and of a clause of a line, that the other has
 _MIN_MET = 2  # terms that both have: one alone stands in many a rule
 _YOU = frozenset(map(stem, ("agent", "assistant", "claude", "bot")))  # whom every rule speaks to
+_PLACES = re.compile(r"\b(?:first|last|top|bottom|start|end|beginning|ask|tell|show|say)\b", re.IGNORECASE)
 _REASON = re.compile(
-    r"(?<=\w{3}),? (?:so|because|cuz|since|otherwise|damit|sonst|weil|pour que|parce que|sinon|para que|porque|si no)\b.*",
+    r"(?<=\w{3}),? (?:so|because|cuz|since|otherwise|damit|sonst|weil|pour que|parce que|sinon|para que|porque)\b.*",
     re.IGNORECASE,
 )
-_FURTHER = re.compile(r"\b(?:also|too|as well|auch|también|également|aussi|anche|também|ook|też|také|также)\b", re.I)
+_FURTHER = re.compile(
+    r"\b(?:also|too|as well|auch|también|également|aussi|anche|também|ook|też|také|также)\b", re.IGNORECASE
+)
 
 
 def meant_in(change: str, text: str) -> str | None:
@@ -165,6 +168,7 @@ def meant_in(change: str, text: str) -> str | None:
             not own.isdisjoint(_stems(line))
             and not line.startswith(("#", "|"))
             and _directions(asked) == _directions(line)
+            and set(_PLACES.findall(asked.lower())) <= set(_PLACES.findall(line.lower()))
             and numbers(asked) <= numbers(line)
             and wanted.asked & CHOSEN <= members(line)
             and same_choice(asked, line)
