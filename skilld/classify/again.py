@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -20,22 +20,24 @@ from skilld.classify.contradiction import PLAIN_VERBS
 from skilld.classify.gist import (
     CHOSEN,
     LANGUAGES,
+    MEANT,
+    META,
     OPPOSITES,
-    PLACES,
+    SAME,
     TOOLS,
-    WEAK,
     Gist,
     Part,
+    bonds,
     gist,
-    is_weak,
     members,
     met,
+    share,
     words,
 )
 from skilld.classify.offline.choices import turned_round
 from skilld.classify.offline.detector import clauses_of, typed_part
 from skilld.classify.offline.product import spoken
-from skilld.meanings import Term, Words, common, field_of
+from skilld.meanings import Term, Words, field_of
 from skilld.text import cut, fold
 from skilld.words import is_unspaced, stem
 
@@ -50,7 +52,6 @@ _REMINDER, _COMPLAINT, _SOFT, _DEMAND, _TALK, _LEAVE, _NEW, _TASK = (
     re.compile("|".join(_DATA[name]), re.IGNORECASE)
     for name in ("reminder", "complaint", "soft", "demand", "talk", "leave", "new", "task")
 )
-_META = frozenset(map(stem, _DATA["meta"].split()))
 _CONDUCT = "conversation"  # the field of how an agent talks and proceeds
 _ANSWER = "to-answer"  # the meaning by which a rule is about the language of answers
 _REMOVE = "to-remove"
@@ -122,9 +123,6 @@ _HELD = {_Tone.SOFT: 0.6, _Tone.DEMAND: 0.5, _Tone.COMPLAINT: 0.55, _Tone.REMIND
 _OWN = {_Tone.SOFT: 0.7, _Tone.DEMAND: 0.9, _Tone.COMPLAINT: 0.55, _Tone.REMINDER: 0.5}
 _WHOLE = 0.5  # the latter of a demand that has all of a part
 _ALONE = 0.75  # the same of a complaint that has one term of several
-# What a term weighs: what both mean, the same word, a term that many rules share or that is only done, an unknown
-# word, two characters of an unspaced script.
-_MEANT, _SAME, _COMMON, _UNKNOWN, _LITTLE = 10, 9, 5, 4, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +168,17 @@ def _repeats(said: _Said, rule: Gist) -> bool:
         return False
     turned = sides.turned | (said.gist.numbers if beyond else frozenset())
     meant = sides.meant | (rule.numbers if beyond else frozenset())
-    bonds = _bonds(own, rule.words, turned)
-    if said.tone >= _Tone.COMPLAINT and sides.lone and sum(map(bool, bonds.values())) >= sides.lone * len(own):
+    weights = bonds(own, rule.words, turned)
+    if said.tone >= _Tone.COMPLAINT and sides.lone and sum(map(bool, weights.values())) >= sides.lone * len(own):
         return True
-    share = _share(bonds, sum(bonds.values()))
+    held = share(weights)
     codes = said.gist.codes & rule.codes
     for part in dict.fromkeys((*rule.parts, Part(rule.words, rule.asked | rule.refused, rule.codes, rule.denies))):
         most = max(1, met(own, part.words)) + sum(
             not meant.isdisjoint(term.stems | term.meanings) for term in part.words
         )
         fits = said.tone >= _Tone.COMPLAINT or sides.turned or _same_answer(said.gist, part, rule)
-        if fits and _is_meant(said, part, _bonds(part.words, own, meant), share, most, codes=bool(codes & part.codes)):
+        if fits and _is_meant(said, part, bonds(part.words, own, meant), held, most, codes=bool(codes & part.codes)):
             return True
     return False
 
@@ -193,7 +191,7 @@ def _telling(said: _Said, rule: Gist) -> tuple[Term, ...]:
 
 def _is_aside(term: Term) -> bool:
     strange = is_unspaced(term.stem) and not term.meanings
-    return term.stem in _META or term.stem.isdigit() or strange or _REMOVE in term.meanings
+    return term.stem in META or term.stem.isdigit() or strange or _REMOVE in term.meanings
 
 
 def _same_answer(said: Gist, part: Part, rule: Gist) -> bool:
@@ -202,50 +200,19 @@ def _same_answer(said: Gist, part: Part, rule: Gist) -> bool:
     return says_no == part.denies or not said.refused.isdisjoint(rule.refused)
 
 
-def _is_meant(said: _Said, part: Part, bonds: Mapping[Term, int], share: float, most: int, *, codes: bool) -> bool:
-    """Whether a stretch says enough of a part; `share` is that of its own weight that is the rule's."""
-    found = sorted(filter(None, bonds.values()), reverse=True)[:most]
-    tells = _MEANT in found or (_SAME in found and (len(found) > 1 or share >= _OWN[_Tone.DEMAND]))
-    if not (tells or codes or len(found) > 2 or (len(found) > 1 and all(bonds.values()))):  # noqa: PLR2004
+def _is_meant(said: _Said, part: Part, weights: Mapping[Term, int], own: float, most: int, *, codes: bool) -> bool:
+    """Whether a stretch says enough of a part; `own` is the share of its own weight that is the rule's."""
+    found = sorted(filter(None, weights.values()), reverse=True)[:most]
+    tells = MEANT in found or (SAME in found and (len(found) > 1 or own >= _OWN[_Tone.DEMAND]))
+    if not (tells or codes or len(found) > 2 or (len(found) > 1 and all(weights.values()))):  # noqa: PLR2004
         return False  # one word that many rules have tells none
     is_choice = bool(part.members & (said.gist.asked | said.gist.refused) & CHOSEN) and not part.denies
-    held = 1.0 if is_choice else _share(bonds, sum(found))
-    if said.tone is _Tone.DEMAND and len(found) > 1 and all(bonds.values()):
-        return share >= _WHOLE
-    conduct = any(bond and field_of(meaning) == _CONDUCT for term, bond in bonds.items() for meaning in term.meanings)
-    alone = said.tone is _Tone.COMPLAINT and len(found) == 1 and not all(bonds.values()) and not conduct
-    return held >= _HELD[said.tone] and share >= (_ALONE if alone else _OWN[said.tone])
-
-
-def _bonds(some: Iterable[Term], others: Iterable[Term], given: frozenset[str]) -> dict[Term, int]:
-    """Return how much each of some terms is among others; of those of one meaning one. `given` is among them anyway."""
-    once = {term.meanings or term.stem: term for term in some if term.stem not in PLACES}
-    known = Words(others)
-    return {term: _bond(term, known, given) for term in once.values()}
-
-
-def _bond(term: Term, known: Words, given: frozenset[str]) -> int:
-    if not (term.stems.isdisjoint(given) and term.meanings.isdisjoint(given)):
-        return _MEANT
-    shared, same = term.meanings & known.meanings, term.stems & known.stems
-    both_phrases = not term.stem and not shared.isdisjoint(known.phrased)
-    if not term.is_action and (both_phrases or not shared <= common()):
-        return _MEANT
-    if (shared and is_weak(term)) or not same - _META - WEAK or (not term.stem and same < term.stems):
-        return _COMMON if shared or same else 0
-    return _COMMON if term.is_action else _SAME
-
-
-def _share(bonds: Mapping[Term, int], found: int) -> float:
-    """Return the share of a weight in what all terms would weigh."""
-    whole = sum(
-        max(
-            bond,
-            _COMMON if is_weak(term) else _MEANT if term.meanings else _LITTLE if is_unspaced(term.stem) else _UNKNOWN,
-        )
-        for term, bond in bonds.items()
-    )
-    return found / max(1, whole)
+    held = 1.0 if is_choice else share(weights, sum(found))
+    if said.tone is _Tone.DEMAND and len(found) > 1 and all(weights.values()):
+        return own >= _WHOLE
+    conduct = any(bond and field_of(meaning) == _CONDUCT for term, bond in weights.items() for meaning in term.meanings)
+    alone = said.tone is _Tone.COMPLAINT and len(found) == 1 and not all(weights.values()) and not conduct
+    return held >= _HELD[said.tone] and own >= (_ALONE if alone else _OWN[said.tone])
 
 
 def _beyond(said: _Said, rule: Gist) -> bool:

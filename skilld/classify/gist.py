@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from skilld.classify.offline.choices import TOPICS, turned_down
 from skilld.meanings import Term, Words, common, terms
-from skilld.words import denies, measures, numbers, stem
+from skilld.words import denies, is_unspaced, measures, numbers, stem
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _WORD = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
@@ -37,6 +37,10 @@ _CONDITION = re.compile(
     r"\b(?:when|whenever|if|unless|wenn|falls|außer|cuando|si|quand|sauf|quando|se|если|когда)\b[^,;.:]*", re.IGNORECASE
 )
 _EXAMPLE = re.compile(r"(?:,| \() ?(?:like|such as|e\.g\.|for example|z\. ?B\.)[^;.)]*\)?", re.IGNORECASE)
+
+# What a term weighs: what both mean, the same word, a term that many rules share or that is only done, an unknown
+# word, two characters of an unspaced script.
+MEANT, SAME, _COMMON, _UNKNOWN, _LITTLE = 10, 9, 5, 4, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,37 @@ def met(some: Iterable[Term], others: Iterable[Term]) -> int:
     return sum(term in known for term in some)
 
 
+def bonds(some: Iterable[Term], others: Iterable[Term], given: frozenset[str] = frozenset()) -> dict[Term, int]:
+    """Return how much each of some terms is among others; of those of one meaning one. `given` is among them anyway."""
+    once = {term.meanings or term.stem: term for term in some if term.stem not in PLACES}
+    known = Words(others)
+    return {term: _bond(term, known, given) for term in once.values()}
+
+
+def _bond(term: Term, known: Words, given: frozenset[str]) -> int:
+    if not (term.stems.isdisjoint(given) and term.meanings.isdisjoint(given)):
+        return MEANT
+    shared, same = term.meanings & known.meanings, term.stems & known.stems
+    both_phrases = not term.stem and not shared.isdisjoint(known.phrased)
+    if not term.is_action and (both_phrases or not shared <= common()):
+        return MEANT
+    if (shared and is_weak(term)) or not same - META - WEAK or (not term.stem and same < term.stems):
+        return _COMMON if shared or same else 0
+    return _COMMON if term.is_action else SAME
+
+
+def share(weights: Mapping[Term, int], found: int | None = None) -> float:
+    """Return the share of the weight of all terms that is `found`: by default, what their bonds weigh."""
+    whole = sum(
+        max(
+            bond,
+            _COMMON if is_weak(term) else MEANT if term.meanings else _LITTLE if is_unspaced(term.stem) else _UNKNOWN,
+        )
+        for term, bond in weights.items()
+    )
+    return (sum(weights.values()) if found is None else found) / max(1, whole)
+
+
 def codes(text: str) -> frozenset[str]:
     """Return what programs are told by: paths, calls, options, names of files and of variables."""
     return frozenset(match[0].strip("/").casefold() for match in _CODE.finditer(text))
@@ -125,6 +160,7 @@ def _families(lines: list[str]) -> tuple[frozenset[str], ...]:
     return tuple(frozenset((*line.split(), *map(stem, line.split()))) for line in lines)
 
 
+META = frozenset(map(stem, _DATA["meta"].split()))
 PLAIN = frozenset(map(stem, _DATA["plain"].split()))
 _CHOICES = [*TOPICS["choices"], *_DATA["tools"]]
 _OF_ANYTHING = frozenset(_DATA["of_anything"].split())

@@ -1,7 +1,7 @@
 """Whether a line of a skill or of standing instructions already says what a change says.
 
 Decides for every back-end, models included. Pure: a change and a text in, the line that says it out. Words are compared
-as stems, so this recognizes the same rule in nearly the same words and nothing further.
+as stems, then by what they mean.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import re
 from collections.abc import Iterator
 
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, REACH, contradicts, stems
+from skilld.classify.gist import CHOSEN, META, Gist, Part, bonds, gist, members, share
 from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice, turned_round
 from skilld.classify.offline.sections import body_of, sections
+from skilld.meanings import Term, Words, terms
+from skilld.skills.spec import front
 from skilld.types import Kind, Update
 from skilld.words import content_stems, denies, numbers, other_tongue, same, stem
 
@@ -40,7 +43,7 @@ def line_saying(update: Update, text: str) -> str | None:
         return None
     if update.kind is Kind.CHANGE_STEP:
         return said_in(update.change, text, covered=1.0, whole=True)
-    return said_in(update.change, text) or forbidden_in(update.change, text)
+    return said_in(update.change, text) or forbidden_in(update.change, text) or meant_in(update.change, text)
 
 
 def is_same(one: str, other: str) -> bool:
@@ -135,6 +138,63 @@ def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
     shared = asked & own
     most = max(len(asked), len(own)) - len(shared) <= 1
     return bool(shared) and len(shared) * 2 >= len(own) and (most or len(shared) >= _ENOUGH_SHARED)
+
+
+_MEANT = 0.6  # share of the weight of a change, and of a clause of a line, that the other has
+_MIN_MET = 2  # terms that both have: one alone stands in many a rule
+_YOU = frozenset(map(stem, ("agent", "assistant", "claude", "bot")))  # whom every rule speaks to
+_PLACES = re.compile(r"\b(?:first|last|top|bottom|start|end|beginning|ask|tell|show|say)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"(?<=\w{3}),? (?:so|because|cuz|since|otherwise|damit|sonst|weil|pour que|parce que|sinon|para que|porque)\b.*",
+    re.IGNORECASE,
+)
+_FURTHER = re.compile(
+    r"\b(?:also|too|as well|auch|también|également|aussi|anche|também|ook|też|také|также)\b", re.IGNORECASE
+)
+
+
+def meant_in(change: str, text: str) -> str | None:
+    """Return the line of `text` that says what `change` says in other words, of which it has one at least.
+
+    Most of the change must be meant in it, and most of one clause of it in the change, with the same yes or no. What
+    the skill is for, or the line's section, need not be said again.
+    """
+    asked = _REASON.sub("", change) if len(change) <= MAX_CHANGE else ""
+    if _FURTHER.search(asked):
+        return None
+    wanted, own, title = gist(asked), _stems(asked), front(text).name.replace("-", " ")
+    for heading, line in _rules(text):
+        if (
+            not own.isdisjoint(_stems(line))
+            and not line.startswith(("#", "|"))
+            and _directions(asked) == _directions(line)
+            and set(_PLACES.findall(asked.lower())) <= set(_PLACES.findall(line.lower()))
+            and numbers(asked) <= numbers(line)
+            and wanted.asked & CHOSEN <= members(line)
+            and same_choice(asked, line)
+            and not turned_round(asked, line)
+            and _is_meant(wanted, gist(line), Words(terms(f"{title} {heading}")))
+        ):
+            return line
+    return None
+
+
+def _is_meant(wanted: Gist, told: Gist, about: Words) -> bool:
+    known = Words(told.words)
+    said = [one for one in wanted.words if one in known or not (one in about or _is_filler(one))]
+    if share(bonds(said, told.words)) < _MEANT:
+        return False
+    for part in (*told.parts, Part(told.words, told.asked, told.codes, told.denies)):
+        weights = bonds([one for one in part.words if one.stem not in _YOU or one in Words(said)], said)
+        nearest = max(wanted.parts, key=lambda one, part=part: sum(bonds(one.words, part.words).values()))
+        enough = share(weights) >= _MEANT and sum(map(bool, weights.values())) >= _MIN_MET
+        if enough and nearest.denies == part.denies:
+            return True
+    return False
+
+
+def _is_filler(term: Term) -> bool:
+    return term.stem in META and not term.meanings
 
 
 _IMPORTS = re.compile(r"\s*(?:[-*+]\s+)?(?:@[^\s@]+\s*)+")

@@ -6,7 +6,7 @@ from skilld.classify.contradiction import contradicted_block, contradicts
 from skilld.classify.offline.choices import changed_choice, swapped, turned_down
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.said_already import said_in, says_already
+from skilld.classify.said_already import meant_in, said_in, says_already
 from skilld.effect.lines import rules_in
 from skilld.words import denies, measures, stems
 
@@ -177,3 +177,20 @@ def test_a_turn_falls_into_these_clauses(text: str, parts: list[str]) -> None:
 def test_a_clause_says_where_it_is_and_whether_it_asks() -> None:
     found = list(clauses("ok. is it done? yes"))
     assert [(clause.start, clause.question) for clause in found] == [(0, False), (4, True), (16, False)]
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "said"),
+    [
+        ("Plot the raw numbers before you fit anything.", "Look at the raw numbers in a plot.", True),
+        ("Pins live in the devicetree.", "Devicetree for pins, no pin numbers in code.", True),
+        ("You don't send mails, a human does.", "Nothing is sent by the agent, a person sends.", True),
+        ("Never touch live objects by hand, so the chart stays right.", "Do not edit live objects by hand.", True),
+        ("Touch live objects by hand.", "Do not edit live objects by hand.", False),
+        ("Never touch live objects by hand unless I ask.", "Do not edit live objects by hand.", False),
+        ("Write the summary for the client in German.", "Write a summary for the client, no code.", False),
+        ("Note the old balance numbers in the devlog too.", "Numbers for balancing go to the devlog.", False),
+    ],
+)
+def test_what_a_line_says_in_other_words(change: str, line: str, *, said: bool) -> None:
+    assert (meant_in(change, f"---\nname: shop-mail\n---\n\n# Rules\n\n- {line}\n") is not None) is said

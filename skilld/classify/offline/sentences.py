@@ -63,7 +63,7 @@ _SECOND_RULE = re.compile(
         (?<!\s)(?<!\bonce)\s*+(?:,\s++)?+(?<=\s)(?:and|but|also|then|plus)\s++(?:also\s++|please\s++|pls\s++
         |then\s++){0,8}+
         (?=(?:always|never|don'?t\s++ever|do\s++not\s++ever|from\s++now\s++on|in\s++(?:the\s++)?future|next\s++time|
-            remember\s++to|stop\s++\w+ing|don'?t|dont|do\s++not|make\s++sure\s++you\s++(?:always|never)|
+            remember\s++to|(?:stop|quit)\s++\w+ing|don'?t|dont|do\s++not|make\s++sure\s++you\s++(?:always|never)|
             every|each|any(?:thing|one)|everything|(?:if|when|for|in|on|with|at)\s++(?:an?|any|every|each|all)
             |we\s++(?:never|always))\b)
       | (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:y|e|et|und|aber|en|и|а|a|i)\s++
@@ -101,7 +101,8 @@ _MAX_LEAD_LENGTH = 500  # characters
 _RUN_ON, _MIN_LENGTH = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
 _SEAM = re.compile(
-    r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
+    r"(?<!\s)\s*+(?:[,;]\s++|:\s++(?![/|])|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|cuz|coz|cos|since)\s++"
+    r"|(?<=\s)(?:and|plus)\s++(?:(?:also|please|pls)\s++)?+(?=(?:when(?:ever)?|every|each|any|whatever|please|pls|no|links?)\b))"
 )
 _HOW = re.compile(r"\b(?:always|we|our)\b", re.IGNORECASE)
 _NOT_THAT = re.compile(
