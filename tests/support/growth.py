@@ -266,7 +266,7 @@ def grows_too_fast(
     `seconds` for it, beside what it costs with any text. What costs no more than `floor` seconds is let be.
     """
     most = _MOST_TIMES * seconds
-    fewest, last = LEAST, None
+    fewest, last = LEAST, 0.0
     try:
         least = _measured(prepare, LEAST, 4 * most)
         each = least / LEAST
