@@ -266,15 +266,16 @@ def grows_too_fast(
     `seconds` for it, beside what it costs with any text. What costs no more than `floor` seconds is let be.
     """
     most = _MOST_TIMES * seconds
-    fewest, last = LEAST, None
+    fewest, last = LEAST, 0.0
     try:
         least = _measured(prepare, LEAST, 4 * most)
         each = least / LEAST
         if least > floor and 4 * least > seconds:  # dear: for its text, or for tables of its own?
-            lesser = _measured(prepare, LEAST // 4, most)
-            each = (least - lesser) / (LEAST - LEAST // 4)
-            if 4 * LEAST * each > seconds:
-                fewest, longest, least, last = LEAST // 4, LEAST, lesser, least
+            with suppress(TooSlowError):  # what gives up on longer texts may take more for a shorter one
+                lesser = _measured(prepare, LEAST // 4, least)
+                each = (least - lesser) / (LEAST - LEAST // 4)
+                if 4 * LEAST * each > seconds:
+                    fewest, longest, least, last = LEAST // 4, LEAST, lesser, least
         while longest >= 8 * fewest and each * longest > seconds:
             longest //= 2
         # A call that is dear but linear takes longer than any fixed time on a machine with other work to do.
