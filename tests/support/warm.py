@@ -246,5 +246,6 @@ def start_worker(command: list[str], **options: Any) -> Any:
     if command[-1] != "skilld.worker" or at_start - _NO_MATTER or not _may_fork():
         return subprocess.Popen(command, **options)
     server = _the_server(str(REPOSITORY))
+    asks = os.environ.get("SKILLD_MODEL", "offline") != "offline"  # the worker itself is told with its job
     with server.turn:
-        return warm_server.Lent(server.control, ["skilld.worker"], environment)
+        return warm_server.Lent(server.control, ["skilld.worker"], environment, asks=asks)

@@ -359,10 +359,13 @@ class Started:
 class Lent(Started):
     """A worker that the server forks for a `run` of it."""
 
-    def __init__(self, control: socket.socket, command: list[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, control: socket.socket, command: list[str], environment: Mapping[str, str], *, asks: bool = False
+    ) -> None:
         (stdin, ours_in), (ours_out, stdout) = os.pipe(), os.pipe()
         errors = os.open(os.devnull, os.O_WRONLY)
         request = {"command": command, "folder": "/", "environment": dict(environment), "for": _DAEMON, "lends": False}
+        request["asks"] = asks
         super().__init__(control, request, [stdin, stdout, errors])
         for one in (stdin, stdout, errors):
             os.close(one)
@@ -387,7 +390,7 @@ def lend_workers(number: int) -> None:
 def asks_a_model(request: Mapping[str, Any]) -> bool:
     """Whether a program may ask a model through litellm. One that was taken for another imports it then."""
     environment: Mapping[str, str] = request["environment"]
-    if "--model" in request["command"]:
+    if request.get("asks") or "--model" in request["command"]:
         return True
     if model := environment.get("SKILLD_MODEL"):
         return model != "offline"
@@ -433,7 +436,8 @@ def load() -> None:
     for module in pkgutil.walk_packages(skilld.__path__, "skilld."):
         if module.name not in _LATER:
             importlib.import_module(module.name)
-    grammar.languages()["en"].patterns()
+    for language in grammar.languages().values():
+        language.patterns()
     said = [Message("From now on, always sort the entries.", turn=1), Message("ok go on", turn=2)]  # or is it French?
     skill = SkillDoc(1, "notes", "/SKILL.md", "# Notes")
     verify(Offline().detect(said, [skill]), said, [skill])
