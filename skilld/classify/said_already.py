@@ -186,11 +186,15 @@ def _is_meant(wanted: Gist, told: Gist, about: Words) -> bool:
         return False
     for part in (*told.parts, Part(told.words, told.asked, told.codes, told.denies)):
         weights = bonds([one for one in part.words if one.stem not in _YOU or one in Words(said)], said)
-        nearest = max(wanted.parts, key=lambda one, part=part: sum(bonds(one.words, part.words).values()))
+        nearest = _nearest(wanted, part)
         enough = share(weights) >= _MEANT and sum(map(bool, weights.values())) >= _MIN_MET
         if enough and nearest.denies == part.denies:
             return True
     return False
+
+
+def _nearest(wanted: Gist, part: Part) -> Part:
+    return max(wanted.parts, key=lambda one: sum(bonds(one.words, part.words).values()))
 
 
 def _is_filler(term: Term) -> bool:
