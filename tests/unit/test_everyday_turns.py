@@ -69,6 +69,9 @@ def test_what_is_taken_back_is_what_was_said_before_it() -> None:
         "Always use WebP for photos."
     ]
     assert changes("Ab jetzt bitte immer zwei Fotos pro Rezept", "lass es wieder, eins reicht") == []
+    assert changes("from now on put a watermark on all photos", "the shop hates it. fine, no watermark") == []
+    assert changes("from now on put no watermark on photos", "and no watermark on the cover either") != []
+    assert changes("Crop all photos to squares from now on", "So many? Then ignore what I wrote.") == []
 
 
 def test_what_the_agent_took_out_again_stands_no_longer() -> None:

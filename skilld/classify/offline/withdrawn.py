@@ -12,7 +12,7 @@ from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.detector import MODEST, retractions
 from skilld.types import Message, Update
-from skilld.words import content_stems, stems
+from skilld.words import content_stems, denies, stems
 
 _REACH = 2  # turns back that "scratch that" can mean when it names nothing
 _NEAR = 4  # turns between a rule and its end
@@ -22,7 +22,8 @@ _BARE = 40  # characters of a clause that takes back whatever was said last
 _TALK = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
-    r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
+    r"never ?mind|what i\b|lo que dije|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|"
+    r"roll(?:ed)? (?:it|that|this|them) back|"
     r"lass es|laat maar|laisse tomber|lascia (?:stare|perdere)|d[eé]jalo|deixa (?:pra|para) l[aá]|"
     r"then (?:not|no)|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn|отмен|"
     r"как (?:было|раньше)|com[oe] (?:antes|estaba|estava|prima|era)|"
@@ -59,12 +60,18 @@ _TURNS_BACK = re.compile(
 _UNDONE = re.compile(
     r"""(?:\S+\s){0,4}?\b(?:removed|reverted|undone|undid|restored|dropped|taken\ out|stays?|unchanged|(?:back
       |again)\b|as\ before|no\ longer|without|entfernt|rückgängig|zurück\w*|wieder|bleib\w+
-      |retir[ée]\w*|supprim[ée]\w*|enlev[ée]\w*|annul[ée]\w*|remis\w*|quitad\w+|eliminad\w+|deshech\w+
+      |retir[ée]\w*|revertid\w+|supprim[ée]\w*|enlev[ée]\w*|annul[ée]\w*|remis\w*|quitad\w+|eliminad\w+|deshech\w+
       |restaurad\w+|tolt[aeio]|rimoss\w+|ripristinat\w+|annullat\w+|removid\w+|desfeit\w+
       |verwijderd|hersteld|teruggezet|weer|usunięt\w+|cofnięt\w+|przywrócon\w+|odstraněn\w+|vrácen\w+|kaldırıldı
       |geri)\b
       |(?:\S+\s){0,4}?\S{0,9}(?:убра|удал|верн|отмен|по-прежнему|削除|戻し|外し|取り消|已(?:删|移|恢|去|撤)|삭제|되돌|뺐)""",
     re.IGNORECASE | re.VERBOSE,
+)
+# "no captcha", said of one's own order to have one.
+_NONE_OF = re.compile(
+    r"(?<![^\W_])(?:no|kein\w*|sin|pas de|sans|niente|nessun\w*|senza|sem|nada de|geen|zonder|bez|без|никаких)"
+    r"\s+([^\W\d_]{3,})",
+    re.IGNORECASE,
 )
 
 
@@ -117,7 +124,13 @@ def _given_up(update: Update, messages: Sequence[Message], rules_in: Collection[
         outright = any(one["outright"] for one in _TURNS_BACK.finditer(said))
         if undone or (outright and _names(said, update.quote)):
             return True
-    return False
+    return any(one.turn and one.turn > update.turn and _refuses(one.text[:_SAID], update) for one in messages)
+
+
+def _refuses(text: str, update: Update) -> bool:
+    """Whether a text refuses a thing that an update asked for by its name."""
+    asked = content_stems(update.change) - _TALK
+    return not denies(update.change) and any(content_stems(one) & asked for one in _NONE_OF.findall(text))
 
 
 def _names(text: str, quote: str) -> bool:
