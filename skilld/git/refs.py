@@ -52,6 +52,11 @@ def tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
     return {name: oid for oid, name in (line.split(" ", 1) for line in out.splitlines())}
 
 
+def reaches(git: Git, commit: str, tip: str) -> bool:
+    """Whether a commit is `tip` or below it."""
+    return commit == tip or git.call("merge-base", "--is-ancestor", commit, tip).status == 0
+
+
 def check_plain(common_dir: Path, names: Iterable[str]) -> None:
     """Raise RepoRefusedError if one of these refs, or a folder on the way to it, is a link of any sort."""
     for top in ("refs", "objects", "packed-refs"):

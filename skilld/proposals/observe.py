@@ -361,7 +361,7 @@ def _branches(repo: Repo) -> list[_Branch]:
     defaults = dict(repo.default.refs) if repo.default else {}
     for ref, oid in list(defaults.items()):
         others = [other for name, other in defaults.items() if name != ref]
-        if any(repo.git.call("merge-base", "--is-ancestor", oid, other).status == 0 for other in others):
+        if any(refs.reaches(repo.git, oid, other) for other in others):
             del defaults[ref]
     wanted = set(state.checked_out(repo.common_dir)) - {STAGING, *(repo.default.refs if repo.default else ())}
     found = refs.tips(repo.git, sorted(wanted)) if wanted else {}

@@ -281,13 +281,13 @@ def _tips_that_count(repo: Repo, base: str) -> Sequence[str]:
     Of the default branch's two tips the one that is behind the other says nothing of its own.
     """
     tips = list(dict.fromkeys((*(repo.default.tips if repo.default else ()), repo.head)))
-    over = [tip for tip in tips if repo.git.call("merge-base", "--is-ancestor", base, tip).status == 0]
+    over = [tip for tip in tips if refs.reaches(repo.git, base, tip)]
     defaults = [tip for tip in over if repo.default and tip in repo.default.tips]
     behind = {
         tip
         for tip in defaults
         for other in defaults
-        if tip not in {other, repo.head} and repo.git.call("merge-base", "--is-ancestor", tip, other).status == 0
+        if tip not in {other, repo.head} and refs.reaches(repo.git, tip, other)
     }
     return [tip for tip in over if tip not in behind] or [*branches_over(repo, base).values()]
 

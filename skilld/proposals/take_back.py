@@ -97,13 +97,9 @@ def _other_holder(repo: Repo, commit: str) -> str:
     for work_tree, head in state.other_heads(repo.common_dir, repo.git_dir):
         has_branch = head == repo.branch
         detached = objects.read_commit(repo.git, head) if not head.startswith("refs/") else None
-        if has_branch or (detached and _reaches(repo, commit, detached.oid)):
+        if has_branch or (detached and refs.reaches(repo.git, commit, detached.oid)):
             return f"the worktree {work_tree}"
     return ""
-
-
-def _reaches(repo: Repo, commit: str, tip: str) -> bool:
-    return repo.git.call("merge-base", "--is-ancestor", commit, tip).status == 0
 
 
 def _moved(work_tree: Worktree, proposal: Proposal, commit: Commit) -> str:
