@@ -25,7 +25,8 @@ from skilld.ingest.explain import kind_of, shape_of
 from skilld.ingest.source import source_of
 from skilld.types import RawLine
 
-_MAX_BYTES = 1 << 20  # of one session, from its start
+_MAX_BYTES = 1 << 20  # of records of one session, from its start
+_MAX_READ = 2 << 20  # bytes of its file: reading on for the end of a huge line took the daemon to 88 MB
 _VERSIONS, _KINDS, _FILES, _SAMPLES = 3, 100, 200, 3  # that are kept of each agent
 _SHARE = 0.05
 _RECORDS, _SESSIONS = 30, 3  # fewer tell nothing
@@ -97,7 +98,7 @@ def survey(path: Path, adapter: Adapter) -> tuple[str, Kinds]:
     """Return the version of the client and the kinds of records in one session. Raises OSError."""
     version, found, size = "", Kinds(sessions=1), 0
     records = record_reader(adapter, path)
-    for item in source_of(adapter.INFO).whole(path):
+    for item in source_of(adapter.INFO).whole(path, end=_MAX_READ):
         if not isinstance(item, RawLine):
             continue
         size += len(item.data)
@@ -123,7 +124,7 @@ def version_of(path: Path, adapter: Adapter) -> str:
     if adapter.INFO.queries:
         return ""
     size, records = 0, record_reader(adapter, path)
-    for item in source_of(adapter.INFO).whole(path):
+    for item in source_of(adapter.INFO).whole(path, end=_MAX_READ):
         if isinstance(item, RawLine):
             size += len(item.data)
             found = next((version for record, _ in records(item) if (version := version_in(record))), "")

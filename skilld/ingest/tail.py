@@ -167,7 +167,7 @@ def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[
             elif got < len(data):
                 return  # the last line is not complete
             elif len(data) <= MAX_LINE:
-                data = bytearray(min(4 * len(data), MAX_LINE + 1))
+                data = bytearray(min(4 * len(data), MAX_LINE + 1, stop - position + 1))
             else:
                 data = bytearray(usual)
                 long = _overlong(file, data, position, stop)
@@ -194,7 +194,8 @@ def _overlong(file: FileIO, data: bytearray, start: int, stop: int) -> RawLine |
         if kept is not None:
             kept += data[: got if newline < 0 else newline]
             if len(kept) - checked > len(data) or newline >= 0:
-                kept = bytearray(_PICTURE.sub(b"", kept))
+                if _PICTURE.search(kept):  # a line without any would be copied twice, 16 MB at its longest
+                    kept[:] = _PICTURE.sub(b"", kept)
                 checked = len(kept)
                 kept = kept if checked <= MAX_LINE else None
         if newline >= 0:

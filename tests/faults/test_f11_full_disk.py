@@ -81,7 +81,8 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
         assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
         wait_for("a proposal", lambda: _rows(process, program, "proposals"), every=0.2, context=program.output)
-        assert "full" in apart.seen(process, program, "status")["last_error"]["message"]
+        error = wait_for("why it waited", lambda: apart.seen(process, program, "status")["last_error"], every=0.2)
+        assert "full" in error["message"]
         assert len(apart.seen(process, program, "proposals")) == 1
     assert project.fingerprint() == before
 

@@ -16,6 +16,8 @@ LIMIT = 90.0
 NEVER = 1000.0
 
 _never = threading.Event()
+_REST = 5  # times as long as a probe took until it is tried again: looking must not take the time of what is waited for
+_MAX_REST = 0.5  # seconds
 
 
 def wait_for(
@@ -27,11 +29,14 @@ def wait_for(
     context: Callable[[], str] | None = None,
 ) -> T:
     """Return the first true value of `probe`; fail after `limit` seconds with `what` and the text of `context`."""
-    end = time.monotonic() + limit
+    begun = time.monotonic()
+    end = begun + limit
     while not (value := probe()):
-        if time.monotonic() > end:
+        now = time.monotonic()
+        if now > end:
             raise AssertionError(f"waited {limit:g} s for {what}" + (f"\n{context()}" if context else ""))
-        _never.wait(every)
+        _never.wait(max(every, min(_REST * (now - begun), _MAX_REST)))
+        begun = time.monotonic()
     return value
 
 
