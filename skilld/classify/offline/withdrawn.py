@@ -69,8 +69,8 @@ _UNDONE = re.compile(
 )
 # "no captcha", said of one's own order to have one.
 _NONE_OF = re.compile(
-    r"(?<![^\W_])(?:no|kein\w*|sin|pas de|sans|niente|nessun\w*|senza|sem|nada de|geen|zonder|bez|без|никаких)"
-    r"\s+([^\W\d_]{3,})",
+    r"\b(?:no|kein(?:e[nrms]?)?|sin|pas de|sans|niente|nessun[ao]?|senza|sem|nada de|geen|zonder|bez|без|никаких)"
+    r"\s([^\W\d_]{3,})",
     re.IGNORECASE,
 )
 
