@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 from skilld.edit.change import Change, Finding, flag, refuse
-from skilld.text import folded
+from skilld.text import folded, word_set
 
 # Lint family T-10: HTML and Markdown that hide text from a reader of the rendered page, or imitate an agent's frame.
 #
@@ -38,23 +38,16 @@ _HIDING_ATTRIBUTE = re.compile(
     r"\bon\w+\s*=|\b(?:style|src|srcset|href|hidden|action|formaction|data)\b", re.IGNORECASE
 )
 
-_ELEMENTS = frozenset(
-    re.findall(
-        r"\w+",
-        "b i em strong code kbd br sub sup u s del ins mark small p q cite abbr samp var hr wbr a address article"
-        " aside audio base blockquote body button canvas caption center col dd details dialog div dl dt embed"
-        " fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header html iframe img"
-        " input label legend li link main map math menu meta nav noscript object ol optgroup option param picture pre"
-        " progress script section select source span style summary svg table tbody td template textarea tfoot th"
-        " thead title tr track ul video",
-    )
+_ELEMENTS = word_set(
+    "b i em strong code kbd br sub sup u s del ins mark small p q cite abbr samp var hr wbr a address article"
+    " aside audio base blockquote body button canvas caption center col dd details dialog div dl dt embed"
+    " fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header html iframe img"
+    " input label legend li link main map math menu meta nav noscript object ol optgroup option param picture pre"
+    " progress script section select source span style summary svg table tbody td template textarea tfoot th"
+    " thead title tr track ul video"
 )
-_HIDING = frozenset(
-    re.findall(
-        r"\w+",
-        "script style iframe template noscript textarea details summary title object embed svg math head caption"
-        " select",
-    )
+_HIDING = word_set(
+    "script style iframe template noscript textarea details summary title object embed svg math head caption select"
 )
 _FRAME = re.compile(
     r"system(?:[-_ ]\w+)?|(?:local-)?command-\w+|(?:tool|function)[-_](?:results?|calls?|use|output)|human|assistant"
@@ -250,20 +243,14 @@ _MIN_LENGTH = 24  # characters; shorter stretches hide too little and are Englis
 _STRETCH = 8  # words that are undone together
 _ENGLISH = 3  # different frequent words that no chance puts into one stretch
 _PIG_LATIN = 0.6  # share of a text's words that end in "ay"
-_ENDS_SO = frozenset(
-    re.findall(
-        r"\w+",
-        "away day days say way today may pay play stay lay ray array display delay okay gray relay gateway replay"
-        " overlay friday monday sunday tuesday thursday saturday wednesday spray essay birthday",
-    )
+_ENDS_SO = word_set(
+    "away day days say way today may pay play stay lay ray array display delay okay gray relay gateway replay"
+    " overlay friday monday sunday tuesday thursday saturday wednesday spray essay birthday"
 )
-_FREQUENT = frozenset(
-    re.findall(
-        r"\w+",
-        "the and that this with for you your are not was from have all any use run then when must should always never"
-        " before after file files send post delete ignore instructions instruction previous system user to of in is it"
-        " on as at be by or do if password secret state paper curl http https bash conclusion",
-    )
+_FREQUENT = word_set(
+    "the and that this with for you your are not was from have all any use run then when must should always never"
+    " before after file files send post delete ignore instructions instruction previous system user to of in is it"
+    " on as at be by or do if password secret state paper curl http https bash conclusion"
 )
 _LONG = 3  # letters; with all 25 turns to try, chance gives two-letter words often
 _WORD = re.compile(r"[A-Za-z]+")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from skilld.edit.change import Change, Finding, flag, refuse
 from skilld.edit.tokens import PROMPT, URL, addresses, is_command, packages, paths, prose_commands, words
-from skilld.text import folded
+from skilld.text import folded, word_set
 
 # Lint family T-11: links, images and web addresses that load, run, deceive or carry something away.
 
@@ -102,24 +102,18 @@ _TAKEN = re.compile(
 _IN_CODE = re.compile(r"`[^`\n]{4,200}`")
 _LONG_NAME = re.compile(r"(?<![\w/.-])[a-z][a-z0-9_-]{6,}(?![\w/-])")
 # Words and names of their own that are one letter away from a package: "use text labels", "add it to the openapi file".
-_NO_IMITATION = frozenset(
-    re.findall(
-        r"\S+",
-        "axis best blank block clock flash flick label lite locker nest openapi preact reach serve site slack slick"
-        " text tokyo touch vote warn willow yard",
-    )
+_NO_IMITATION = word_set(
+    "axis best blank block clock flash flick label lite locker nest openapi preact reach serve site slack slick"
+    " text tokyo touch vote warn willow yard"
 )
-_POPULAR = frozenset(
-    re.findall(
-        r"\S+",
-        "aiohttp angular anthropic ansible asyncpg axios babel beautifulsoup4 black boto3 botocore bootstrap celery"
-        " certifi chalk click colorama commander cross-env cryptography dataclasses date-fns debug django docker"
-        " dotenv eslint express fastapi flask gunicorn httpx jinja2 jquery jsonschema kubernetes lodash matplotlib"
-        " moment mongoose mypy next node-fetch numpy openai opencv-python pandas paramiko pillow playwright pnpm"
-        " poetry prettier prisma protobuf psycopg2 pydantic pyjwt pytest python-dateutil pytorch pyyaml react redis"
-        " requests rollup ruff scikit-learn scipy selenium serde setuptools sqlalchemy tailwindcss tensorflow tokio"
-        " torch transformers typescript urllib3 uvicorn vite vitest webpack websockets yarn",
-    )
+_POPULAR = word_set(
+    "aiohttp angular anthropic ansible asyncpg axios babel beautifulsoup4 black boto3 botocore bootstrap celery"
+    " certifi chalk click colorama commander cross-env cryptography dataclasses date-fns debug django docker"
+    " dotenv eslint express fastapi flask gunicorn httpx jinja2 jquery jsonschema kubernetes lodash matplotlib"
+    " moment mongoose mypy next node-fetch numpy openai opencv-python pandas paramiko pillow playwright pnpm"
+    " poetry prettier prisma protobuf psycopg2 pydantic pyjwt pytest python-dateutil pytorch pyyaml react redis"
+    " requests rollup ruff scikit-learn scipy selenium serde setuptools sqlalchemy tailwindcss tensorflow tokio"
+    " torch transformers typescript urllib3 uvicorn vite vitest webpack websockets yarn"
 )
 
 
