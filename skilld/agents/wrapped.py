@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from skilld.agents.base import mapping, objects, string
+from skilld.agents.base import items, mapping, objects, string
 from skilld.text import fold, folded
 
 
@@ -26,9 +26,9 @@ from skilld.text import fold, folded
 class Wrappers:
     """The wrappers that one agent's clients put around a prompt in the same text.
 
-    `opens` and `closes` are patterns of the marks; where they
-    have a group, it names the kind of the block. They must match in time linear in the text. `before` and `behind` say
-    on which sides of a prompt the clients put them; blocks of a kind that begins with `amid` stand anywhere in it.
+    `opens` and `closes` are patterns of the marks, linear in time; where they have a group, it names the kind of the
+    block. `before` and `behind` say on which sides of a prompt the clients put them; blocks of a kind that begins with
+    `amid` stand anywhere in it.
     """
 
     opens: str
@@ -129,8 +129,7 @@ def plain(text: str) -> str:
 def labels_of(questions: object) -> Iterator[str]:
     """Yield the labels of the options of questions; an option is a string or an object with a `label`."""
     for question in objects(questions):
-        options = question.get("options")
-        for option in options if isinstance(options, list) else []:
+        for option in items(question.get("options")):
             yield string(option) or string(mapping(option).get("label"))
 
 

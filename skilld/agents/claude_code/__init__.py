@@ -1,7 +1,8 @@
 """Claude Code: turns lines of a session's JSONL file into events.
 
 The format is internal to the client and changes from version to version: nothing is required, everything is tolerated.
-What is fixed stands here; `claude_parser` reads a file, with one module for each of the places where words hide.
+Every record goes to the module that knows its sort: prompts and wrappers, notes at tool results, the prompt queue,
+skills. The order of a file is nearly that of the talk; in its first lines an answer may come before its prompt.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, short
+from skilld.agents.base import AgentInfo, mapping, short
 from skilld.agents.chunk import Chunk
 from skilld.agents.claude_code.prefilter import Calls, Heads, may_matter, outside, parse, stands_alone, sure_until
-from skilld.agents.claude_code.records import AGENT, Record, blocks, mapping, string, texts
+from skilld.agents.claude_code.records import AGENT, Record, blocks, string, texts
 from skilld.agents.claude_code.skills import TOOLS, Skills
 from skilld.agents.claude_code.typed import Delivery, Presence, Queue, attached, blocked_prompt, flagged, prompt
 from skilld.agents.claude_code.wrappers import DENIED, REFUSED, REFUSED_COPY, Words, bash_input, notes
@@ -50,7 +51,7 @@ def records_of(path: PurePath) -> Records:
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
     """Yield the tool events of one record. A sub-agent's within the main file are the session's, too."""
-    read = Record(dict(record), span, session_id)
+    read = Record(record, span, session_id)
     if read.type not in {"assistant", "user"}:
         return
     for block in blocks(read.content):
@@ -77,12 +78,6 @@ def outcome_of(record: Record, block: Mapping[str, Any]) -> ToolOutcome:
 
 
 __all__ = ["INFO", "Parser", "is_transcript", "parser", "records_of", "tool_events"]
-
-# Reads one Claude Code session: records in file order in, events out.
-#
-# Every record goes to the module that knows its sort: prompts and wrappers, notes at tool results, the prompt queue,
-# skills. The order of a file is nearly that of the talk; in a file's first lines an answer may come before its
-# prompt.
 
 
 class Parser:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skilld.agents.base import remember
 from skilld.agents.chunk import Chunk, finder
 from skilld.agents.claude_code.skills import TOOLS
 from skilld.agents.claude_code.wrappers import ASK
@@ -106,10 +107,7 @@ class Calls(dict[str, str]):
 
     def note(self, call: str, tool: str) -> None:
         """Remember a call, in place of the oldest where there are many."""
-        self.pop(call, None)
-        self[call] = tool
-        if len(self) > _MAX_CALLS:
-            del self[next(iter(self))]
+        remember(self, call, tool, _MAX_CALLS)
 
 
 class Heads:

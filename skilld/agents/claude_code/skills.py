@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.claude_code.records import Record, items, mapping, string
+from skilld.agents.base import items, mapping, remember
+from skilld.agents.claude_code.records import Record, string
 from skilld.types import SkillUse
 
 TOOLS = ("Skill", "SlashCommand")
@@ -173,7 +174,4 @@ def _names(value: object) -> dict[str, str]:
 
 def _note(names: dict[str, str], key: str, name: str) -> None:
     if key and name:
-        names.pop(key, None)
-        names[key] = name
-        if len(names) > _MAX_NAMES:
-            del names[next(iter(names))]
+        remember(names, key, name, _MAX_NAMES)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.claude_code.records import Record, items, mapping, string, texts
+from skilld.agents.base import items, mapping
+from skilld.agents.claude_code.records import Record, string, texts
 from skilld.agents.wrapped import Wrappers, labels_of, picks_of, typed_answer
 from skilld.types import How, Ignored, Turn
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, read_object, short, string, utc
+from skilld.agents.base import AgentInfo, RecordParser, items, mapping, named_by, read_object, short, string, utc
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
@@ -21,8 +21,6 @@ from skilld.types import (
     Event,
     How,
     Ignored,
-    Malformed,
-    RawLine,
     Reply,
     SessionEnd,
     SkillUse,
@@ -65,8 +63,7 @@ def answers(data: Mapping[str, Any]) -> Iterator[Note]:
 
 def _options(field: Mapping[str, Any]) -> Iterator[str]:
     for key in ("enum", "enumNames", "oneOf", "anyOf"):
-        listed = field.get(key)
-        for option in listed if isinstance(listed, list) else []:
+        for option in items(field.get(key)):
             yield from (string(value) for value in (option, *mapping(option).values()))
 
 
@@ -135,7 +132,7 @@ def _outcome(data: Mapping[str, Any]) -> ToolOutcome:
     return ToolOutcome.FAILED if code else ToolOutcome.OK
 
 
-class CopilotParser:
+class CopilotParser(RecordParser[Event | Claim]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -157,18 +154,9 @@ class CopilotParser:
             "tool.execution_complete": self._on_result,
         }
 
-    def feed(self, line: RawLine) -> list[Event | Claim]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        record = read_object(line.data)
-        if record is None:
-            return [Malformed(span)] if line.data.strip() else []
+    def _read(self, record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
         handle = self._handlers.get(string(record.get("type")))
         return handle(record, mapping(record.get("data")), span) if handle else []
-
-    def flush(self) -> list[Event | Claim]:
-        """Return nothing: no line waits for another."""
-        return []
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state."""

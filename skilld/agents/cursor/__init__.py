@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string
+from skilld.agents.base import AgentInfo, RecordParser, mapping, named_by, objects, short, string
 from skilld.agents.skill_reads import uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Wrappers
@@ -19,8 +19,6 @@ from skilld.types import (
     Event,
     How,
     Ignored,
-    Malformed,
-    RawLine,
     Reply,
     SkillUse,
     Span,
@@ -72,7 +70,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
             yield ToolCall(session_id, call_id, name, bounded(part.get("input")), None, span)
 
 
-class CursorParser:
+class CursorParser(RecordParser[Event]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -81,21 +79,12 @@ class CursorParser:
         self._session = path.stem
         self._queries = queries if isinstance(queries, int) else 0
 
-    def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        record = read_object(line.data)
-        if record is None:
-            return [Malformed(span)] if line.data.strip() else []
+    def _read(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         content = mapping(record.get("message")).get("content")
         parts = objects([{"type": "text", "text": content}] if isinstance(content, str) else content)
         if record.get("role") == "user":
             return self._on_user(parts, span)
         return self._on_assistant(parts, span) if record.get("role") == "assistant" else []
-
-    def flush(self) -> list[Event]:
-        """Return nothing: no line waits for another."""
-        return []
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state."""

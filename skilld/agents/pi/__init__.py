@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.base import AgentInfo, RecordParser, mapping, named_by, objects, short, string, utc
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_arguments
@@ -21,8 +21,6 @@ from skilld.types import (
     Event,
     How,
     Ignored,
-    Malformed,
-    RawLine,
     Reply,
     SkillUse,
     Span,
@@ -151,7 +149,7 @@ def _outcome(message: Mapping[str, Any]) -> ToolOutcome:
     return ToolOutcome.INTERRUPTED if last in _STOPPED else ToolOutcome.FAILED
 
 
-class PiParser:
+class PiParser(RecordParser[Event]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -171,12 +169,7 @@ class PiParser:
         """Take in where to look prompt templates up."""
         self._templates = templates
 
-    def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        entry = read_object(line.data)
-        if entry is None:
-            return [Malformed(span)] if line.data.strip() else []
+    def _read(self, entry: Mapping[str, Any], span: Span) -> list[Event]:
         message = mapping(entry.get("message"))
         if entry.get("type") == "session":
             self._session = short(entry.get("id")) or self._session
@@ -185,10 +178,6 @@ class PiParser:
         events = handle(entry, message, span) if handle else []
         self._presence.see(entry)
         return events
-
-    def flush(self) -> list[Event]:
-        """Return nothing: no line waits for another."""
-        return []
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state."""

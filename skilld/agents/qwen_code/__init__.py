@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.asked import OpenQuestion, OpenQuestions, Question, Reading
-from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.base import AgentInfo, Folder, RecordParser, mapping, named_by, objects, short, string, utc
 from skilld.agents.gemini_cli import tool_outcome, typed_text, whole_text
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
@@ -28,8 +28,6 @@ from skilld.types import (
     Event,
     How,
     Ignored,
-    Malformed,
-    RawLine,
     Reply,
     SkillUse,
     Span,
@@ -40,10 +38,8 @@ from skilld.types import (
     Turn,
 )
 
-# Which skills' instructions entered a conversation with Qwen Code: the `skill` tool, or a call that reads a
-# SKILL.md.
-#
-# Parts of model and tool messages in, (name, path) pairs out. The tool's result begins with the folder it read.
+# Which skills' instructions entered a conversation: the `skill` tool, whose result begins with the folder it read, or a
+# call that reads a SKILL.md.
 
 _BASE = re.compile(r"\s*Base directory for this skill: ([^\n]+)\n")
 
@@ -173,7 +169,7 @@ _QUESTIONS = {
 }
 
 
-class QwenParser:
+class QwenParser(RecordParser[Event]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -192,12 +188,7 @@ class QwenParser:
             "system": self._on_system,
         }
 
-    def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        record = read_object(line.data)
-        if record is None:
-            return [Malformed(span)] if line.data.strip() else []
+    def _read(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         self._session = short(record.get("sessionId")) or self._session
         self._cwd = string(record.get("cwd")) or self._cwd
         handle = self._handlers.get(string(record.get("type")))
