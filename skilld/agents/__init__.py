@@ -36,7 +36,6 @@ from skilld.agents.wrapped import ExpandingParser, Lookup
 from skilld.types import Event, RawLine, Turn
 
 # Agents that write what another one writes, byte for byte, in a place of their own: its adapter under another name.
-#
 # Such a relative is a line in the registry: `Relative(adapter, replace(adapter.INFO, name=..., ...))`.
 
 

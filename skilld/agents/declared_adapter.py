@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -25,7 +25,7 @@ class DeclaredAdapter:
     INFO: AgentInfo
     format: Format
     transcript: Callable[[PurePath], bool] | None = None
-    entries: Callable[[bytes], Sequence[Entry] | None] = field(default_factory=lambda: prompts_of)
+    entries: Callable[[bytes], Sequence[Entry] | None] = lambda data: lines_of(data, "prompt")
     joins: bool = False
     optional: bool = False
     reads: type[DeclaredParser] = DeclaredParser
@@ -43,11 +43,6 @@ class DeclaredAdapter:
     def tool_events(self, record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
         """Yield the tool events of one record."""
         return self.format.tool_events(record, session_id, span)
-
-
-def prompts_of(data: bytes) -> list[Entry] | None:
-    """Return the entries of a list whose lines have a `prompt`."""
-    return lines_of(data, "prompt")
 
 
 def lines_of(data: bytes, field: str) -> list[Entry] | None:

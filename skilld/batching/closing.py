@@ -66,9 +66,7 @@ def _closing(turns: Sequence[T], closed_by: ClosedBy) -> ClosedBatch[T]:
     return ClosedBatch(tuple(turns), closed_by, chatter=not any(turn.lasting for turn in turns))
 
 
-# When a session that waits for company will have been idle for long enough: only the sessions due are ever looked
-# at.
-#
+# When a session that waits for company will have been idle for long enough: only the sessions due are ever looked at.
 # Kept in memory; the store says the same at any start. Pure: times are arguments.
 
 Session = tuple[str, str]  # agent, session id

@@ -208,9 +208,8 @@ def _sentence(sentence: str, shown: str) -> str:
 
 
 # Lint rules that are nothing but a pattern and a sentence: how to write them down, and the one way to run them.
-#
-# `verbs`, `nouns` and `near` give regular expressions for English as people write it, so that a rule's table reads
-# as a list of words.
+# `verbs`, `nouns` and `near` give regular expressions for English as people write it, so that a rule's table reads as a
+# list of words.
 
 _SPACE = re.compile(r"\s{2,}")
 _REST_OF_WORD = re.compile(r"\w*")

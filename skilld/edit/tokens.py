@@ -115,9 +115,8 @@ def _bare(word: str) -> str:
     return word.lstrip(_EDGES).rstrip(_EDGES + ".")
 
 
-# Whether a sentence forbids what it names: "never force-push" is a guard, "never forget to force-push" is not.
-#
-# English; a word for "not" counts once, two cancel each other.
+# Whether a sentence forbids what it names: "never force-push" is a guard, "never forget to force-push" is not. English;
+# a word for "not" counts once, two cancel each other.
 
 _BOUNDARY = re.compile(r"[.!?;:\n—–]\s|,\s|\b(?:but|then|and (?:then|always|just)|so that|unless)\b", re.IGNORECASE)
 _NOT = re.compile(

@@ -48,9 +48,8 @@ from skilld.proposals.model import (
 )
 from skilld.types import Proposal
 
-# Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
-#
-# Looked for on its own ref, on the staging branch by its trailers, and in what was merged since.
+# Finding a proposal that an earlier try made already: a retried job returns it instead of making another. Looked for on
+# its own ref, on the staging branch by its trailers, and in what was merged since.
 
 _MARGIN_SECONDS = 86400  # seconds: clocks of two machines
 

@@ -38,11 +38,10 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import faults
 from skilld.types import Proposal, State, TargetKind
 
-# An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill.
-#
-# While the staging branch is checked out, a session sees the lines of open proposals and an edit may be anchored on
-# one. Where that proposal is rejected, or just not merged, HEAD has no such line when the edit can be committed at
-# last. And the person may have edited the skill since a proposal was dropped, or rejected, that they want back.
+# An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill. While the
+# staging branch is checked out, a session sees the lines of open proposals and an edit may be anchored on one. Where
+# that proposal is rejected, or just not merged, HEAD has no such line when the edit can be committed at last. And the
+# person may have edited the skill since a proposal was dropped, or rejected, that they want back.
 
 
 def placed_anew(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:

@@ -243,7 +243,10 @@ class Parser:
     def _assistant(self, record: Record) -> list[Event]:
         for block in blocks(record.content):
             if block.get("type") == "tool_use":
-                self._called(string(block.get("id")), string(block.get("name")), mapping(block.get("input")))
+                call, tool = string(block.get("id")), string(block.get("name"))
+                self._calls.note(call, tool)
+                if tool in TOOLS:
+                    self._skills.called(call, mapping(block.get("input")))
         text = "\n".join(texts(record.content))
         # An error of the service, or words that the client put into the agent's mouth.
         made_up = (
@@ -252,11 +255,6 @@ class Parser:
         if made_up or not text.strip():
             return []
         return [Reply(record.session_id, text, record.at, record.span)]
-
-    def _called(self, call: str, tool: str, arguments: Mapping[str, Any]) -> None:
-        self._calls.note(call, tool)
-        if tool in TOOLS:
-            self._skills.called(call, arguments)
 
     def _queued_command(self, record: Record, attachment: Record) -> Event:
         found = attached(attachment)

@@ -103,7 +103,7 @@ class Skills:
             _note(self._seen, call, name)
             return [self._use(record, name, path)]
         if path:
-            self._waiting.append(_Waiting(record, _folder_name(path), path=path))
+            self._waiting.append(_Waiting(record, path.replace("\\", "/").split("/")[-2], path=path))
         return []
 
     def kept(self, record: Record, skills: object) -> list[SkillUse]:
@@ -162,10 +162,6 @@ def _skill_file(text: str) -> str | None:
         return None
     separator = "\\" if "\\" in folder and "/" not in folder else "/"
     return folder.rstrip(separator) + separator + "SKILL.md"
-
-
-def _folder_name(path: str) -> str:
-    return path.replace("\\", "/").split("/")[-2]
 
 
 def _names(value: object) -> dict[str, str]:

@@ -124,11 +124,10 @@ class Presence:
         return self.person
 
 
-# Prompts typed while Claude Code was busy: queue operations in, the turns that no other record carries out.
-#
-# An `enqueue` holds the text. Its delivery is a user record (`dequeue`) or an attachment (`remove`); before 2.1.101
-# the `remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules
-# use the same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
+# Prompts typed while Claude Code was busy: queue operations in, the turns that no other record carries out. An
+# `enqueue` holds the text. Its delivery is a user record (`dequeue`) or an attachment (`remove`); before 2.1.101 the
+# `remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules use
+# the same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
 
 # The first clients known to write down what they delivered in mid-turn.
 _ATTACHMENTS_SINCE = (2, 1, 101)

@@ -96,7 +96,8 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
     `leaves_plan_mode` says that the turn is the first outside plan mode, where "Implement the plan." is a menu item.
     """
     request = _request(text)
-    reason = injected(text) or injected(request) or _canned(request)
+    reason = injected(text) or injected(request)
+    reason = reason or next((why for pattern, why in _CANNED if pattern.match(request)), "")
     if not reason and leaves_plan_mode and _PLAN_PICKED.match(request):
         reason = "plan"
     if not reason and not request:
@@ -158,10 +159,6 @@ def _arguments(request: str, start: int) -> str:
     """Return the arguments in a template; "" where it marks more than one place for them, and one may be its own."""
     marked = len(_TEMPLATE.findall(request)), request.count(_TEMPLATE_END)
     return request[start : request.index(_TEMPLATE_END, start)].strip() if marked == (1, 1) else ""
-
-
-def _canned(text: str) -> str:
-    return next((reason for pattern, reason in _CANNED if pattern.match(text)), "")
 
 
 # Codex writes one message as a response item, as an event and as a completed item; which of them depends on the

@@ -8,7 +8,7 @@ prompts must prove; the list keeps the last 50. Withdrawn prompts (Esc Esc) vani
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -32,10 +32,9 @@ from skilld.types import (
     Turn,
 )
 
-# What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions.
-#
-# Data of an event in, words out, each with how they were said ("" where an option was picked). Seen: 1.0.102, which
-# writes both as events of their own and names the person as their source, so no tool can imitate them.
+# What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions. Data of an event
+# in, words out, each with how they were said ("" where an option was picked). Seen: 1.0.102, which writes both as
+# events of their own and names the person as their source, so no tool can imitate them.
 
 _PERSON = "human_response"
 Note = tuple[str, str, How]
@@ -146,8 +145,8 @@ class CopilotParser(RecordParser[Event | Claim]):
             "session.shutdown": self._on_shutdown,
             "user.message": self._on_user,
             "assistant.message": self._on_reply,
-            "permission.completed": self._on_permission,
-            "human_response.recorded": self._on_answer,
+            "permission.completed": self._on_dialog,
+            "human_response.recorded": self._on_dialog,
             "skill.invoked": self._on_skill,
             "skill.invoked_ref": self._on_skill,
             "tool.execution_start": self._on_call,
@@ -186,20 +185,14 @@ class CopilotParser(RecordParser[Event | Claim]):
         at = utc(record.get("timestamp"))
         return [Claim(Turn(f"{INFO.name}:{key}", INFO.name, self._session, text, at, how, span, self._cwd))]
 
-    def _on_permission(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        return self._noted(refusal(data), record, span)
-
-    def _on_answer(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        return self._noted(answers(data), record, span)
-
-    def _noted(self, notes: Iterable[Note], record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+    def _on_dialog(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
         """Return the turns of what was typed into a dialog: it stands in no list and needs none."""
         at = utc(record.get("timestamp"))
         return [
             Turn(f"{INFO.name}:{name}", INFO.name, self._session, words, at, how, span, self._cwd)
             if words
             else Ignored("picked-answer", span)
-            for name, words, how in notes
+            for name, words, how in (*refusal(data), *answers(data))
         ]
 
     def _on_reply(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:

@@ -235,12 +235,12 @@ _STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": 
 
 def records_of(path: PurePath) -> Records:
     """Return how the lines of one file make records: of a document its messages do."""
-    feed = Document().feed if path.suffix == ".json" else _record_in
+    document = Document()
+
+    def feed(line: RawLine) -> list[Record]:
+        return document.feed(line) if path.suffix == ".json" else [(read_object(line.data), Span(line.start, line.end))]
+
     return lambda line: ((record, span) for record, span in feed(line) if record is not None)
-
-
-def _record_in(line: RawLine) -> list[Record]:
-    return [(read_object(line.data), Span(line.start, line.end))]
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:

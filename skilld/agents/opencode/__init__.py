@@ -48,11 +48,9 @@ from skilld.types import (
 )
 
 # A record that is not complete waits: a prompt without its parts, an answer that goes on. The reader comes back to the
-# first that waits and reads all from there again, so what was told stays told by its id or key.
-#
-# The database holds what a prompt came to: the template of a command, a skill's body with the arguments at its end, a
-# paste at full length. The list of what was typed, `prompt-history.jsonl`, has the prompt as it was typed, and none
-# that came without a terminal.
+# first that waits and reads all from there again, so what was told stays told by its id or key. The database holds what
+# a prompt came to: the template of a command, a skill's body with the arguments at its end, a paste at full length. The
+# list of what was typed, `prompt-history.jsonl`, has the prompt as it was typed, and none that came without a terminal.
 
 # What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
 _AS_ARGUMENT = re.compile(r'"(?:[^"\\\s]|\\.)*+\s(?:[^"\\]|\\.)*+"', re.DOTALL)

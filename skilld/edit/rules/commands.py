@@ -130,9 +130,7 @@ def check_commands(change: Change) -> Iterator[Finding]:
         yield make("own-settings", "It makes an agent run skilld or change skilld's settings", match[0])
 
 
-# Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the
-# machine.
-#
+# Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the machine.
 # Looks at whole added text, for a pasted snippet need not be fenced; a capability counts only where code is, told by
 # the signs of program text.
 

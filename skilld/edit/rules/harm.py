@@ -200,9 +200,8 @@ def check_harm(change: Change) -> Iterator[Finding]:
     yield from find(change, _PHRASES, change.text)
 
 
-# Lint family T-13, orders in words that take protection away: checks, access, safe practice, rules.
-#
-# English. They only ever flag.
+# Lint family T-13, orders in words that take protection away: checks, access, safe practice, rules. English. They only
+# ever flag.
 
 _SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (
     r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need (?:for|to)|without|instead of|do(?: no"

@@ -18,9 +18,8 @@ from skilld.edit.change import Change, Finding, flag, refuse
 from skilld.text import folded, word_set
 
 # Lint family T-10: HTML and Markdown that hide text from a reader of the rendered page, or imitate an agent's frame.
-#
-# Code, inline or fenced, shows what it holds and is left alone. A tag that is only mentioned ("use <b>") is told
-# from one in use: with attributes, closed again, or opening a block.
+# Code, inline or fenced, shows what it holds and is left alone. A tag that is only mentioned ("use <b>") is told from
+# one in use: with attributes, closed again, or opening a block.
 
 _TAG = re.compile(r"(?<!\\)<(?P<close>/?)(?P<name>[A-Za-z][\w-]*)(?P<rest>(?:[\s/][^<>]*)?)(?:>|\Z)")
 _DECLARATION = re.compile(r"<\?\w*|<![A-Za-z]\w*|<!\[CDATA\[")
@@ -112,10 +111,9 @@ def _definition(change: Change, match: re.Match[str]) -> Iterator[Finding]:
         yield flag("hidden-definition", "It adds a link definition that nothing uses, so it is never shown", match[0])
 
 
-# Lint family T-12: characters that hide text, turn its direction, or look like letters of another script.
-#
-# By Unicode category and script, not by a list of attacks. Joiners are allowed where a script or an emoji needs them
-# (UTS 51), direction marks beside right-to-left letters only with a flag.
+# Lint family T-12: characters that hide text, turn its direction, or look like letters of another script. By Unicode
+# category and script, not by a list of attacks. Joiners are allowed where a script or an emoji needs them (UTS 51),
+# direction marks beside right-to-left letters only with a flag.
 
 _FINE, _DOUBTFUL, _BAD = "fine", "doubtful", "bad"
 _UNSAFE = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
@@ -329,10 +327,9 @@ def _meaning(text: str, least: int = 1) -> int:
     return sum(len(word) >= least for word in _FREQUENT.intersection(_WORD.findall(text.casefold())))
 
 
-# Lint family T-15: text that a reader cannot read: encoded, or a blob of no known form.
-#
-# What can be decoded is decoded once; a decoded sentence is refused, whatever it says. Digests, identifiers and
-# paths are told from payloads by what decoding them gives.
+# Lint family T-15: text that a reader cannot read: encoded, or a blob of no known form. What can be decoded is decoded
+# once; a decoded sentence is refused, whatever it says. Digests, identifiers and paths are told from payloads by what
+# decoding them gives.
 
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?((?:[0-9a-fA-F]{2}[ ,:]?){12,})(?![0-9A-Za-z])")
@@ -377,10 +374,6 @@ def _hex(text: str) -> str:
     return bytes.fromhex(re.sub(r"[^0-9a-fA-F]", "", text.removeprefix("0x"))).decode("utf-8", "replace")
 
 
-def _escapes(text: str) -> str:
-    return codecs.decode(text, "unicode_escape")
-
-
 def _binary(text: str) -> str:
     return "".join(chr(int(octet, 2)) for octet in re.findall(r"[01]{8}", text))
 
@@ -388,7 +381,7 @@ def _binary(text: str) -> str:
 _CODES: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (_BASE64, _base64),
     (_HEX, _hex),
-    (_ESCAPES, _escapes),
+    (_ESCAPES, lambda text: codecs.decode(text, "unicode_escape")),
     (_PERCENT, unquote),
     (_ENTITIES, html.unescape),
     (_BINARY, _binary),

@@ -97,10 +97,9 @@ def check_override(change: Change) -> Iterator[Finding]:
     yield from find(change, _PHRASES, squeezed(change.text))
 
 
-# Lint family T-13, orders about what is written for others: fixed phrases, opinions, falsified facts, ciphers.
-#
-# "Poison need not look malicious": a bland preference for a brand or a view reaches everyone who reads what the
-# agent writes. They only ever flag.
+# Lint family T-13, orders about what is written for others: fixed phrases, opinions, falsified facts, ciphers. "Poison
+# need not look malicious": a bland preference for a brand or a view reaches everyone who reads what the agent writes.
+# They only ever flag.
 
 _PUT = verbs("append insert add include inject embed place mention use put prepend attach")
 

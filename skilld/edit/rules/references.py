@@ -78,11 +78,8 @@ def _plain(host: str) -> str:
     """Return the host as the network knows it, so that letters of other scripts show (RFC 3492)."""
     if host.isascii():
         return host
-    return f"{host} ({'.'.join(_punycode(label) for label in host.split('.'))})"
-
-
-def _punycode(label: str) -> str:
-    return label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+    labels = (one if one.isascii() else "xn--" + one.encode("punycode").decode("ascii") for one in host.split("."))
+    return f"{host} ({'.'.join(labels)})"
 
 
 # Lint family T-16 and its kin: paths that leave their folder, package names that imitate, text that orders nothing.
@@ -156,10 +153,9 @@ def _one_slip(name: str, known: str) -> bool:
     return swapped or rest[1:] == wanted[1:] or rest[1:] == wanted or rest == wanted[1:]
 
 
-# Lint family of provenance: an address, command, path or package that the person did not type.
-#
-# What already stood in the skill counts as known. A command whose words were all typed, or stood in the skill, but
-# not in this order is flagged; any foreign word in it is refused.
+# Lint family of provenance: an address, command, path or package that the person did not type. What already stood in
+# the skill counts as known. A command whose words were all typed, or stood in the skill, but not in this order is
+# flagged; any foreign word in it is refused.
 
 _Known = Callable[[str], bool]
 _SENTENCES = {
