@@ -210,10 +210,10 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> CodexParse
 class CodexParser:
     """Reads one rollout, line by line."""
 
-    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
-        """Resume from a checkpoint's state; an empty one is a fresh start."""
+    def __init__(self, path: PurePath, state: Mapping[str, Any], agent: str = "codex") -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose rollout it is."""
         self._session = Session.resumed(mapping(state.get("session")), path)
-        self._speech = Speech(self._session, mapping(state.get("speech")))
+        self._speech = Speech(self._session, mapping(state.get("speech")), agent)
         self._replies = Mirrors(state.get("replies"))
         self._skills = dict.fromkeys(map(short, items(state.get("skills"))[-_SKILLS_KEPT:]))
         self._handlers: dict[str, Callable[[Record], list[Event]]] = {

@@ -302,9 +302,10 @@ class _Pending:
 class Speech:
     """What was said in one rollout. Shares the session with the parser."""
 
-    def __init__(self, session: Session, state: Mapping[str, Any]) -> None:
+    def __init__(self, session: Session, state: Mapping[str, Any], agent: str) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         self._session = session
+        self._agent = agent
         self._prompts = Mirrors(state.get("prompts"))
         self.questions = Questions(mapping(state.get("questions")))
         self._pending: _Pending | None = None
@@ -428,8 +429,8 @@ class Speech:
         return self._turn(record, key, words, How.ANSWER) if words else Ignored("picked-answer", record.span)
 
     def _turn(self, record: Record, key: str, text: str, how: How) -> Turn:
-        session = self._session
-        return Turn(f"codex:{key}", "codex", session.thread, text, record.at, how, record.span, session.cwd or None)
+        agent, session = self._agent, self._session
+        return Turn(f"{agent}:{key}", agent, session.thread, text, record.at, how, record.span, session.cwd or None)
 
     def _key(self, turn_id: str, mark: str) -> str:
         """Name a prompt without a native id so that a copy in a forked file gets the same name."""
