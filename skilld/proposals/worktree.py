@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import write_whole
+from skilld.files import read_plain, write_whole
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, take_in
@@ -34,16 +34,17 @@ from skilld.types import Proposal
 # Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing.
 
 
+_MAX_BYTES = 1 << 26  # far more than an edit may come to
+
+
 def read(path: Path) -> bytes:
     """Return the bytes of a plain file; a link, a device or a missing file is refused."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return read_plain(path, _MAX_BYTES, links=False)[0]
     except OSError as error:
         raise RefusedError("Could not change the file", f"{path} cannot be read: {error.strerror}") from error
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise RefusedError("Could not change the file", f"{path} is not a regular file")
-        return file.read()
+    except ValueError as error:
+        raise RefusedError("Could not change the file", f"{path} {str(error).removeprefix('it ')}") from error
 
 
 def replace(path: Path, old: bytes, new: bytes) -> None:

@@ -230,7 +230,7 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingPar
     return ProvingParser(GeminiParser(path, known), read_log, known)
 
 
-_STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
+STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
 
 
 def records_of(path: PurePath) -> Records:
@@ -251,7 +251,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
         yield ToolCall(session_id, call_id, name, bounded(call.get("args")), at, span)
         results = (mapping(part.get("functionResponse")) for part in objects(call.get("result")))
         responses = [mapping(result.get("response")) for result in results]
-        outcome = tool_outcome(_STATUS.get(string(call.get("status"))), name, responses)
+        outcome = tool_outcome(STATUS.get(string(call.get("status"))), name, responses)
         if outcome is not ToolOutcome.UNKNOWN:
             yield ToolResult(session_id, call_id, outcome, at, span)
 
