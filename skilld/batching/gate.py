@@ -147,12 +147,7 @@ _ATTACHED = re.compile(
 _RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
 _CODE_ENDS = ("{", "}", ";", "},", "],")
 _MAX_SENTENCES = 5  # sentences: of more the model is not told how many
-_FAMILIES = {
-    "wish": WISHES,
-    "doubt": DOUBTS,
-    "you": REBUKED,
-    "i": frozenset(("i", "i'm", "im", "my", "me")),
-}
+_FAMILIES = {"wish": WISHES, "doubt": DOUBTS, "you": REBUKED, "i": frozenset(("i", "i'm", "im", "my", "me"))}
 _Kind = Literal["approval", "question", "rebuke", "report", "task", "wish", "rest"]
 _CHATTER: frozenset[_Kind] = frozenset(("approval", "question", "report"))
 _TALK: frozenset[_Kind] = frozenset(("approval", "question"))

@@ -202,11 +202,7 @@ class Git:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
 
     def call(
-        self,
-        *args: str,
-        stdin: bytes | None = None,
-        env: Mapping[str, str] | None = None,
-        seconds: float = SECONDS,
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = SECONDS
     ) -> Result:
         """Run an allowed subcommand and return its result whatever the status is; what was added is written first.
 
@@ -216,11 +212,7 @@ class Git:
         return execute(self._argv(args), self.folder, self._env | dict(env or {}), stdin, seconds)
 
     def run(
-        self,
-        *args: str,
-        stdin: bytes | None = None,
-        env: Mapping[str, str] | None = None,
-        seconds: float = SECONDS,
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = SECONDS
     ) -> bytes:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
         return _checked(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])

@@ -203,13 +203,7 @@ _MARKED = re.compile(
 
 
 def compose(
-    *,
-    skill: str,
-    summary: str,
-    reason: str,
-    quotes: Iterable[str],
-    trailers: dict[str, str],
-    remark: str = "",
+    *, skill: str, summary: str, reason: str, quotes: Iterable[str], trailers: dict[str, str], remark: str = ""
 ) -> bytes:
     """Return the message of a proposal.
 

@@ -351,15 +351,11 @@ def _branches(repo: Repo) -> list[_Branch]:
 
     Of the default branch's two refs the one that is behind the other says nothing of its own.
     """
-    defaults = dict(repo.default.refs) if repo.default else {}
-    for ref, oid in list(defaults.items()):
-        others = [other for name, other in defaults.items() if name != ref]
-        if any(refs.reaches(repo.git, oid, other) for other in others):
-            del defaults[ref]
+    by_tip = {oid: ref for ref, oid in repo.default.refs.items()} if repo.default else {}
     wanted = set(state.checked_out(repo.common_dir)) - {STAGING, *(repo.default.refs if repo.default else ())}
     found = refs.tips(repo.git, sorted(wanted)) if wanted else {}
     checked_out = [_Branch(ref, oid, default=False) for ref, oid in found.items() if ref in wanted]
-    return [_Branch(ref, oid, default=True) for ref, oid in defaults.items()] + checked_out
+    return [_Branch(by_tip[oid], oid, default=True) for oid in refs.leading(repo.git, by_tip)] + checked_out
 
 
 def _reached(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:

@@ -186,10 +186,7 @@ def salvage(old_file: Path, into: Path) -> int:
     taken = 0
     if not old_file.is_file() or not os.access(old_file, os.R_OK):
         return taken
-    with (
-        closing(_read_only(old_file)) as old,
-        closing(sqlite3.connect(into, isolation_level=None)) as new,
-    ):
+    with closing(_read_only(old_file)) as old, closing(sqlite3.connect(into, isolation_level=None)) as new:
         new.execute("PRAGMA foreign_keys = ON")
         new.execute("BEGIN IMMEDIATE")
         for table in _TABLES:

@@ -28,9 +28,7 @@ _CONTEXT = r"system-reminder|ide_\w+|new-diagnostics|[a-z][a-z-]*-hook"
 # 2.1.330 marks a paste that it showed in short, and changes such marks within it; its end repeats the id.
 _PASTE = r'pasted_content id="[^"<>\n]*"'
 WRAPPERS = Wrappers(
-    opens=rf"<({_CONTEXT}|{_PASTE})(?![\w-])",
-    closes=rf"</({_CONTEXT}|{_PASTE})>",
-    amid="pasted_content",
+    opens=rf"<({_CONTEXT}|{_PASTE})(?![\w-])", closes=rf"</({_CONTEXT}|{_PASTE})>", amid="pasted_content"
 )
 
 _INTERRUPTION = re.compile(r"\s*\[Request interrupted by user[^\]\n]*\]\s*")
@@ -159,10 +157,7 @@ _SAID = "To tell you how to proceed, the user said:\n"
 DENIED = "user-rejected"
 _ADVICE = "\n\nNote: The user's next message may contain a correction or preference"
 # What the client itself writes as the person's reason when a button was pressed.
-_BUTTONS = (
-    "The user wants to clarify these questions.",
-    "The user has indicated they have provided enough answers",
-)
+_BUTTONS = ("The user wants to clarify these questions.", "The user has indicated they have provided enough answers")
 _PROGRAM_TOOLS = frozenset(("Bash", "BashOutput", "PowerShell", "TaskOutput", "Monitor"))
 # Before, the output of a failed command was the whole result; since, "Exit code N" comes first (seen in 2.0.76).
 _EXIT_CODE_FIRST = (2, 1)

@@ -55,11 +55,7 @@ _STOPPED = re.compile(r"^aborted(?: by user)?\b", re.MULTILINE)
 _REFUSED = re.compile(r"[\w ]{1,40}\brejected by user|This action was rejected|[^\n]{0,400}\bRejected\(")
 _BROKEN = re.compile(r"(?:\w+ ){0,3}(?:failed(?: for|:| to)|call failed)|unsupported call|err: |execution error: ")
 _TELLING = ("_call", "_call_output", "_end", "item_completed")
-_STATUS = {
-    "completed": ToolOutcome.OK,
-    "failed": ToolOutcome.FAILED,
-    "declined": ToolOutcome.REJECTED,
-}
+_STATUS = {"completed": ToolOutcome.OK, "failed": ToolOutcome.FAILED, "declined": ToolOutcome.REJECTED}
 _IN_PROGRAM = re.compile(
     rf"{CODE_COMMENT}|\btools\.(?P<tool>\w{{1,128}})\s{{0,99}}\("
     rf"|\b(?P<key>[A-Za-z_]\w{{0,63}})\s{{0,9}}:|{CODE_STRING}(?P<colon>\s{{0,9}}:)?",

@@ -52,12 +52,7 @@ _EXTERNAL = re.compile(r"<external_([\w-]+)>.*</external_\1>\s*\Z", re.DOTALL)
 _WRAPPED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^>]*)?>.*</\1>\s*\Z", re.DOTALL)
 
 # Kinds of content items, by what they start with, where the log names them.
-_KINDS = {
-    "generic.turn_aborted": "aborted",
-    "shell.": "shell",
-    "skills.": "skill-body",
-    "multi_agent.": "notification",
-}
+_KINDS = {"generic.turn_aborted": "aborted", "shell.": "shell", "skills.": "skill-body", "multi_agent.": "notification"}
 
 # A client puts its context before the request. The last heading counts: a selection may quote an earlier one.
 _REQUEST = r"^## My request(?: for Codex)?:[ \t]*"

@@ -15,17 +15,7 @@ from skilld.agents.base import AgentInfo, RecordParser, mapping, named_by, objec
 from skilld.agents.skill_reads import uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Wrappers
-from skilld.types import (
-    Event,
-    How,
-    Ignored,
-    Reply,
-    SkillUse,
-    Span,
-    ToolCall,
-    ToolEvent,
-    Turn,
-)
+from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, Turn
 
 INFO = AgentInfo(
     name="cursor",
@@ -43,10 +33,7 @@ INFO = AgentInfo(
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 # Any other tag is context, on either side of the query.
-WRAPPERS = Wrappers(
-    opens=r"<(?!user_query>)([A-Za-z][\w-]*)",
-    closes=r"</(?!user_query>)([A-Za-z][\w-]*)>",
-)
+WRAPPERS = Wrappers(opens=r"<(?!user_query>)([A-Za-z][\w-]*)", closes=r"</(?!user_query>)([A-Za-z][\w-]*)>")
 # Put there by a button of the debug mode.
 _BUTTONS = frozenset({"Issue reproduced, please proceed."})
 _THOUGHTS_CUT = "[REDACTED]"

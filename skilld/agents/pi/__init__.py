@@ -17,19 +17,7 @@ from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_arguments
 from skilld.clock import seconds
-from skilld.types import (
-    Event,
-    How,
-    Ignored,
-    Reply,
-    SkillUse,
-    Span,
-    ToolCall,
-    ToolEvent,
-    ToolOutcome,
-    ToolResult,
-    Turn,
-)
+from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
 # Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do.
 # Entries of a session in, the reason why a prompt is nobody's out. A prompt less than a second after the session's

@@ -24,19 +24,7 @@ from skilld.agents.typed_history import COMMAND
 from skilld.agents.wrapped import labels_of
 from skilld.clock import seconds
 from skilld.text import fold
-from skilld.types import (
-    Event,
-    How,
-    Ignored,
-    Reply,
-    SkillUse,
-    Span,
-    ToolCall,
-    ToolEvent,
-    ToolOutcome,
-    ToolResult,
-    Turn,
-)
+from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
 # Which skills' instructions entered a conversation: the `skill` tool, whose result begins with the folder it read, or a
 # call that reads a SKILL.md.
@@ -127,10 +115,7 @@ def _titles(asked: Mapping[str, Any]) -> list[str]:
     return [fold(string(question.get("header"))) for question in objects(asked.get("questions"))]
 
 
-_QUESTIONS = {
-    "one": Question(_answers, titles=_titles, several=False),
-    "several": Question(_answers, titles=_titles),
-}
+_QUESTIONS = {"one": Question(_answers, titles=_titles, several=False), "several": Question(_answers, titles=_titles)}
 
 
 class QwenParser(RecordParser[Event]):
