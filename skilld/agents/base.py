@@ -106,13 +106,13 @@ class AgentInfo:
     name: str
     title: str
     home: str
-    home_variables: tuple[str, ...]
     stores: tuple[str, ...]
     project_skills: tuple[str, ...]
-    user_skills: tuple[str, ...]
-    skill_homes: tuple[str, ...]
     instructions: tuple[str, ...]
     verified: str
+    user_skills: tuple[str, ...] = ()
+    skill_homes: tuple[str, ...] = ("skills",)
+    home_variables: tuple[str, ...] = ()
     home_parents: tuple[tuple[str, str], ...] = ()
     suffixes: tuple[str, ...] = (".jsonl",)
     flat: bool = False
@@ -211,8 +211,7 @@ class Adapter(Protocol):
         """Return a parser for one file, fresh or resumed with the state of a checkpoint."""
 
 
-# Fields of a JSON record whose types nobody vouches for: each reader returns what it promises, whatever stands
-# there. Knows no agent.
+# Fields of a JSON record whose types nobody vouches for: each reader returns what it promises, whatever stands there.
 
 SHORT = 512  # characters kept of an id or a name: a hostile log must not grow the state
 

@@ -109,9 +109,9 @@ def last(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
     return found
 
 
-# Which part of an answer was only picked: an agent's own labels never pass for a person's words. Labels and answers in,
-# what was typed out. Clients trim labels, fold their blanks and join several by a comma, and a label may itself hold
-# commas, so a part of an answer that is a part of any label counts as picked. Knows no agent.
+# Which part of an answer was only picked: an agent's own labels never pass for a person's words. Clients trim labels,
+# fold their blanks and join several by a comma, and a label may itself hold commas, so a part of an answer that is a
+# part of any label counts as picked.
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
@@ -151,10 +151,9 @@ def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
     return ",".join(parts[typed[0] : typed[-1] + 1]).strip()
 
 
-# What of a prompt a person typed where a client put a template in the place of a `/name`, without any mark. A prompt's
-# text and the templates that were there to be called in; the typed arguments out. Placeholders seen: Pi 0.73.1 (`$1`,
-# `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex up to 0.16x (also `$NAME`). Knows no
-# file and no agent.
+# What of a prompt a person typed where a client put a template in the place of a `/name`, without any mark.
+# Placeholders seen: Pi 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex
+# up to 0.16x (also `$NAME`).
 
 Lookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it could call
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)

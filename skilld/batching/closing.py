@@ -67,7 +67,6 @@ def _closing(turns: Sequence[T], closed_by: ClosedBy) -> ClosedBatch[T]:
 
 
 # When a session that waits for company will have been idle for long enough: only the sessions due are ever looked at.
-# Kept in memory; the store says the same at any start. Pure: times are arguments.
 
 Session = tuple[str, str]  # agent, session id
 

@@ -22,9 +22,8 @@ from string import punctuation
 from typing import Literal
 from zlib import crc32
 
-# The gate's second opinion: a small linear model over hashed words, word pairs and outward signs. Words and signs of
-# one turn in, a score out: the higher, the more like a turn that holds something lasting. The weights are one signed
-# byte per bucket, made by tools/train_gate.py; the file says from which data and how well it does.
+# The gate's second opinion: a small linear model over hashed words, word pairs and outward signs. The weights are one
+# signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it does.
 
 BUCKETS = 16384
 _START, _END = 0x5354, 0x454E  # stand before the first and behind the last word

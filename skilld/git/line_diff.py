@@ -208,20 +208,18 @@ def _regions(
 ) -> Iterator[tuple[tuple[int, int], list[bytes], list[bytes]]]:
     """Yield ranges of `old` that at least one side changed, touching ones joined, with both sides' lines there."""
     mine, other = _edits(old, left), _edits(old, right)
-    while mine or other:
-        start = min(edit[0] for edit in (*mine[:1], *other[:1]))
-        end = start
-        taken: tuple[list[_Edit], list[_Edit]] = ([], [])
-        grown = True
-        while grown:
-            grown = False
-            for queue, mark in ((mine, taken[0]), (other, taken[1])):
-                while queue and queue[0][0] <= end:
-                    edit = queue.pop(0)
-                    mark.append(edit)
-                    end = max(end, edit[1])
-                    grown = True
-        yield (start, end), _rewrite(old, start, end, taken[0]), _rewrite(old, start, end, taken[1])
+    regions: list[list[tuple[_Edit, bool]]] = []
+    end = -1
+    both = [*((edit, True) for edit in mine), *((edit, False) for edit in other)]
+    for edit, is_mine in sorted(both, key=lambda one: one[0][0]):
+        if edit[0] > end:
+            regions.append([])
+        regions[-1].append((edit, is_mine))
+        end = max(end, edit[1])
+    for region in regions:
+        start, end = region[0][0][0], max(edit[1] for edit, _ in region)
+        ours, theirs = ([edit for edit, is_mine in region if is_mine is side] for side in (True, False))
+        yield (start, end), _rewrite(old, start, end, ours), _rewrite(old, start, end, theirs)
 
 
 def _rewrite(old: list[bytes], start: int, end: int, edits: list[_Edit]) -> list[bytes]:

@@ -312,14 +312,9 @@ def _take_out(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
 def _landing(work_tree: Worktree, proposal: Proposal) -> Commit | None:
     """Return the newest commit of HEAD that brought in this proposal and nothing else, or None."""
     repo, relpath = work_tree.repo, work_tree.tracked.relpath
-    wanted = (
-        "--fixed-strings",
-        f"--grep=Skilld-Proposal: {proposal.id}",
-        "--full-history",
-        "--no-merges",
-        "--max-count=10",
-    )
-    oids = repo.git.run("rev-list", *wanted, "HEAD", "--", relpath).decode().split()
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}"
+    limits = "--full-history", "--no-merges", "--max-count=10"
+    oids = repo.git.run("rev-list", *named, *limits, "HEAD", "--", relpath).decode().split()
     for commit in objects.read_commits(repo.git, oids):
         if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
             continue

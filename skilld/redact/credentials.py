@@ -11,7 +11,7 @@ from skilld.redact.findings import Finding, is_code, is_mixed, is_nominal, is_op
 
 # Find credentials in HTTP headers: Authorization, Cookie, and schemes named without their header. Sources: RFC 9110
 # (Authorization), RFC 6265 (Cookie). Only the credential is a finding: the name of the header and the scheme stay
-# readable. Each pattern is matched only where its word stands.
+# readable.
 
 _AUTHORIZATION = re.compile(
     r"""(?ix) authorization ["'\\]{0,3} \s{0,4} [:=,] \s{0,4} (?:[bf]?\\?["'`])? \s{0,4}
@@ -113,8 +113,7 @@ def _is_password(password: str) -> bool:
 
 # Find the secret parts of URLs: userinfo, the paths of web hooks, signatures. Sources: RFC 3986 (userinfo); the
 # documentation of Slack, Discord and Teams web hooks, of Azure's shared access signatures, of AWS and Google signed
-# URLs. Every pattern begins with plain characters, which are searched fast, and stops at the next slash, blank or
-# quote, so the time is linear.
+# URLs. Every pattern begins with plain characters and stops at the next slash, blank or quote: the time is linear.
 
 _PASSWORD = re.compile(
     r"""://[^\s:/?#@"'`<>()]{0,128}+:(?P<secret>[^\s/?#"'`<>;]{1,256})@(?P<host>[\w\[$%{][\w.-]{0,253}+)"""

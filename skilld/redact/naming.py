@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from skilld.redact.findings import trie
 
-# What people call a secret when they talk: one table, a line for each language. Pure data. Words are separated by `|`
-# and lower case; `*` stands for any ending. `made_up` names what people make up, `code` what arrives as digits (PIN,
-# one-time code), `key` what a machine made, `user` the one it belongs to, `link` what may stand between a name and its
-# value ("is", "to"), `login` how to say "log in". A word of `short` is a name only with a sign (`mk: ...`) or a link
-# behind it. To add a language: a line here, and sentences in the test's table.
+# What people call a secret when they talk: one table, a line for each language. Words are separated by `|` and lower
+# case; `*` stands for any ending. `made_up` names what people make up, `code` what arrives as digits (PIN, one-time
+# code), `key` what a machine made, `user` the one it belongs to, `link` what may stand between a name and its value
+# ("is", "to"), `login` how to say "log in". A word of `short` is a name only with a sign (`mk: ...`) or a link behind
+# it. To add a language: a line here, and sentences in the test's table.
 
 
 class Language(NamedTuple):

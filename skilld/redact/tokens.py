@@ -143,7 +143,7 @@ def _starts() -> re.Pattern[str]:
 
 # Find tokens that no prefix gives away, by their shape: bots, JWTs, keys with a mark in the middle. A shape has an
 # anchor, a plain substring that every such token holds, and only what lies around it is matched; or it begins with a
-# rare character. The time is linear in the text. Sources: the issuers' documentation; RFC 7519 for JWTs.
+# rare character. Sources: the issuers' documentation; RFC 7519 for JWTs.
 
 _JOSE_HEADER = re.compile(rb'\{"[\w.-]+"\s*:')  # how a JOSE header begins, whatever follows
 _URL_SAFE = str.maketrans("-_", "+/")

@@ -288,8 +288,6 @@ INFO = AgentInfo(
     stores=("projects",),
     call_mark=b'tool_use"',
     project_skills=(".claude/skills",),
-    user_skills=(),
-    skill_homes=("skills",),
     wrappers=(
         "system-reminder",
         "ide_selection",

@@ -209,9 +209,8 @@ def stands_alone(fields: Mapping[str, Any]) -> bool:
     return followed and all(isinstance(fields.get(key), str) and fields[key] for key in _STANDING)
 
 
-# Bytes of a Claude Code transcript line in, JSON objects out; and which lines need not be parsed at all. A line is one
-# object as a rule. Crashes leave runs of NUL bytes and records spliced onto a torn one; what is whole in such a line is
-# recovered. Knows nothing of what a record means, only which bytes every record with a meaning has.
+# A line is one object as a rule. Crashes leave runs of NUL bytes and records spliced onto a torn one; what is whole in
+# such a line is recovered.
 
 # A record that was spliced on follows text or a brace. A nested object follows a colon, a comma or a bracket: such a
 # one is never taken for a record, whatever a tool put into it.

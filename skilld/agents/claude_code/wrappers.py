@@ -143,10 +143,9 @@ def bash_input(text: str) -> str:
 
 
 # What a person said beside or inside the result of a tool: why they refused it, what they answered, what they added.
-# Takes a user record with tool results and the names of the tools that were called; gives turns. The text of a result
-# comes from programs and servers that may imitate the client's sentences, so a note counts only for a built-in tool
-# whose result cannot begin with foreign text (seen: an MCP server's result is equal to a refusal in every field of
-# 2.1.197), or where the client keeps the words beside the result.
+# The text of a result comes from programs and servers that may imitate the client's sentences, so a note counts only
+# for a built-in tool whose result cannot begin with foreign text (seen: an MCP server's result is equal to a refusal in
+# every field of 2.1.197), or where the client keeps the words beside the result.
 
 ASK = "AskUserQuestion"
 _OTHER = "Other"  # the client's own last option

@@ -169,7 +169,6 @@ INFO = AgentInfo(
     stores=("sessions", "archived_sessions"),
     project_skills=(".agents/skills", ".codex/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     templates=("../../../../prompts", "../prompts"),
     wrappers=(
         "Context from my IDE setup",

@@ -20,9 +20,8 @@ from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrapped import picks_of, typed_answer
 from skilld.types import Event, How, Ignored, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions. Data of an event
-# in, words out, each with how they were said ("" where an option was picked). Seen: 1.0.102, which writes both as
-# events of their own and names the person as their source, so no tool can imitate them.
+# What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions. Seen: 1.0.102,
+# which writes both as events of their own and names the person as their source, so no tool can imitate them.
 
 _PERSON = "human_response"
 Note = tuple[str, str, How]
@@ -64,7 +63,6 @@ INFO = AgentInfo(
     typed_list=("../../command-history-state.json",),
     project_skills=(".github/skills", ".claude/skills", ".agents/skills"),
     user_skills=(".claude/skills", ".agents/skills"),
-    skill_homes=("skills",),
     wrappers=("transformedContent", "injected message", "headless prompt", "option label", "tool result"),
     instructions=(".github/copilot-instructions.md", "AGENTS.md"),
     verified="1.0.102 on 2026-11-20",

@@ -86,7 +86,6 @@ INFO = AgentInfo(
     name="goose",
     title="Goose",
     home=".local/share/goose/sessions",
-    home_variables=(),
     home_parents=(("XDG_DATA_HOME", "goose/sessions"),),
     stores=("",),
     suffixes=("sessions.db",),

@@ -121,7 +121,6 @@ INFO = AgentInfo(
     gather=gather,
     project_skills=(".vibe/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     wrappers=("skill_content", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="3.0.3 on 2026-11-22",

@@ -343,7 +343,6 @@ INFO = AgentInfo(
     name=AGENT,
     title="opencode",
     home=".local/share/opencode",
-    home_variables=(),
     home_parents=(("XDG_DATA_HOME", "opencode"),),
     file_variables=("OPENCODE_DB",),
     stores=("",),

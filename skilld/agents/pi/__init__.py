@@ -19,12 +19,11 @@ from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_argument
 from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do.
-# Entries of a session in, the reason why a prompt is nobody's out. A prompt less than a second after the session's
-# header came with the command line, and is left out. With `-p` it comes at once (0.73.1: after 0.03 to 0.05 s, with a
-# terminal after 0.36); then all are left out until an entry that only a terminal writes: a shell command of the
-# person's, another model or thinking level, a label, or a prompt typed while the agent was busy. What `-p --continue`
-# adds looks typed.
+# Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do. A
+# prompt less than a second after the session's header came with the command line, and is left out. With `-p` it comes
+# at once (0.73.1: after 0.03 to 0.05 s, with a terminal after 0.36); then all are left out until an entry that only a
+# terminal writes: a shell command of the person's, another model or thinking level, a label, or a prompt typed while
+# the agent was busy. What `-p --continue` adds looks typed.
 
 _AT_ONCE = 0.15  # seconds: no terminal
 _MIN_TYPING_SECONDS = 1.0  # seconds: nobody types so fast
@@ -89,7 +88,6 @@ INFO = AgentInfo(
     stores=("sessions",),
     project_skills=(".pi/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     templates=("../../prompts",),
     project_templates=(".pi/prompts", ".pi/npm", ".pi/git"),
     template_settings=(".pi/settings.json",),
