@@ -14,7 +14,7 @@ from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, short
 from skilld.agents.chunk import Chunk
-from skilld.agents.claude_code.prefilter import Calls, Heads, may_matter, outside, parse, stands_alone, sure_until
+from skilld.agents.claude_code.prefilter import Calls, Heads, outside, parse, stands_alone, sure_until
 from skilld.agents.claude_code.records import AGENT, Record, blocks, string, texts
 from skilld.agents.claude_code.skills import TOOLS, Skills
 from skilld.agents.claude_code.typed import Delivery, Presence, Queue, attached, blocked_prompt, flagged, prompt
@@ -96,8 +96,6 @@ class Parser:
         """Return the events of one complete line, and of earlier ones that have waited for it long enough."""
         self._queue.tick()
         events: list[Event] = [*self._skills.tick()]
-        if not may_matter(line.data):
-            return events
         span = Span(line.start, line.end)
         found, whole = parse(line.data)
         if not (whole and len(found) == 1 and stands_alone(found[0])):

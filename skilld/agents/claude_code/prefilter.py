@@ -218,48 +218,6 @@ _SPLICE = re.compile(r'(?<![:,\[\s])(?=\{\s*")')
 _NULS = re.compile(r"\0+")
 _MAX_PIECES = 64
 
-# Looking at a shorter line costs more than parsing it (measured on 18 MB of sessions).
-_SHORT = 2000
-# The head of a record whose keys before the type are all scalars, as the client writes them.
-_LINES_TYPE = re.compile(
-    rb'\{(?:"(?!type")\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|null|true|false|-?\d+)\s*,\s*)*+"type"\s*:\s*"([\w-]+)"'
-)
-_IDLE_TYPES = frozenset(
-    (
-        *(b"progress", b"file-history-snapshot", b"file-history-delta", b"summary", b"last-prompt", b"ai-title"),
-        *(b"api-request", b"api-request-shape", b"api-request-blob"),
-    )
-)
-_RESULT_WITHIN = 200
-_TEXT_BLOCK = re.compile(rb'"text"\s*:')
-# A note, an answer, a skill.
-_RESULT_WORDS = (b"want to proceed", b"user-rejected", b'"answers"', b"kill")
-
-
-def may_matter(data: bytes) -> bool:
-    """Whether a line could carry an event or change a parser's state; pure, and false only where that is certain.
-
-    Two sorts of long line are told by their bytes alone: records of types that carry nothing, and results of tools with
-    no note, answer or comment of a person and no skill in them. When in doubt, the line is to be parsed.
-    """
-    head = _LINES_TYPE.match(data) if len(data) >= _SHORT else None
-    if not head or not _is_one_record(data, head.end()):
-        return True
-    if head[1] != b"user":
-        return head[1] not in _IDLE_TYPES
-    if data.find(b'"tool_result"', head.end(), head.end() + _RESULT_WITHIN) < 0:
-        return True
-    return any(word in data for word in _RESULT_WORDS) or bool(_TEXT_BLOCK.search(data))
-
-
-def _is_one_record(data: bytes, head: int) -> bool:
-    return (
-        data.endswith((b"}", b"}\r"))
-        and b"\0" not in data
-        and data.find(b'"parentUuid"', head) < 0
-        and b'"queue-operation"' not in data
-    )
-
 
 def parse(data: bytes) -> tuple[list[dict[str, Any]], bool]:
     """Return the JSON objects of a line and whether all of the line was read. Never raises."""
