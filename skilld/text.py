@@ -27,6 +27,11 @@ def folded(text: str) -> str:
     return fold(text).casefold()
 
 
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a table that is written as one text, with white space between."""
+    return frozenset(words.split())
+
+
 def one_line(text: str) -> str:
     """Return `text` on one line, harmless to show."""
     return fold(safe_text(text))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from skilld.agents import ADAPTERS, Relative
+from skilld.agents import ADAPTERS
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.edit.lint import Severity, lint
@@ -164,7 +164,7 @@ def _targets() -> dict[str, Target]:
             partial(adapter, agent, transcripts(agent)[0]), tuple(path.read_bytes() for path in transcripts(agent))
         )
         for agent in ADAPTERS
-        if transcripts(agent) and not isinstance(ADAPTERS[agent], Relative)
+        if transcripts(agent) and agent != "traex"  # which has the parser of Codex
     }
     steps = APART.join((b"- a", b"- new", b"- b", b""))
     return found | {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from skilld.agents.base import mapping, named_by, objects, short, string
+from skilld.agents.base import items, mapping, named_by, objects, remember, short, string
 from skilld.agents.wrapped import labels_of, picks_of, typed_answer
 
 _CALLS, _HASHES = 16, 64
@@ -103,10 +103,8 @@ class OpenQuestions:
 
     def _keep(self, call: str, waiting: OpenQuestion) -> None:
         if call:
-            self._calls[call] = waiting
-            while len(self._calls) > _CALLS:
-                del self._calls[next(iter(self._calls))]
+            remember(self._calls, call, waiting, _CALLS)
 
 
 def _hashes(value: object) -> list[str]:
-    return [short(each) for each in value][:_HASHES] if isinstance(value, list) else []
+    return [short(each) for each in items(value)][:_HASHES]

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from skilld.agents.chunk import Chunk
-from skilld.types import Event, RawLine
+from skilld.types import Event, Malformed, RawLine, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,13 @@ class AgentInfo:
     name: str
     title: str
     home: str
-    home_variables: tuple[str, ...]
     stores: tuple[str, ...]
     project_skills: tuple[str, ...]
-    user_skills: tuple[str, ...]
-    skill_homes: tuple[str, ...]
     instructions: tuple[str, ...]
     verified: str
+    user_skills: tuple[str, ...] = ()
+    skill_homes: tuple[str, ...] = ("skills",)
+    home_variables: tuple[str, ...] = ()
     home_parents: tuple[tuple[str, str], ...] = ()
     suffixes: tuple[str, ...] = (".jsonl",)
     flat: bool = False
@@ -211,20 +211,22 @@ class Adapter(Protocol):
         """Return a parser for one file, fresh or resumed with the state of a checkpoint."""
 
 
-# Fields of a JSON record whose types nobody vouches for: each reader returns what it promises, whatever stands
-# there.
-#
-# Bytes and values in, plain values out. Knows no agent.
+# Fields of a JSON record whose types nobody vouches for: each reader returns what it promises, whatever stands there.
 
 SHORT = 512  # characters kept of an id or a name: a hostile log must not grow the state
 
 
-def read_object(data: bytes | str) -> dict[str, Any] | None:
-    """Return the JSON object of a line, or None if the line is none."""
+def read_json(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
+    """Return the JSON value of a text, None if it is none."""
     try:
-        record = json.loads(data)
+        return json.loads(data)
     except (ValueError, RecursionError):
         return None
+
+
+def read_object(data: bytes | str) -> dict[str, Any] | None:
+    """Return the JSON object of a line, or None if the line is none."""
+    record = read_json(data)
     return record if isinstance(record, dict) else None
 
 
@@ -257,14 +259,49 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def items(value: object) -> list[Any]:
+    """Return a JSON array as it is, anything else as an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def objects(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a JSON array, anything else as an empty list."""
-    return [element for element in value if isinstance(element, dict)] if isinstance(value, list) else []
+    return [element for element in items(value) if isinstance(element, dict)]
 
 
 def named_by(*values: object) -> str:
     """Return a name for what has no id of its own: the same for the same values, told apart by any of them."""
     return hashlib.sha256("\0".join(string(value) or str(value) for value in values).encode()).hexdigest()[:16]
+
+
+def remember(kept: dict[str, Any], key: str, value: object, most: int) -> None:
+    """Put an entry at the end of a dictionary that keeps the newest `most`."""
+    kept.pop(key, None)
+    kept[key] = value
+    while len(kept) > most:
+        del kept[next(iter(kept))]
+
+
+Found = TypeVar("Found")
+
+
+class RecordParser(Generic[Found]):
+    """A parser whose lines are JSON objects, none of which waits for another: `_read` makes events of one."""
+
+    def feed(self, line: RawLine) -> list[Found | Malformed]:
+        """Return the events of one line; a line that is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        record = read_object(line.data)
+        if record is None:
+            return [Malformed(span)] if line.data.strip() else []
+        return [*self._read(record, span)]
+
+    def flush(self) -> list[Found]:
+        """Return nothing."""
+        return []
+
+    def _read(self, record: dict[str, Any], span: Span) -> Iterable[Found]:
+        raise NotImplementedError
 
 
 # Where an agent's own folders lie on a machine with this home and these variables.

@@ -13,9 +13,8 @@ from functools import partial
 from skilld.types import RawLine
 
 # The quickest search for some bytes in many: that of stringzilla where much is to be looked through, else Python's.
-#
-# Both answer alike (tests/unit/test_search.py). The library is loaded at the first large buffer: it takes 1.2 MB,
-# which a daemon that only follows a few lines does without.
+# Both answer alike (tests/unit/test_search.py). The library is loaded at the first large buffer: it takes 1.2 MB, which
+# a daemon that only follows a few lines does without.
 
 # Whoever reads that much at once is catching up.
 _LARGE = 1 << 16

@@ -8,7 +8,7 @@ a tuple of which one must stand there, ANY, or NONE.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -16,7 +16,19 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.asked import OpenQuestions, Question, Reading
-from skilld.agents.base import Read, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.base import (
+    Read,
+    RecordParser,
+    items,
+    mapping,
+    named_by,
+    objects,
+    read_object,
+    remember,
+    short,
+    string,
+    utc,
+)
 from skilld.agents.skill_reads import PendingCalls, Use, use_of, uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import Claim, as_typed
@@ -26,8 +38,6 @@ from skilld.types import (
     Event,
     How,
     Ignored,
-    Malformed,
-    RawLine,
     Reply,
     SessionEnd,
     SkillUse,
@@ -240,12 +250,11 @@ def _asked(part: Record, kind: RecordKind) -> Record:
 _SEEN = 64
 
 
-class DeclaredParser:
+class DeclaredParser(RecordParser[Event | Claim]):
     """Reads one transcript by its format; prompts that a list must prove are claims (typed_history.ProvingParser)."""
 
     def __init__(self, declared: Format, path: PurePath, state: Mapping[str, Any]) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
-        seen = state.get("seen")
         self.format = declared
         self.session = short(state.get("session")) or short(declared.name(path))
         self.cwd = string(state.get("cwd")) or None
@@ -256,9 +265,9 @@ class DeclaredParser:
         self.scripted = state.get("script") is True
         self._calls = PendingCalls(state.get("calls"))
         self._asked = OpenQuestions(state.get("asked"))
-        self._seen = dict.fromkeys(short(mark) for mark in seen[-_SEEN:]) if isinstance(seen, list) else {}
+        self._seen = dict.fromkeys(map(short, items(state.get("seen"))[-_SEEN:]))
         self._places = {
-            short(mark): [place for place in sequence(places)[-_SEEN:] if isinstance(place, int)]
+            short(mark): [place for place in items(places)[-_SEEN:] if isinstance(place, int)]
             for mark, places in mapping(state.get("places")).items()
         }
 
@@ -274,21 +283,10 @@ class DeclaredParser:
         """When the session began (Unix time), 0 where nothing says so."""
         return self._facts.began
 
-    def feed(self, line: RawLine) -> list[Event | Claim]:
-        """Return the events of one record; a line that is none gives Malformed."""
-        found = read_object(line.data)
-        span = Span(line.start, line.end)
-        if found is None:
-            return [Malformed(span)] if line.data.strip() else []
-        events: list[Event | Claim] = []
-        record = self.format.shape(found)
-        for kind in self.format.kinds_of(record):
-            events += self.take(kind, record, span)
-        return events
-
-    def flush(self) -> list[Event | Claim]:
-        """Return nothing: no record waits for another."""
-        return []
+    def _read(self, record: dict[str, Any], span: Span) -> Iterator[Event | Claim]:
+        shaped = self.format.shape(record)
+        for kind in self.format.kinds_of(shaped):
+            yield from self.take(kind, shaped, span)
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state: ids, names, counts and hashes."""
@@ -355,11 +353,10 @@ class DeclaredParser:
         mark = named_by(self.writer or self.session, at, words)
         if at is not None:
             return mark
-        places = self._places.pop(mark, [])
-        self._places[mark] = places if span.start in places else [*places[1 - _SEEN :], span.start]
-        while len(self._places) > _SEEN:
-            del self._places[next(iter(self._places))]
-        return f"{mark}.{self._places[mark].index(span.start)}"
+        places = self._places.get(mark, [])
+        places = places if span.start in places else [*places[1 - _SEEN :], span.start]
+        remember(self._places, mark, places, _SEEN)
+        return f"{mark}.{places.index(span.start)}"
 
     def _at(self, record: Record) -> str | None:
         return self.format.time(value(record, self.format.at))
@@ -411,9 +408,7 @@ class DeclaredParser:
     def _is_new(self, mark: str) -> bool:
         if mark in self._seen:
             return False
-        self._seen[mark[:512]] = None
-        while len(self._seen) > _SEEN:
-            del self._seen[next(iter(self._seen))]
+        remember(self._seen, short(mark), None, _SEEN)
         return True
 
 
@@ -423,8 +418,3 @@ def strings_at(found: object, place: str) -> Iterator[str]:
     for each in objects([found] if isinstance(found, dict) else found) if name else ():
         below = each.get(name)
         yield from strings_at(below, rest) if rest else ([string(below)] if isinstance(below, str) else ())
-
-
-def sequence(found: object) -> Sequence[Any]:
-    """Return a JSON array as it is, anything else as an empty one."""
-    return found if isinstance(found, list) else ()

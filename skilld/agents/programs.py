@@ -34,12 +34,7 @@ PROGRAMS: tuple[AgentProgram, ...] = (
         "Codex",
         ("codex", "codex-cli", "codex-exec", "codex-tui", "codex-linux-sandbox", "codex-app-server"),
         ("@openai/codex", "openai.chatgpt"),
-        (
-            "CODEX_CI",
-            "CODEX_SANDBOX",
-            "CODEX_SANDBOX_NETWORK_DISABLED",
-            "CODEX_THREAD_ID",
-        ),
+        ("CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"),
     ),
     AgentProgram("opencode", ("opencode",), ("node_modules/opencode-",), ("OPENCODE", "OPENCODE_CLIENT")),
     AgentProgram("Gemini CLI", ("gemini", "gemini-cli"), ("@google/gemini-cli",), ("GEMINI_CLI",)),

@@ -53,18 +53,13 @@ def record_reader(adapter: Adapter, path: PurePath) -> Records:
 def tools_of(adapter: Adapter) -> ToolsOf:
     """Return how to read the tool events of one record; an adapter without `tool_events` tells of none."""
     read: ToolsOf | None = getattr(adapter, "tool_events", None)
-    return read or _none
+    return read or (lambda *_: iter(()))
 
 
 def _one_record(line: RawLine) -> Iterator[tuple[Mapping[str, Any], Span]]:
     record = read_object(line.data)
     if record is not None:
         yield record, Span(line.start, line.end)
-
-
-def _none(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
-    del record, session_id, span
-    return iter(())
 
 
 def bounded(arguments: object) -> Mapping[str, Any]:

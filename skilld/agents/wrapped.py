@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from skilld.agents.base import mapping, objects, string
+from skilld.agents.base import items, mapping, objects, string
 from skilld.text import fold, folded
 
 
@@ -26,9 +26,9 @@ from skilld.text import fold, folded
 class Wrappers:
     """The wrappers that one agent's clients put around a prompt in the same text.
 
-    `opens` and `closes` are patterns of the marks; where they
-    have a group, it names the kind of the block. They must match in time linear in the text. `before` and `behind` say
-    on which sides of a prompt the clients put them; blocks of a kind that begins with `amid` stand anywhere in it.
+    `opens` and `closes` are patterns of the marks, linear in time; where they have a group, it names the kind of the
+    block. `before` and `behind` say on which sides of a prompt the clients put them; blocks of a kind that begins with
+    `amid` stand anywhere in it.
     """
 
     opens: str
@@ -109,11 +109,9 @@ def last(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
     return found
 
 
-# Which part of an answer was only picked: an agent's own labels never pass for a person's words.
-#
-# Labels and answers in, what was typed out. Clients trim labels, fold their blanks and join several by a comma, and
-# a label may itself hold commas, so a part of an answer that is a part of any label counts as picked. Knows no
-# agent.
+# Which part of an answer was only picked: an agent's own labels never pass for a person's words. Clients trim labels,
+# fold their blanks and join several by a comma, and a label may itself hold commas, so a part of an answer that is a
+# part of any label counts as picked.
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
@@ -129,8 +127,7 @@ def plain(text: str) -> str:
 def labels_of(questions: object) -> Iterator[str]:
     """Yield the labels of the options of questions; an option is a string or an object with a `label`."""
     for question in objects(questions):
-        options = question.get("options")
-        for option in options if isinstance(options, list) else []:
+        for option in items(question.get("options")):
             yield string(option) or string(mapping(option).get("label"))
 
 
@@ -155,10 +152,8 @@ def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
 
 
 # What of a prompt a person typed where a client put a template in the place of a `/name`, without any mark.
-#
-# A prompt's text and the templates that were there to be called in; the typed arguments out. Placeholders seen: Pi
-# 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex up to 0.16x (also
-# `$NAME`). Knows no file and no agent.
+# Placeholders seen: Pi 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex
+# up to 0.16x (also `$NAME`).
 
 Lookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it could call
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)

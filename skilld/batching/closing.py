@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -66,10 +65,7 @@ def _closing(turns: Sequence[T], closed_by: ClosedBy) -> ClosedBatch[T]:
     return ClosedBatch(tuple(turns), closed_by, chatter=not any(turn.lasting for turn in turns))
 
 
-# When a session that waits for company will have been idle for long enough: only the sessions due are ever looked
-# at.
-#
-# Kept in memory; the store says the same at any start. Pure: times are arguments.
+# When a session that waits for company will have been idle for long enough: only the sessions due are ever looked at.
 
 Session = tuple[str, str]  # agent, session id
 
@@ -79,12 +75,10 @@ class Deadlines:
 
     def __init__(self) -> None:
         self._times: dict[Session, float] = {}
-        self._heap: list[tuple[float, Session]] = []
 
     def set(self, session: Session, at: float) -> None:
         """Have a session come up at a time, whatever was said before."""
         self._times[session] = at
-        heapq.heappush(self._heap, (at, session))
 
     def drop(self, session: Session) -> None:
         """Let a session not come up any more."""
@@ -97,10 +91,7 @@ class Deadlines:
 
     def take(self, now: float) -> list[Session]:
         """Return the sessions whose time has come, each once; they come up no more."""
-        due = []
-        while self._heap and self._heap[0][0] <= now:
-            at, session = heapq.heappop(self._heap)
-            if self._times.get(session) == at:
-                del self._times[session]
-                due.append(session)
-        return due
+        due = sorted((at, session) for session, at in self._times.items() if at <= now)
+        for _, session in due:
+            del self._times[session]
+        return [session for _, session in due]

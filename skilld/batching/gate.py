@@ -22,11 +22,8 @@ from string import punctuation
 from typing import Literal
 from zlib import crc32
 
-# The gate's second opinion: a small linear model over hashed words, word pairs and outward signs.
-#
-# Words and signs of one turn in, a score out: the higher, the more like a turn that holds something lasting. The
-# weights are one signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it
-# does.
+# The gate's second opinion: a small linear model over hashed words, word pairs and outward signs. The weights are one
+# signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it does.
 
 BUCKETS = 16384
 _START, _END = 0x5354, 0x454E  # stand before the first and behind the last word
@@ -123,10 +120,8 @@ _SHORT_CJK = 14  # characters: the same, where words have no blanks between them
 _SHORT_QUESTION = 40  # characters: in a longer one a rule may stand beside the question
 _ONE_TASK = 14  # words: a longer task has room for a rule
 _ONE_WORD = 20  # letters: one word without a hint is an answer; a longer one may be a sentence without blanks
-_MIN_WORDS, _MAX_WORDS = (
-    3,
-    80,
-)  # words, or characters where words have no blanks between them: the model judges turns of these
+# Words, or characters where words have no blanks between them: the model judges turns of these.
+_MIN_WORDS, _MAX_WORDS = 3, 80
 
 # str.translate and split take a tenth of the time of a regular expression over words.
 _SEPARATORS = str.maketrans(dict.fromkeys(punctuation + "¿¡«»“”„–—…•\n\t", " ") | {"'": "'", "’": "'"})
@@ -151,12 +146,7 @@ _ATTACHED = re.compile(
 _RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
 _CODE_ENDS = ("{", "}", ";", "},", "],")
 _MAX_SENTENCES = 5  # sentences: of more the model is not told how many
-_FAMILIES = {
-    "wish": WISHES,
-    "doubt": DOUBTS,
-    "you": REBUKED,
-    "i": frozenset(("i", "i'm", "im", "my", "me")),
-}
+_FAMILIES = {"wish": WISHES, "doubt": DOUBTS, "you": REBUKED, "i": frozenset(("i", "i'm", "im", "my", "me"))}
 _Kind = Literal["approval", "question", "rebuke", "report", "task", "wish", "rest"]
 _CHATTER: frozenset[_Kind] = frozenset(("approval", "question", "report"))
 _TALK: frozenset[_Kind] = frozenset(("approval", "question"))

@@ -81,14 +81,7 @@ class Resolution:
     taken: set[str] = field(default_factory=set)
 
     def add(
-        self,
-        path: str,
-        scope: Scope,
-        *,
-        view: View = plain,
-        folder: str = "",
-        paths: Sequence[str] = (),
-        via: str = "",
+        self, path: str, scope: Scope, *, view: View = plain, folder: str = "", paths: Sequence[str] = (), via: str = ""
     ) -> LoadedFile | None:
         """Take a file unless it is missing, empty or there already.
 

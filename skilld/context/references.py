@@ -212,10 +212,9 @@ def _commands(code: Sequence[str], project: Project) -> Iterator[tuple[str, str]
             if project.scripts and name not in project.scripts and not FILE_ENDING.search(name):
                 yield name, "no package.json defines this script"
         for match in _TOOL.finditer(text):
-            known, what = (project.targets, "no makefile defines this target")
-            for name in match[2].split() if match[1] == "make" else ():
-                if known and name not in known and name not in project.endings:
-                    yield name, what
+            for name in match[2].split() if match[1] == "make" and project.targets else ():
+                if name not in project.targets and name not in project.endings:
+                    yield name, "no makefile defines this target"
         for match in _JUST.finditer(text):
             if project.recipes and match[1] not in project.recipes:
                 yield match[1], "no justfile defines this recipe"
@@ -297,9 +296,6 @@ def _spellings(flag: str) -> set[str]:
 def _packages(line: str, project: Project) -> Iterator[tuple[str, str]]:
     for match in _PACKAGE.finditer(line):
         name = match[1].casefold().replace("_", "-")
-        if (
-            project.manifests
-            and name not in project.manifests
-            and name.replace("-", "_") not in sys.stdlib_module_names
-        ):
+        is_known = name in project.manifests or name.replace("-", "_") in sys.stdlib_module_names
+        if project.manifests and not is_known:
             yield match[1], "no manifest in the project lists this package"

@@ -84,8 +84,8 @@ class LoadedFile:
 
     @property
     def tokens(self) -> int:
-        """What it takes of the model's window: characters over four."""
-        return -(-len(self.text) // _PER_TOKEN)
+        """What it takes of the model's window."""
+        return tokens_of(self.text)
 
     @property
     def depth(self) -> int:

@@ -208,9 +208,8 @@ def _sentence(sentence: str, shown: str) -> str:
 
 
 # Lint rules that are nothing but a pattern and a sentence: how to write them down, and the one way to run them.
-#
-# `verbs`, `nouns` and `near` give regular expressions for English as people write it, so that a rule's table reads
-# as a list of words.
+# `verbs`, `nouns` and `near` give regular expressions for English as people write it, so that a rule's table reads as a
+# list of words.
 
 _SPACE = re.compile(r"\s{2,}")
 _REST_OF_WORD = re.compile(r"\w*")
@@ -218,21 +217,22 @@ _SENTENCE_END = re.compile(r"[)\]\"'”’`*_]*(?:[.!?:;](?=\s|$)|\s*$)", re.MUL
 
 
 class Phrase(NamedTuple):
-    """One rule. What its pattern finds is let pass where the sentence forbids it.
+    """One rule. What its pattern finds is flagged, and let pass where the sentence forbids it.
 
-    A refusal becomes a flag where the sentence forbids what is found, or where the person typed it word for word: a
+    One that `refuses` flags where the sentence forbids what is found, or where the person typed it word for word: a
     real wish is shown, not blocked.
     """
 
     rule: str
-    severity: Severity
     sentence: str
     pattern: re.Pattern[str]
+    refuses: bool
 
 
-def phrase(rule: str, severity: Severity, sentence: str, *alternatives: str) -> Phrase:
+def phrase(rule: str, sentence: str, *alternatives: str, refuses: bool = False) -> Phrase:
     """Make a phrase out of regular expressions, any of which may match, in whatever case."""
-    return Phrase(rule, severity, sentence, re.compile("|".join(f"(?:{part})" for part in alternatives), re.IGNORECASE))
+    pattern = re.compile("|".join(f"(?:{part})" for part in alternatives), re.IGNORECASE)
+    return Phrase(rule, sentence, pattern, refuses)
 
 
 def verbs(words: str) -> str:
@@ -279,10 +279,10 @@ def excerpt(text: str, start: int, end: int) -> str:
 
 def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:
     """Yield what the phrases find in `text`, except what the edit only takes over from a line it replaces."""
-    for rule, severity, sentence, pattern in phrases:
+    for rule, sentence, pattern, refuses in phrases:
         for match in change.matches(pattern, text):
             forbidden = is_forbidden(text, match.start())
-            if severity is Severity.REFUSE:
+            if refuses:
                 wanted = forbidden or folded(match[0]) in change.said
                 yield (flag if wanted else refuse)(rule, sentence, excerpt(text, *match.span()))
             elif not forbidden:

@@ -30,9 +30,8 @@ from skilld.text import ended_like, fold
 from skilld.types import Op, Operation
 from skilld.words import content_stems, stems
 
-# The lists of a section, and a further item in the style of such a list.
-#
-# Only the outermost items count: an item's sublists and further paragraphs belong to it.
+# The lists of a section, and a further item in the style of such a list. Only the outermost items count: an item's
+# sublists and further paragraphs belong to it.
 
 _INDENTED_CODE = 4
 
@@ -270,7 +269,8 @@ def _into(
     found = [part for part in found if part not in procedures]
     if found:
         words = stems(" ".join(said))
-        best = max(reversed(found), key=lambda part: len(words & _list_words(body, part)))
+        texts = {part: " ".join(line.text for line in body[part.start : part.end]) for part in found}
+        best = max(reversed(found), key=lambda part: len(words & stems(texts[part])))
         if len(said) == 1:
             said = [ended_like(said[0], _ends(body, best))]
         return best.end, best.next_item(said)
@@ -294,10 +294,6 @@ def _ends(body: Sequence[Line], part: BulletList) -> list[str]:
     """Return the last line of each item of a list, those of sublists included."""
     said = [line.text for line in body[part.start : part.end] if line.key]
     return [line for line, below in zip(said, [*said[1:], said[0]], strict=True) if list_item(below) is not None]
-
-
-def _list_words(body: Sequence[Line], part: BulletList) -> frozenset[str]:
-    return stems(" ".join(line.text for line in body[part.start : part.end]))
 
 
 def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:

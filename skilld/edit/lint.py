@@ -80,10 +80,9 @@ def _few(findings: Iterable[Finding]) -> list[Finding]:
     return kept
 
 
-# Whether an edit is of the kind that may be applied without a person: plain words, added, and nothing else.
-#
-# Stricter than the linter, which judges what is doubtful: here nothing may name a thing that an agent could run, open,
-# fetch or install.
+# Whether an edit is of the kind that may be applied without a person: plain words, added, and nothing else. Stricter
+# than the linter, which judges what is doubtful: here nothing may name a thing that an agent could run, open, fetch or
+# install.
 
 _LIFTS = re.compile(
     r"\b(?:no longer|not (?:needed|necessary|required)|(?:do not|don['’]?t) (?:need|have) to|skip|unless|except"

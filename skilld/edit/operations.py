@@ -48,10 +48,9 @@ def created(data: bytes, text: str, *, skill: bool = True) -> bytes:
     return new
 
 
-# Marks of skilld's own in a skill's front matter: `metadata.skilld-*`, one key at a time.
-#
-# Every other byte of it stays. Only code forms the operation that asks for this.
-# The linter takes no change of a front matter: what an edit does besides is judged against the marked file.
+# Marks of skilld's own in a skill's front matter: `metadata.skilld-*`, one key at a time. Every other byte of it stays.
+# Only code forms the operation that asks for this. The linter takes no change of a front matter: what an edit does
+# besides is judged against the marked file.
 
 _KEY = re.compile(r"skilld-[a-z0-9]+(?:-[a-z0-9]+)*")
 _MAX_VALUE = 4096  # characters of a value
@@ -134,7 +133,6 @@ def _says(line: Line) -> bool:
 
 
 # Where whole lines stand in a body, and the operation that changes given lines by an anchor that stands there once.
-#
 # Lines are compared by `Line.key`: trailing blanks and line endings aside, all else exact.
 
 _SHORT = 3  # lines of an anchor above a place that are still better than one line below it

@@ -108,10 +108,6 @@ class Alignment:
         """Return where an old line stands now, or None if that is not certain."""
         return None if line is None else self.found.get(line)
 
-    def is_exact(self, line: int | None) -> bool:
-        """Whether an old line is in the other version as it was."""
-        return line in self.exact
-
     def same_section(self, line: int | None, now: int) -> bool:
         """Whether a line is below the heading that an old line stood below, or below that heading's new name.
 
@@ -416,8 +412,7 @@ def _in_list(now: Sequence[Line], at: int) -> bool:
 def _range(old: Sequence[Line], now: Sequence[Line], alignment: Alignment, hunk: _Hunk) -> tuple[int, int]:
     """Return the lines of `now` that a hunk takes away; they must stand there as they did."""
     gone = [i for i in range(hunk.start, hunk.end) if old[i].key]
-    where = [alignment.get(i) if alignment.is_exact(i) else None for i in gone]
-    places = [at for at in where if at is not None]
+    places = [alignment.found[i] for i in gone if i in alignment.exact]
     if not gone or len(places) != len(gone):
         raise _no_place("a line that it changes was edited or is gone")
     start, end = places[0], places[-1] + 1

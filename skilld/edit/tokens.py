@@ -9,23 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-_EXTENSIONS = "|".join(
-    re.findall(
-        r"\w+",
-        "bash bat c cc cfg class conf cpp crt cs css csv dat db dll dmg doc docx dylib env exe gif go gz h hpp html"
-        " ini ipynb jar java jpg jpeg js json jsonl jsx key kt lock log lua md mdc mdx mjs p12 patch pdf pem php pkg"
-        " pl plist png pptx ps1 py pyc rb rpm rs scss sh so sql sqlite sum svg swift tar tf tgz toml ts tsx txt vue"
-        " wasm xls xlsx xml yaml yml zip zsh",
-    )
-)
-_TOP_LEVEL = "|".join(
-    re.findall(
-        r"\w+",
-        "ai app biz br ca ch click cloud cn co com cz de dev edu es eu fr gov in info internal invalid io it jp kr"
-        " link live local me mil name net nl onion online org pw ru site space store tech test to top tv tk uk us win"
-        " work xyz",
-    )
-)
+from skilld.text import word_set
+
+_EXTENSIONS = (
+    "bash bat c cc cfg class conf cpp crt cs css csv dat db dll dmg doc docx dylib env exe gif go gz h hpp html"
+    " ini ipynb jar java jpg jpeg js json jsonl jsx key kt lock log lua md mdc mdx mjs p12 patch pdf pem php pkg"
+    " pl plist png pptx ps1 py pyc rb rpm rs scss sh so sql sqlite sum svg swift tar tf tgz toml ts tsx txt vue"
+    " wasm xls xlsx xml yaml yml zip zsh"
+).replace(" ", "|")
+_TOP_LEVEL = (
+    "ai app biz br ca ch click cloud cn co com cz de dev edu es eu fr gov in info internal invalid io it jp kr"
+    " link live local me mil name net nl onion online org pw ru site space store tech test to top tv tk uk us win"
+    " work xyz"
+).replace(" ", "|")
 FILE_ENDING = re.compile(rf"\.(?:{_EXTENSIONS})$", re.IGNORECASE)
 URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s`<>\"')\]}]+", re.IGNORECASE)
 HOST = re.compile(
@@ -45,19 +41,16 @@ _INSTALLED = re.compile(
 )
 _VERSIONED = re.compile(r"(?<![\w/])(@[\w-]+/\w[\w.-]*\w|(?<![\w.-])[\w.-]{1,100}(?:==|~=|@\^?)\d[\w.]*)")
 
-COMMANDS = frozenset(
-    re.findall(
-        r"\S+",
-        "act age ansible ansible-playbook apk apt apt-get aws az awk base64 bash bat bazel brew bun bunx bundle cargo"
-        " cat cd chmod chown clang cmake composer conda cp crontab curl dd deno docker docker-compose dotnet du echo"
-        " eslint ffmpeg find flutter fly gcc gcloud gem gh git glab go gpg gradle grep gunzip gzip helm heroku hg jq"
-        " just kill killall kubectl launchctl ln ls lsof make mkdir mkfs mount mv mvn mypy mysql nc netlify nmap node"
-        " nohup npm npx nslookup nvm openssl osascript pbcopy pbpaste perl php pip pip3 pipenv pipx pkill pnpm podman"
-        " poetry powershell pre-commit prettier printenv ps psql pwsh pytest python python3 rails rake redis-cli rg"
-        " rm rmdir rsync ruby ruff rustup scp screencapture sed sftp sh shutdown sort source sqlite3 ssh ssh-keygen"
-        " ssh-add sudo svn systemctl tail tar tee telnet terraform tmux touch tox tsc uv uvx vault vercel vim wget"
-        " xargs xclip yarn zip zsh",
-    )
+COMMANDS = word_set(
+    "act age ansible ansible-playbook apk apt apt-get aws az awk base64 bash bat bazel brew bun bunx bundle cargo"
+    " cat cd chmod chown clang cmake composer conda cp crontab curl dd deno docker docker-compose dotnet du echo"
+    " eslint ffmpeg find flutter fly gcc gcloud gem gh git glab go gpg gradle grep gunzip gzip helm heroku hg jq"
+    " just kill killall kubectl launchctl ln ls lsof make mkdir mkfs mount mv mvn mypy mysql nc netlify nmap node"
+    " nohup npm npx nslookup nvm openssl osascript pbcopy pbpaste perl php pip pip3 pipenv pipx pkill pnpm podman"
+    " poetry powershell pre-commit prettier printenv ps psql pwsh pytest python python3 rails rake redis-cli rg"
+    " rm rmdir rsync ruby ruff rustup scp screencapture sed sftp sh shutdown sort source sqlite3 ssh ssh-keygen"
+    " ssh-add sudo svn systemctl tail tar tee telnet terraform tmux touch tox tsc uv uvx vault vercel vim wget"
+    " xargs xclip yarn zip zsh"
 )
 _SHELL_SIGN = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*|\|\||&&|[|;<>]|\$\(|^\$\s|^\./")
 PROMPT = re.compile(r"^\s*(?:[$>#]\s+)?")
@@ -122,9 +115,8 @@ def _bare(word: str) -> str:
     return word.lstrip(_EDGES).rstrip(_EDGES + ".")
 
 
-# Whether a sentence forbids what it names: "never force-push" is a guard, "never forget to force-push" is not.
-#
-# English; a word for "not" counts once, two cancel each other.
+# Whether a sentence forbids what it names: "never force-push" is a guard, "never forget to force-push" is not. English;
+# a word for "not" counts once, two cancel each other.
 
 _BOUNDARY = re.compile(r"[.!?;:\n—–]\s|,\s|\b(?:but|then|and (?:then|always|just)|so that|unless)\b", re.IGNORECASE)
 _NOT = re.compile(

@@ -79,7 +79,8 @@ def _matches(pattern: str, relpath: str) -> bool:
             break
         stays = (_ACROSS, _FOLDERS) if letter == "/" else (_ACROSS, _FOLDERS, _WITHIN)
         there = [(i, parts[i]) for i in at if i < len(parts)]
-        at = {i for i, part in there if part in stays} | {i + 1 for i, part in there if _takes(part, letter)}
+        at = {i for i, part in there if part in stays}
+        at |= {i + 1 for i, part in there if isinstance(part, re.Pattern) and part.fullmatch(letter)}
         before = letter
     return len(parts) in at
 
@@ -91,10 +92,6 @@ def _letter(part: str) -> re.Pattern[str]:
         return re.compile(re.escape(part), re.IGNORECASE)
     body = part[1:-1].replace("\\", r"\\")
     return re.compile("[" + ("^" + body[1:] if body[0] in "!^" else body) + "]", re.IGNORECASE)
-
-
-def _takes(part: str | re.Pattern[str], letter: str) -> bool:
-    return isinstance(part, re.Pattern) and part.fullmatch(letter) is not None
 
 
 def _parts(pattern: str) -> Iterator[str]:

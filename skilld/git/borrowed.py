@@ -106,11 +106,7 @@ class BorrowedRepo:
         return self._remote("push", "--quiet", "--no-verify", *atomic, *leases, "--", address, *specs)
 
     def _remote(
-        self,
-        *command: str,
-        more: Sequence[str] = (),
-        stdin: bytes | None = None,
-        seconds: float = SECONDS,
+        self, *command: str, more: Sequence[str] = (), stdin: bytes | None = None, seconds: float = SECONDS
     ) -> Result:
         argv = command_line(self.folder, *command, settings=[*_SETTINGS, *more])
         return execute(argv, self.folder, self._variables() | pointers(self.folder, self.folder), stdin, seconds)

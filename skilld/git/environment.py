@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from skilld.git.errors import GitMissingError
+from skilld.text import word_set
 
 QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -22,37 +23,14 @@ QUIET = {
 }
 
 # `git rev-parse --local-env-vars`, and what else would point a command at another repository, author or file.
-_REPOSITORY_VARIABLES = frozenset(
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_AUTHOR_DATE",
-        "GIT_AUTHOR_EMAIL",
-        "GIT_AUTHOR_NAME",
-        "GIT_CEILING_DIRECTORIES",
-        "GIT_COMMITTER_DATE",
-        "GIT_COMMON_DIR",
-        "GIT_CONFIG",
-        "GIT_CONFIG_PARAMETERS",
-        "GIT_DEFAULT_HASH",
-        "GIT_DIR",
-        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-        "GIT_GRAFT_FILE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INDEX_VERSION",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NAMESPACE",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_REFLOG_ACTION",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SEQUENCE_EDITOR",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
+_REPOSITORY_VARIABLES = word_set(
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_AUTHOR_DATE GIT_AUTHOR_EMAIL GIT_AUTHOR_NAME GIT_CEILING_DIRECTORIES"
+    " GIT_COMMITTER_DATE GIT_COMMON_DIR GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_DEFAULT_HASH GIT_DIR"
+    " GIT_DISCOVERY_ACROSS_FILESYSTEM GIT_GRAFT_FILE GIT_IMPLICIT_WORK_TREE GIT_INDEX_FILE GIT_INDEX_VERSION"
+    " GIT_INTERNAL_SUPER_PREFIX GIT_NAMESPACE GIT_NO_REPLACE_OBJECTS GIT_OBJECT_DIRECTORY GIT_PREFIX GIT_REFLOG_ACTION"
+    " GIT_REPLACE_REF_BASE GIT_SEQUENCE_EDITOR GIT_SHALLOW_FILE GIT_WORK_TREE"
+    " GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_LITERAL_PATHSPECS GIT_ICASE_PATHSPECS"
 )
-_PATHSPEC_VARIABLES = "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS"
 
 
 def scrub_environment() -> dict[str, str]:
@@ -88,12 +66,9 @@ def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
 
 def terminal_variables(removed: Mapping[str, str]) -> dict[str, str]:
     """Return what a command gets back that runs in the person's terminal: as `person_variables`, and their editor."""
-    dropped = _REPOSITORY_VARIABLES.union(_PATHSPEC_VARIABLES) - {"GIT_SEQUENCE_EDITOR"}
-    return {name: value for name, value in removed.items() if name not in dropped and not _traces(name)}
-
-
-def _traces(name: str) -> bool:
-    return name.startswith(("GIT_TRACE", "GIT_PYTHON_"))
+    dropped = _REPOSITORY_VARIABLES - {"GIT_SEQUENCE_EDITOR"}
+    kept = {name: value for name, value in removed.items() if name not in dropped}
+    return {name: value for name, value in kept.items() if not name.startswith(("GIT_TRACE", "GIT_PYTHON_"))}
 
 
 def git_program() -> str:

@@ -154,17 +154,14 @@ def gone(text: bytes, old: bytes, new: bytes) -> bool:
     present, kept = _counted(text), _counted(new)
     if fresh:
         strangers = [line for line in present if line not in before]
-        return not any(line in present or _reworded(line, strangers) for line in fresh)
+        reworded = (_likeness(line, other) >= SIMILAR for line in fresh for other in strangers)
+        return not any(line in present for line in fresh) and not any(reworded)
     return bool(removed) and all(present[line] > kept[line] for line in removed)
 
 
 def _counted(data: bytes) -> Counter[str]:
     """Return how often each line is in a text, in its order; blank ones and outer white space dropped."""
     return Counter(line.strip() for line in split(data) if line.strip())
-
-
-def _reworded(line: str, others: list[str]) -> bool:
-    return any(_likeness(line, other) >= SIMILAR for other in others)
 
 
 def _likeness(one: str, other: str) -> float:
@@ -211,20 +208,18 @@ def _regions(
 ) -> Iterator[tuple[tuple[int, int], list[bytes], list[bytes]]]:
     """Yield ranges of `old` that at least one side changed, touching ones joined, with both sides' lines there."""
     mine, other = _edits(old, left), _edits(old, right)
-    while mine or other:
-        start = min(edit[0] for edit in (*mine[:1], *other[:1]))
-        end = start
-        taken: tuple[list[_Edit], list[_Edit]] = ([], [])
-        grown = True
-        while grown:
-            grown = False
-            for queue, mark in ((mine, taken[0]), (other, taken[1])):
-                while queue and queue[0][0] <= end:
-                    edit = queue.pop(0)
-                    mark.append(edit)
-                    end = max(end, edit[1])
-                    grown = True
-        yield (start, end), _rewrite(old, start, end, taken[0]), _rewrite(old, start, end, taken[1])
+    regions: list[list[tuple[_Edit, bool]]] = []
+    end = -1
+    both = [*((edit, True) for edit in mine), *((edit, False) for edit in other)]
+    for edit, is_mine in sorted(both, key=lambda one: one[0][0]):
+        if edit[0] > end:
+            regions.append([])
+        regions[-1].append((edit, is_mine))
+        end = max(end, edit[1])
+    for region in regions:
+        start, end = region[0][0][0], max(edit[1] for edit, _ in region)
+        ours, theirs = ([edit for edit, is_mine in region if is_mine is side] for side in (True, False))
+        yield (start, end), _rewrite(old, start, end, ours), _rewrite(old, start, end, theirs)
 
 
 def _rewrite(old: list[bytes], start: int, end: int, edits: list[_Edit]) -> list[bytes]:
@@ -235,10 +230,9 @@ def _rewrite(old: list[bytes], start: int, end: int, edits: list[_Edit]) -> list
     return result + old[start:end]
 
 
-# Taking a change back out of a text that has changed since: three versions in, one out.
-#
-# Works by the lines themselves, not by their position, so that neighbours which came or went do not matter: several
-# learnings appended to one list can be taken back in any order, where git's merge conflicts.
+# Taking a change back out of a text that has changed since: three versions in, one out. Works by the lines themselves,
+# not by their position, so that neighbours which came or went do not matter: several learnings appended to one list can
+# be taken back in any order, where git's merge conflicts.
 
 
 class NotThereError(SkilldError):
@@ -319,7 +313,7 @@ def _insert(text: list[bytes], hunk: Hunk, after: list[str]) -> None:
     plain = _plain(text)
     if all(line in plain for line in hunk.removed if line.strip()):
         return
-    _place(text, _follow(hunk.at, after, plain), hunk.removed)
+    _place(text, _across(hunk.at, opcodes(after, plain)), hunk.removed)
 
 
 def _place(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
@@ -330,15 +324,11 @@ def _place(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
     text[at:at] = added
 
 
-def _follow(gap: int, old: list[str], new: list[str]) -> int:
-    """Return the index in `new` of what was the gap before index `gap` in `old`.
+def _across(gap: int, codes: Sequence[Opcode]) -> int:
+    """Return the index in the new lines of what was the gap before index `gap` in the old ones.
 
     Raises NotThereError if the lines around it were rewritten into a different number of lines.
     """
-    return _across(gap, opcodes(old, new))
-
-
-def _across(gap: int, codes: Sequence[Opcode]) -> int:
     for tag, i, j, k, m in codes:
         if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i

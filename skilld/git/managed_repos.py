@@ -14,6 +14,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +27,9 @@ from skilld.git.repo import Place, Repo, TrackedFile, find, find_absent, open_pl
 from skilld.git.run import Git, PersonGit, object_id, once
 from skilld.git.staging_branch import STAGING
 
-# The files of one of skilld's own repositories, committed as they stand in the skills root, in the person's name.
-#
-# By plumbing alone: no hook, no signing, no prompt, since this runs in the background. Only files that the
-# repository holds, or that are named, are looked at; reading them is all that is done to the root.
+# The files of one of skilld's own repositories, committed as they stand in the skills root, in the person's name. By
+# plumbing alone: no hook, no signing, no prompt, since this runs in the background. Only files that the repository
+# holds, or that are named, are looked at; reading them is all that is done to the root.
 
 _LIMIT = 1 << 20
 
@@ -241,7 +241,10 @@ def person_git(repo: Repo, removed: Mapping[str, str]) -> PersonGit:
 
 def _as_found(place: Place, relpath: str | None, *, start: bool = False) -> Repo:
     wanted = [relpath] if relpath is not None else []
-    _remove_stale_lock(place.git_dir / "index.lock")
+    with suppress(FileNotFoundError):
+        lock = place.git_dir / "index.lock"
+        if time.time() - lock.stat().st_mtime > _ABANDONED_SECONDS:
+            lock.unlink()
     for wait in _WAITS:
         try:
             commit_as_found(place, wanted, start=start)
@@ -250,14 +253,6 @@ def _as_found(place: Place, relpath: str | None, *, start: bool = False) -> Repo
             time.sleep(wait)
     commit_as_found(place, wanted, start=start)
     return open_place(place, private=True)
-
-
-def _remove_stale_lock(lock: Path) -> None:
-    try:
-        if time.time() - lock.stat().st_mtime > _ABANDONED_SECONDS:
-            lock.unlink()
-    except FileNotFoundError:
-        pass
 
 
 def _place(root: Path, git_dir: Path) -> Place:

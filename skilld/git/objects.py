@@ -163,7 +163,6 @@ def _ident(value: str) -> Ident:
 
 
 # Whether git would merge a change of one file, asked of git itself on copies outside of the repository.
-#
 # `skilld.git.line_diff.merge` is a line merge of our own; on random edits it calls a merge clean that git does not in
 # about one of two hundred. What is printed for a person to type has to hold, so git is asked.
 

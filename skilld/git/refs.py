@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import stat
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,11 @@ def tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
 def reaches(git: Git, commit: str, tip: str) -> bool:
     """Whether a commit is `tip` or below it."""
     return commit == tip or git.call("merge-base", "--is-ancestor", commit, tip).status == 0
+
+
+def leading(git: Git, tips: Collection[str]) -> list[str]:
+    """Return those of some commits that no other of them has in its history."""
+    return [one for one in tips if not any(one != other and reaches(git, one, other) for other in tips)]
 
 
 def check_plain(common_dir: Path, names: Iterable[str]) -> None:

@@ -20,18 +20,10 @@ from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError,
 from skilld.git.run import Git, once
 from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.git.state import is_passing, require_absent, require_unborn
-from skilld.text import fold
+from skilld.text import fold, word_set
 
-_KNOWN_EXTENSIONS = frozenset(
-    {
-        "compatobjectformat",
-        "noop",
-        "objectformat",
-        "partialclone",
-        "preciousobjects",
-        "relativeworktrees",
-        "worktreeconfig",
-    }
+_KNOWN_EXTENSIONS = word_set(
+    "compatobjectformat noop objectformat partialclone preciousobjects relativeworktrees worktreeconfig"
 )
 # What the name of a ref has not; git takes a file with such a name for something else.
 _NO_REF = frozenset(" ~^:?*[\\\n\0")
@@ -229,11 +221,10 @@ def _personal_attributes(settings: dict[str, str]) -> Path:
     return Path(base).expanduser() / "git" / "attributes"
 
 
-# Where the work tree and the git directory of a folder are, and whether each really belongs to the other.
-#
-# A repository can name a work tree anywhere (`core.worktree`), and a `.git` file can name any git directory: both are
-# accepted by git (measured, 2.39). Here the `.git` that stands above the folder must lead to the git directory, and
-# that one must lead back.
+# Where the work tree and the git directory of a folder are, and whether each really belongs to the other. A repository
+# can name a work tree anywhere (`core.worktree`), and a `.git` file can name any git directory: both are accepted by
+# git (measured, 2.39). Here the `.git` that stands above the folder must lead to the git directory, and that one must
+# lead back.
 
 _REPOSITORY = re.compile(r"ownership in repository at '(.+)'")
 _QUESTIONS = (
@@ -305,10 +296,12 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
         require_absent(folder)
         return NotTrackedError("no-repository", f"{folder} is not in a git repository")
     if "dubious ownership" in err:
+        named = _REPOSITORY.search(err)  # the folder that git wants to be told to trust
+        trusted = in_shell(Path(named[1]) if named else folder)
         return RepoRefusedError(
             "Cannot use this repository",
             f"git says that {folder} belongs to another user",
-            f"If you trust the repository: git config --global --add safe.directory {in_shell(_named(err) or folder)}",
+            f"If you trust the repository: git config --global --add safe.directory {trusted}",
         )
     if bare or "cannot use bare repository" in err or "must be run in a work tree" in err:
         return RepoRefusedError(
@@ -319,12 +312,6 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
     return RepoRefusedError(
         "Cannot use this repository", sentence or f"git cannot tell which repository {folder} is in"
     )
-
-
-def _named(err: str) -> Path | None:
-    """Return the folder that git's complaint names, which it wants to be told to trust."""
-    found = _REPOSITORY.search(err)
-    return Path(found[1]) if found else None
 
 
 def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:

@@ -37,10 +37,8 @@ del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
 
 T = TypeVar("T")
 
-# Objects as git names and carries them: the id of one, and a pack of several.
-#
-# A pack is the only form in which git takes blobs, trees and commits from one process together (`git unpack-
-# objects`). Its format: gitformat-pack(5).
+# Objects as git names and carries them: the id of one, and a pack of several. A pack is the only form in which git
+# takes blobs, trees and commits from one process together (`git unpack-objects`). Its format: gitformat-pack(5).
 
 SHA1 = "sha1"
 _NUMBERS = {"commit": 1, "tree": 2, "blob": 3}
@@ -204,11 +202,7 @@ class Git:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
 
     def call(
-        self,
-        *args: str,
-        stdin: bytes | None = None,
-        env: Mapping[str, str] | None = None,
-        seconds: float = SECONDS,
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = SECONDS
     ) -> Result:
         """Run an allowed subcommand and return its result whatever the status is; what was added is written first.
 
@@ -218,11 +212,7 @@ class Git:
         return execute(self._argv(args), self.folder, self._env | dict(env or {}), stdin, seconds)
 
     def run(
-        self,
-        *args: str,
-        stdin: bytes | None = None,
-        env: Mapping[str, str] | None = None,
-        seconds: float = SECONDS,
+        self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, seconds: float = SECONDS
     ) -> bytes:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
         return _checked(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
@@ -239,22 +229,20 @@ class Git:
             data, self._unwritten = pack([*self._unwritten.values()], self.algorithm), {}
             self.run("unpack-objects", "-q", stdin=data)
 
-    def objects(self, names: Sequence[bytes], seconds: float = SECONDS) -> list[tuple[str, str, bytes] | None]:
+    def objects(self, names: Sequence[bytes]) -> list[tuple[str, str, bytes] | None]:
         """Return id, kind and content of the objects of these names, None if there is none.
 
         In `one_command` one process answers them all. Raises GitFailedError if it ends, as it does at an object that
-        is damaged, and GitTimeoutError after `seconds`; the next call starts another.
+        is damaged, and GitTimeoutError if it takes too long; the next call starts another.
         """
-        return [
-            (oid, kind, data) if size >= 0 else None
-            for oid, kind, size, data in self._asked(b"contents", names, seconds)
-        ]
+        answers = self._asked(b"contents", names)
+        return [(oid, kind, data) if size >= 0 else None for oid, kind, size, data in answers]
 
-    def sizes(self, names: Sequence[bytes], seconds: float = SECONDS) -> list[tuple[str, str, int]]:
+    def sizes(self, names: Sequence[bytes]) -> list[tuple[str, str, int]]:
         """Return id, kind and size of the objects of these names, as `objects` does; a size of -1 if there is none."""
-        return [(oid, kind, size) for oid, kind, size, _ in self._asked(b"info", names, seconds)]
+        return [(oid, kind, size) for oid, kind, size, _ in self._asked(b"info", names)]
 
-    def _asked(self, question: bytes, names: Sequence[bytes], seconds: float) -> list[tuple[str, str, int, bytes]]:
+    def _asked(self, question: bytes, names: Sequence[bytes]) -> list[tuple[str, str, int, bytes]]:
         if any(_OID.split(name, 1)[0].decode("latin-1") in self._unwritten for name in names):
             self.write()
         reader, self._reader = self._reader, None
@@ -263,8 +251,8 @@ class Git:
             reader = _started(self._argv(("cat-file", "--batch-command")), self.folder, self._env)
             if command is not None:
                 command.readers.append(self)
-        deadline = time.monotonic() + seconds
-        watchdog = threading.Timer(seconds, reader.kill)
+        deadline = time.monotonic() + SECONDS
+        watchdog = threading.Timer(SECONDS, reader.kill)
         watchdog.start()
         try:
             found = [*_answers(reader, question, names)]
@@ -272,9 +260,7 @@ class Git:
             err = reader.stderr.read().decode("utf-8", "replace")
             status = reader.proc.wait() if reader.proc is not None else 0
             if time.monotonic() >= deadline:
-                raise GitTimeoutError(
-                    "Git did not respond", f"still running after {seconds:g} s in {self.folder}"
-                ) from error
+                raise _timeout(SECONDS, self.folder) from error
             raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
         finally:
             watchdog.cancel()
@@ -357,6 +343,10 @@ def command_line(folder: Path, *args: str, settings: Iterable[str] = ()) -> list
     return [git_program(), "--no-pager", "--no-optional-locks", "--literal-pathspecs", *given, "-C", str(folder), *args]
 
 
+def _timeout(seconds: float, folder: Path) -> GitTimeoutError:
+    return GitTimeoutError("Git did not respond", f"still running after {seconds:g} s in {folder}")
+
+
 def _checked(result: Result, command: str) -> bytes:
     if result.status != 0:
         raise GitFailedError(f"git {command} failed", result.status, result.err)
@@ -429,5 +419,5 @@ def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes 
     status, out, err = answer
     # -9 with the runner's own sentence: https://github.com/gitpython-developers/GitPython git/cmd.py, execute()
     if status < 0 and err.startswith("Timeout: the command"):
-        raise GitTimeoutError("Git did not respond", f"still running after {seconds:g} s in {os.fspath(folder)}")
+        raise _timeout(seconds, folder)
     return Result(status, out if isinstance(out, bytes) else b"", safe_text(err.strip(), newlines=True))

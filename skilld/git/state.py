@@ -17,10 +17,9 @@ from skilld.files import in_shell
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
 from skilld.git.staging_branch import STAGING
 
-# Whether a repository is really absent, or only cannot be read at the moment.
-#
-# Git says "not a git repository" of one whose `.git` may not be entered or fails to be read, as it does where there
-# is none, and takes a branch whose ref it cannot read for one without a commit (measured, 2.39).
+# Whether a repository is really absent, or only cannot be read at the moment. Git says "not a git repository" of one
+# whose `.git` may not be entered or fails to be read, as it does where there is none, and takes a branch whose ref it
+# cannot read for one without a commit (measured, 2.39).
 
 _ABSENT = (FileNotFoundError, NotADirectoryError)
 _FILES = ("HEAD", "config")
@@ -104,9 +103,8 @@ def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
     return RepoUnreadableError(str(error.filename or path), cause_of(error))
 
 
-# Objects that a git which was killed, or found no room, began to write: `tmp_obj_*` files that nothing ever reads.
-#
-# Git itself leaves them for two weeks.
+# Objects that a git which was killed, or found no room, began to write: `tmp_obj_*` files that nothing ever reads. Git
+# itself leaves them for two weeks.
 
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 _BEGUN = "tmp_obj_"
@@ -251,10 +249,9 @@ def _read(path: Path) -> str:
         ) from error
 
 
-# skilld's own processes one after the other in a repository, without leaving a trace in it.
-#
-# The kernel's lock on the git directory itself: nothing is written, git knows nothing of it, and a process that is
-# killed frees it. It only keeps our processes from racing for ever; that no move is lost is `skilld.git.refs`' work.
+# skilld's own processes one after the other in a repository, without leaving a trace in it. The kernel's lock on the
+# git directory itself: nothing is written, git knows nothing of it, and a process that is killed frees it. It only
+# keeps our processes from racing for ever; that no move is lost is `skilld.git.refs`' work.
 
 _LOCK_SECONDS = 10.0  # seconds; then we go on as if alone
 _STEP_SECONDS = 0.01
@@ -284,9 +281,8 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-# Whether a project is the person's own: what is merely cloned to be looked at is never edited.
-#
-# Told by files of git's alone, but where only the history can say it.
+# Whether a project is the person's own: what is merely cloned to be looked at is never edited. Told by files of git's
+# alone, but where only the history can say it.
 
 _MAX_BYTES = 1 << 20
 _REMOTE = re.compile(r'^[ \t]*\[remote "', re.MULTILINE)

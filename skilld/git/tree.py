@@ -68,8 +68,10 @@ def rewrite(git: Git, root: str, changes: Mapping[str, Entry | None]) -> str:
     """
     for relpath in changes:
         check_relpath(relpath)
-    folders = sorted({folder for relpath in changes for folder in _folders(relpath)}, key=_depth, reverse=True)
-    trees = _read_folders(git, root, folders)
+    every = {folder for relpath in changes for folder in _folders(relpath)}
+    folders = sorted(every, key=lambda folder: folder.count("/") + bool(folder), reverse=True)  # the deepest first
+    found = objects.read(git, [f"{root}:{folder}" if folder else f"{root}^{{tree}}" for folder in folders])
+    trees = {folder: _parse(item) if item else {} for folder, item in zip(folders, found, strict=True)}
     for relpath, new in changes.items():
         folder, name = _split(relpath)
         _set(trees[folder], name, new)
@@ -113,10 +115,6 @@ def _folders(relpath: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(len(parts) + 1)]
 
 
-def _depth(folder: str) -> int:
-    return folder.count("/") + 1 if folder else 0
-
-
 def _split(path: str) -> tuple[str, bytes]:
     folder, _, name = path.rpartition("/")
     return folder, name.encode("utf-8", "surrogateescape")
@@ -134,12 +132,6 @@ def _set(tree: _Tree, name: bytes, new: Entry | None) -> None:
     tree[name] = new
 
 
-def _read_folders(git: Git, root: str, folders: list[str]) -> dict[str, _Tree]:
-    names = [f"{root}:{folder}" if folder else f"{root}^{{tree}}" for folder in folders]
-    found = dict(zip(folders, objects.read(git, names), strict=True))
-    return {folder: _parse(item) if item is not None else {} for folder, item in found.items()}
-
-
 def _parse(item: objects.Object | None) -> _Tree:
     if item is None or item.kind != "tree":
         raise RepoRefusedError("Cannot read the repository", "part of the file's path is missing or is not a folder")
@@ -153,17 +145,13 @@ def _parse(item: objects.Object | None) -> _Tree:
     return tree
 
 
-def _sorted(tree: _Tree) -> list[tuple[bytes, Entry]]:
-    return sorted(tree.items(), key=lambda item: item[0] + (b"/" if item[1].mode == TREE_MODE else b""))
-
-
 def _encoded(tree: _Tree) -> bytes:
-    return b"".join(e.mode.encode() + b" " + name + b"\0" + bytes.fromhex(e.oid) for name, e in _sorted(tree))
+    rows = sorted(tree.items(), key=lambda item: item[0] + (b"/" if item[1].mode == TREE_MODE else b""))
+    return b"".join(entry.mode.encode() + b" " + name + b"\0" + bytes.fromhex(entry.oid) for name, entry in rows)
 
 
-# Entries of an index: read as they are, and set without touching any other.
-#
-# Used where the file itself is to follow (auto mode, skilld's own repositories); staging a proposal needs no index.
+# Entries of an index: read as they are, and set without touching any other. Used where the file itself is to follow
+# (auto mode, skilld's own repositories); staging a proposal needs no index.
 
 _GONE = Entry("0", "0" * 40)
 

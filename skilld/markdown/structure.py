@@ -16,8 +16,6 @@ from itertools import pairwise
 from skilld.markdown.skill_file import Line
 
 # Code spans of Markdown text: what stands in backticks, after CommonMark 0.31 chapter 6.1.
-#
-# Linear in the length of the text, whatever the backticks.
 
 _RUN = re.compile(r"`+")
 _INK = re.compile(r"[^\n]")

@@ -30,9 +30,8 @@ from skilld.store import Store
 from skilld.text import cut, fold, sentences
 from skilld.types import Op, Operation, Proposal, State, TargetKind
 
-# A proposal that is in no store yet, put on the branch and kept: mined, imported, merged, or a part of one.
-#
-# The branch is written first: a run that ends between the two finds its commit again by the proposal's id.
+# A proposal that is in no store yet, put on the branch and kept: mined, imported, merged, or a part of one. The branch
+# is written first: a run that ends between the two finds its commit again by the proposal's id.
 
 
 @one_command()

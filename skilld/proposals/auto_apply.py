@@ -13,11 +13,10 @@ from skilld.classify.polarity import turns
 from skilld.edit.insertion_point import DEFAULT_TITLE
 from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import objects, refs, state, tree
+from skilld.git import objects, refs, tree
 from skilld.git.objects import Ident
-from skilld.git.repo import Repo, TrackedFile
+from skilld.git.repo import TrackedFile
 from skilld.git.run import one_command
-from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply
 from skilld.proposals.refit import Edit
@@ -28,12 +27,10 @@ from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal
 from skilld.words import denies
 
-# Applying a proposal unasked, in auto mode: a commit of its own on the branch that is checked out, touching one
-# file.
-#
-# By plumbing alone, since no person gave a command: no hook, no signing. The file and its index entry follow only
-# where both are HEAD's, byte for byte; every other state leaves the proposal where it is. A process that is killed
-# on the way leaves at most the edit in the file or staged, never a branch that its work tree contradicts.
+# Applying a proposal unasked, in auto mode: a commit of its own on the branch that is checked out, touching one file.
+# By plumbing alone, since no person gave a command: no hook, no signing. The file and its index entry follow only where
+# both are HEAD's, byte for byte; every other state leaves the proposal where it is. A process that is killed on the way
+# leaves at most the edit in the file or staged, never a branch that its work tree contradicts.
 
 _TITLE = "The proposal was not applied"
 
@@ -53,7 +50,11 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     source = own_commit(repo, proposal.id, proposal.commit)
     if source is None:
         raise RefusedError(_TITLE, "its commit is no longer in the repository")
-    branch = _ready(tracked)
+    if why := worktree.obstacle(repo)[0]:
+        raise RefusedError(_TITLE, why)
+    staged = tree.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath))
+    if staged != {tracked.relpath: tracked.entry}:
+        raise RefusedError(_TITLE, f"{tracked.relpath} has staged changes")
     old = worktree.read(path)
     if old != objects.read_blob(repo.git, repo.head, tracked.relpath):
         raise RefusedError(_TITLE, f"{tracked.relpath} has uncommitted changes")
@@ -69,32 +70,11 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     )
     worktree.replace(path, old, new)
     try:
-        _move(tracked, entry, refs.Change(branch, commit, repo.head), source.subject)
+        _move(tracked, entry, refs.Change(repo.branch or "", commit, repo.head), source.subject)
     except SkilldError:
         worktree.replace(path, new, old)
         raise
     return commit
-
-
-def _ready(tracked: TrackedFile) -> str:
-    """Return the branch to commit on."""
-    repo = tracked.repo
-    busy = state.in_progress(repo.git_dir)
-    if busy is not None:
-        raise RefusedError(_TITLE, f"{busy} is in progress in {repo.toplevel}")
-    if repo.branch is None:
-        raise RefusedError(_TITLE, f"no branch is checked out in {repo.toplevel}")
-    if repo.branch == STAGING:
-        raise RefusedError(_TITLE, f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}")
-    if not _is_clean(repo, tracked):
-        raise RefusedError(_TITLE, f"{tracked.relpath} has staged changes")
-    return repo.branch
-
-
-def _is_clean(repo: Repo, tracked: TrackedFile) -> bool:
-    return tree.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath)) == {
-        tracked.relpath: tracked.entry
-    }
 
 
 def _move(tracked: TrackedFile, entry: tree.Entry, change: refs.Change, subject: str) -> None:

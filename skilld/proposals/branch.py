@@ -76,9 +76,8 @@ def read_branch(repo: Repo, standing: Sequence[ProposalEdit]) -> Branch:
         return Branch(tip, proposals, None, str(error))
 
 
-# Where the staging branch rests: on the newest commit that last changed the skills it edits.
-#
-# So merging it into any branch that has that version brings in the proposals and nothing else.
+# Where the staging branch rests: on the newest commit that last changed the skills it edits. So merging it into any
+# branch that has that version brings in the proposals and nothing else.
 
 # Walking 20,000 commits takes 0.06 to 0.16 s of CPU, by the size of their top folder and whether git has a
 # commit-graph. Reading no more than the list of commits takes 0.06 s of it, so a binary search along the list would

@@ -134,9 +134,7 @@ def commit_removed(work_tree: Worktree, message: bytes) -> DecisionCommit:
     return commit_file(work_tree, message, None, make_again)
 
 
-# Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors where that
-# conflicts.
-#
+# Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors where that conflicts.
 # Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing apply.
 
 _TITLE = "The proposal was not accepted"
@@ -267,9 +265,7 @@ def _write_sides(proposal: Proposal) -> None:
 
 
 # Taking an accepted proposal back: a `git revert` in the person's name, or its lines taken out where that conflicts.
-#
-# What came in by a squash, or amended with other files, is not reverted as a commit, which would take the rest
-# along.
+# What came in by a squash, or amended with other files, is not reverted as a commit, which would take the rest along.
 
 _REVERT_TITLE = "The proposal was not reverted"
 
@@ -316,14 +312,9 @@ def _take_out(work_tree: Worktree, proposal: Proposal) -> DecisionCommit:
 def _landing(work_tree: Worktree, proposal: Proposal) -> Commit | None:
     """Return the newest commit of HEAD that brought in this proposal and nothing else, or None."""
     repo, relpath = work_tree.repo, work_tree.tracked.relpath
-    wanted = (
-        "--fixed-strings",
-        f"--grep=Skilld-Proposal: {proposal.id}",
-        "--full-history",
-        "--no-merges",
-        "--max-count=10",
-    )
-    oids = repo.git.run("rev-list", *wanted, "HEAD", "--", relpath).decode().split()
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal.id}"
+    limits = "--full-history", "--no-merges", "--max-count=10"
+    oids = repo.git.run("rev-list", *named, *limits, "HEAD", "--", relpath).decode().split()
     for commit in objects.read_commits(repo.git, oids):
         if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
             continue

@@ -22,7 +22,7 @@ from skilld.proposals.observe import read_history
 from skilld.proposals.refit import Edit, placed, steps
 from skilld.proposals.staging import private_repositories
 from skilld.text import counted
-from skilld.types import Operation, Proposal, SideEdit, State
+from skilld.types import Operation, Proposal, State
 
 _ITEM = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")  # where a line of a list begins
 
@@ -69,24 +69,28 @@ def only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]
 @one_command()
 def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
     """Return the skill before (b"" if it makes it) and after; None if neither git nor the file tells any more."""
-    if proposal.commit:
-        scrub_environment()
-        try:
-            git = open_any(Path(proposal.repo), private_repositories()).git
-            commit = read_commit(git, proposal.commit)
-            before = read_blob(git, commit.parents[0], proposal.relpath) if commit and commit.parents else None
-            after = read_blob(git, proposal.commit, proposal.relpath)
-        except SkilldError:
-            before = after = None
-        if before is None and proposal.creates:
-            before = b""
-        if before is not None and after is not None:
-            return before, after
+    before, after = _committed(proposal, proposal.relpath)
+    if before is None and proposal.creates:
+        before = b""
+    if before is not None and after is not None:
+        return before, after
     try:
         current = b"" if proposal.creates else Path(proposal.path).read_bytes()
         return current, Edit(proposal)(current)
     except (OSError, SkilldError):
         return None
+
+
+def _committed(proposal: Proposal, relpath: str) -> list[bytes | None]:
+    """Return a file before and after a proposal's commit, None for what cannot be read."""
+    if not proposal.commit:
+        return [None, None]
+    scrub_environment()
+    try:
+        git = open_any(Path(proposal.repo), private_repositories()).git
+        return [read_blob(git, commit, relpath) for commit in (f"{proposal.commit}^", proposal.commit)]
+    except SkilldError:
+        return [None, None]
 
 
 def parts_of(proposal: Proposal) -> list[Part]:
@@ -109,8 +113,9 @@ def diff(proposal: Proposal) -> Iterator[str]:
     old, new = (data.decode("utf-8", "replace").splitlines() for data in found)
     yield from unified_diff(old, new, "/dev/null" if proposal.creates else f"a/{name}", f"b/{name}", lineterm="")
     for one in proposal.also:
-        if (pair := _side_versions(proposal, one)) is not None:
-            old, new = (data.decode("utf-8", "replace").splitlines() for data in pair)
+        before, after = _committed(proposal, one.relpath)
+        if before is not None and after is not None:
+            old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
             yield from unified_diff(old, new, f"a/{one.relpath}", f"b/{one.relpath}", lineterm="")
 
 
@@ -126,17 +131,6 @@ def _as_landed(proposal: Proposal) -> Proposal:
         return proposal
     alone = commit is not None and commit.proposals == (proposal.id,)
     return replace(proposal, commit=proposal.landed) if alone else proposal
-
-
-def _side_versions(proposal: Proposal, one: SideEdit) -> tuple[bytes, bytes] | None:
-    if not proposal.commit:
-        return None
-    try:
-        git = open_any(Path(proposal.repo), private_repositories()).git
-        before, after = (read_blob(git, commit, one.relpath) for commit in (f"{proposal.commit}^", proposal.commit))
-    except SkilldError:
-        return None
-    return (before, after) if before is not None and after is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,12 +109,11 @@ def _says(change: str, texts: Sequence[str]) -> bool:
     return any(says_already(change, text) for text in texts)
 
 
-# How sure an update must be, by what the person decided about such updates before.
-#
-# threshold = 0.5 + 0.4 x (no - yes) / (no + yes + 4), kept between 0.5 and 0.8, for each skill and kind: `yes` are
-# the accepted proposals, `no` the rejected and reverted ones. Nothing decided: 0.5. One rejection: 0.58. Six: 0.74.
-# The 4 keeps a single decision from moving it by more than 0.08. Acceptances only win back what rejections took:
-# below 0.5 a back-end says itself that an update should not be proposed.
+# How sure an update must be, by what the person decided about such updates before. threshold = 0.5 + 0.4 x (no - yes) /
+# (no + yes + 4), kept between 0.5 and 0.8, for each skill and kind: `yes` are the accepted proposals, `no` the rejected
+# and reverted ones. Nothing decided: 0.5. One rejection: 0.58. Six: 0.74. The 4 keeps a single decision from moving it
+# by more than 0.08. Acceptances only win back what rejections took: below 0.5 a back-end says itself that an update
+# should not be proposed.
 
 START = 0.5
 MOST = 0.8

@@ -185,11 +185,10 @@ class NoChange:
 ProposeOutcome = ProposalCommit | WaitsForPerson | AnchorNotFound | EditConflict | NoChange
 
 
-# The message of a proposal's commit, of redacted text.
-#
-# Shape: subject, reason, quotes, then our trailers as the last paragraph. Text of a model or a person stands only in
-# the first three, and a line of it that a program could read as a trailer, a patch or a commit's name is marked with
-# a bar. `git interpret-trailers` judges it in tests/unit/test_propose_message.py.
+# The message of a proposal's commit, of redacted text. Shape: subject, reason, quotes, then our trailers as the last
+# paragraph. Text of a model or a person stands only in the first three, and a line of it that a program could read as a
+# trailer, a patch or a commit's name is marked with a bar. `git interpret-trailers` judges it in
+# tests/unit/test_propose_message.py.
 
 SUBJECT = 71
 WIDTH = 72
@@ -204,13 +203,7 @@ _MARKED = re.compile(
 
 
 def compose(
-    *,
-    skill: str,
-    summary: str,
-    reason: str,
-    quotes: Iterable[str],
-    trailers: dict[str, str],
-    remark: str = "",
+    *, skill: str, summary: str, reason: str, quotes: Iterable[str], trailers: dict[str, str], remark: str = ""
 ) -> bytes:
     """Return the message of a proposal.
 

@@ -26,10 +26,9 @@ from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
 
-# The rules by which the history of a branch says what became of a proposal.
-#
-# One branch is judged by its commits in order: the last landing or taking back counts. The text at its tip overrules
-# them, since lines can come and go in commits that name nothing.
+# The rules by which the history of a branch says what became of a proposal. One branch is judged by its commits in
+# order: the last landing or taking back counts. The text at its tip overrules them, since lines can come and go in
+# commits that name nothing.
 
 EDITED = "edited by you"
 Signature = tuple[tuple[str, ...], tuple[str, ...]]
@@ -84,11 +83,8 @@ class Subject:
     @property
     def signature(self) -> Signature:
         """The lines it takes away and adds; empty if its commit is gone."""
-        return (
-            line_diff.signature(self.before, self.after)
-            if self.before is not None and self.after is not None
-            else _NONE
-        )
+        known = self.before is not None and self.after is not None
+        return line_diff.signature(self.before or b"", self.after or b"") if known else _NONE
 
 
 _NONE: Signature = ((), ())
@@ -120,7 +116,9 @@ def judge_view(subject: Subject, view: View) -> Observation:
         bringer = _bringer(subject, view) if _holds(subject, text) else ""
         return Observation(subject.id, GitStatus.LANDED, bringer, "lines") if bringer else verdict
     if line_diff.gone(text, subject.before, subject.after):
-        return Observation(subject.id, GitStatus.REVERTED, _remover(subject, view), "lines gone")
+        # The newest commit after which the text no longer held the change.
+        losing = (s for s in reversed(view.sightings) if _holds(subject, s.text) < _holds(subject, s.before))
+        return Observation(subject.id, GitStatus.REVERTED, next((s.oid for s in losing), ""), "lines gone")
     if not _holds(subject, text):
         return replace(verdict, note=EDITED)
     return verdict
@@ -167,11 +165,6 @@ def _bringer(subject: Subject, view: View) -> str:
     adds = bool(subject.signature[1])
     changes = [sighting for sighting in reversed(view.sightings) if adds or sighting.before is not None]
     return next((s.oid for s in changes if _holds(subject, s.text) > _holds(subject, s.before)), "")
-
-
-def _remover(subject: Subject, view: View) -> str:
-    """Return the newest commit after which the text no longer held the change, or the empty string."""
-    return next((s.oid for s in reversed(view.sightings) if _holds(subject, s.text) < _holds(subject, s.before)), "")
 
 
 def _holds(subject: Subject, text: bytes | None) -> bool:
@@ -358,15 +351,11 @@ def _branches(repo: Repo) -> list[_Branch]:
 
     Of the default branch's two refs the one that is behind the other says nothing of its own.
     """
-    defaults = dict(repo.default.refs) if repo.default else {}
-    for ref, oid in list(defaults.items()):
-        others = [other for name, other in defaults.items() if name != ref]
-        if any(refs.reaches(repo.git, oid, other) for other in others):
-            del defaults[ref]
+    by_tip = {oid: ref for ref, oid in repo.default.refs.items()} if repo.default else {}
     wanted = set(state.checked_out(repo.common_dir)) - {STAGING, *(repo.default.refs if repo.default else ())}
     found = refs.tips(repo.git, sorted(wanted)) if wanted else {}
     checked_out = [_Branch(ref, oid, default=False) for ref, oid in found.items() if ref in wanted]
-    return [_Branch(ref, oid, default=True) for ref, oid in defaults.items()] + checked_out
+    return [_Branch(by_tip[oid], oid, default=True) for oid in refs.leading(repo.git, by_tip)] + checked_out
 
 
 def _reached(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:

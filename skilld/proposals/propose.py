@@ -48,9 +48,8 @@ from skilld.proposals.model import (
 )
 from skilld.types import Proposal
 
-# Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
-#
-# Looked for on its own ref, on the staging branch by its trailers, and in what was merged since.
+# Finding a proposal that an earlier try made already: a retried job returns it instead of making another. Looked for on
+# its own ref, on the staging branch by its trailers, and in what was merged since.
 
 _MARGIN_SECONDS = 86400  # seconds: clocks of two machines
 
@@ -283,12 +282,7 @@ def _tips_that_count(repo: Repo, base: str) -> Sequence[str]:
     tips = list(dict.fromkeys((*(repo.default.tips if repo.default else ()), repo.head)))
     over = [tip for tip in tips if refs.reaches(repo.git, base, tip)]
     defaults = [tip for tip in over if repo.default and tip in repo.default.tips]
-    behind = {
-        tip
-        for tip in defaults
-        for other in defaults
-        if tip not in {other, repo.head} and refs.reaches(repo.git, tip, other)
-    }
+    behind = {*defaults}.difference(refs.leading(repo.git, defaults), [repo.head])
     return [tip for tip in over if tip not in behind] or [*branches_over(repo, base).values()]
 
 

@@ -20,10 +20,8 @@ from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import GitResult, Observe
 from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
 
-# Proposals of a linked work tree that was removed: its repository is still there, and so are they.
-#
-# Where a linked work tree belongs is known from when something was staged in it; afterwards nothing tells it any
-# more.
+# Proposals of a linked work tree that was removed: its repository is still there, and so are they. Where a linked work
+# tree belongs is known from when something was staged in it; afterwards nothing tells it any more.
 
 
 def at_home(proposal: Proposal, homes: Mapping[str, str]) -> Proposal:

@@ -106,6 +106,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         return
     said = _paragraphs(commit)
     is_skill = Path(changed[0]).name.casefold() == FILE.casefold()
+    is_evals = changed[0].endswith("evals/evals.json")
     at = rfc3339(commit.author.seconds)
     yield Proposal(
         id=commit.proposals[0],
@@ -131,13 +132,9 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         flags=(FLAG,),
         landed=commit.oid if state is State.ACCEPTED else "",
         decided_at=at if state is State.ACCEPTED else "",
-        target=TargetKind.SKILL if is_skill else _kind(changed[0]),
+        target=TargetKind.SKILL if is_skill else TargetKind.EVALS if is_evals else TargetKind.INSTRUCTIONS,
         also=also,
     )
-
-
-def _kind(path: str) -> TargetKind:
-    return TargetKind.EVALS if path.endswith("evals/evals.json") else TargetKind.INSTRUCTIONS
 
 
 def _side(repo: Repo, commit: Commit, path: str) -> SideEdit:

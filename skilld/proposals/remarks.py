@@ -97,10 +97,10 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
     if proposal.state not in {State.OPEN, State.DROPPED}:
         return []
     changed = {one.path for one in proposal.also}
-    told = [
-        f"{one.path}:{one.line} contradicts this proposal{_and_then(one, changed)}: \u201c{one.text}\u201d"
-        for one in conflicts(proposal)
-    ]
+    told = []
+    for one in conflicts(proposal):
+        then = " and is changed along with it" if os.path.realpath(one.path) in changed else ""
+        told.append(f"{one.path}:{one.line} contradicts this proposal{then}: \u201c{one.text}\u201d")
     told += [
         f"the open proposal {other.id} says the opposite: \u201c{other.summary}\u201d"
         for other in _opposite(store, proposal)
@@ -148,10 +148,6 @@ def lenders(store: Store, proposal: Proposal, unchanged: Iterable[str]) -> dict[
         if other.id != proposal.id and other.path == proposal.path and lines:
             found[other.id] = lines[0]
     return found
-
-
-def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:
-    return " and is changed along with it" if os.path.realpath(conflict.path) in changed else ""
 
 
 def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:

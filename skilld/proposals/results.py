@@ -121,15 +121,13 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
     if changes.homes:
         store.meta.set(HOMES, {**store.meta.get(HOMES, {}), **changes.homes})
     if changes.rests:
-        known = {**store.meta.get(RESTS_ON, {}), **changes.rests}
-        store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})
+        rests = {**store.meta.get(RESTS_ON, {}), **changes.rests}
+        store.meta.set(RESTS_ON, {repo: warning for repo, warning in rests.items() if warning})
 
 
 def _who(store: Store, proposal: Proposal, one: StateChange, at: float, now: float) -> str:
-    if one.after is State.ACCEPTED and one.commit and one.commit == proposal.landed:
-        before = store.proposals.accepted_by(proposal.id)  # only its revert is on another branch
-    else:
-        before = ""
+    again = one.after is State.ACCEPTED and one.commit and one.commit == proposal.landed
+    before = store.proposals.accepted_by(proposal.id) if again else ""  # only its revert is on another branch
     return before or who_decided(store, proposal, at, now)
 
 

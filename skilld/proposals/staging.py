@@ -38,11 +38,10 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import faults
 from skilld.types import Proposal, State, TargetKind
 
-# An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill.
-#
-# While the staging branch is checked out, a session sees the lines of open proposals and an edit may be anchored on
-# one. Where that proposal is rejected, or just not merged, HEAD has no such line when the edit can be committed at
-# last. And the person may have edited the skill since a proposal was dropped, or rejected, that they want back.
+# An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill. While the
+# staging branch is checked out, a session sees the lines of open proposals and an edit may be anchored on one. Where
+# that proposal is rejected, or just not merged, HEAD has no such line when the edit can be committed at last. And the
+# person may have edited the skill since a proposal was dropped, or rejected, that they want back.
 
 
 def placed_anew(proposal: Proposal, tracked: TrackedFile) -> Proposal | None:
@@ -208,26 +207,17 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:
-            raise RefusedError(
-                _TITLE, (f"the open proposal {maker.id} already creates that {_what(proposal)}; decide on it first")
-            )
+            what = "skill" if proposal.target is TargetKind.SKILL else "file"
+            raise RefusedError(_TITLE, f"the open proposal {maker.id} already creates that {what}; decide on it first")
         return proposal
-    path = Path(proposal.path)
-    if proposal.target is not TargetKind.SKILL:
-        if why := opt_out(path, proposal.skill, proposal.target):
-            raise RefusedError(_TITLE, why)
-        return proposal
-    wrong = [fault for operation in proposal.operations for fault in faults(operation.text, path.parent.name)]
-    if path.name != FILE or wrong:
+    path, is_skill = Path(proposal.path), proposal.target is TargetKind.SKILL
+    texts = [operation.text for operation in proposal.operations] if is_skill else []
+    wrong = [fault for text in texts for fault in faults(text, path.parent.name)]
+    if wrong or (is_skill and path.name != FILE):
         raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file must be called {FILE}")
     if why := opt_out(path, proposal.skill, proposal.target):
         raise RefusedError(_TITLE, why)
-    said = proposal.summary if proposal.summary.startswith(NEW) else NEW + proposal.summary
-    return replace(proposal, summary=said)
-
-
-def _what(proposal: Proposal) -> str:
-    return "skill" if proposal.target is TargetKind.SKILL else "file"
+    return replace(proposal, summary=NEW + proposal.summary.removeprefix(NEW)) if is_skill else proposal
 
 
 @one_command()

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.files import write_whole
+from skilld.files import read_plain, write_whole
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, take_in
@@ -34,16 +34,17 @@ from skilld.types import Proposal
 # Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing.
 
 
+_MAX_BYTES = 1 << 26  # far more than an edit may come to
+
+
 def read(path: Path) -> bytes:
     """Return the bytes of a plain file; a link, a device or a missing file is refused."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return read_plain(path, _MAX_BYTES, links=False)[0]
     except OSError as error:
         raise RefusedError("Could not change the file", f"{path} cannot be read: {error.strerror}") from error
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise RefusedError("Could not change the file", f"{path} is not a regular file")
-        return file.read()
+    except ValueError as error:
+        raise RefusedError("Could not change the file", f"{path} {str(error).removeprefix('it ')}") from error
 
 
 def replace(path: Path, old: bytes, new: bytes) -> None:
@@ -129,18 +130,13 @@ class Worktree:
     also: tuple[str, ...] = ()
 
     @property
-    def manual_command(self) -> str:
-        """How to make the decision by hand."""
-        return self.remedy()
-
-    @property
     def repo(self) -> Repo:
         """The repository as it was before the decision."""
         return self.tracked.repo
 
     def refused(self, cause: str, first: str = "") -> RefusedError:
         """Return the refusal of this decision for a reason; after what is to be done `first`, it is not refused."""
-        return RefusedError(self.title, cause, f"{first}, then: {self.again}" if first else self.manual_command)
+        return RefusedError(self.title, cause, f"{first}, then: {self.again}" if first else self.remedy())
 
 
 def manual_command(repo: Repo, *command: str) -> str:
@@ -219,15 +215,19 @@ def _renamed(repo: Repo, since: str, relpath: str) -> str:
     return next((new for old, new in zip(rows[1::3], rows[2::3], strict=False) if old == relpath), "")
 
 
-def _ready(work_tree: Worktree) -> Worktree:
-    tracked, repo = work_tree.tracked, work_tree.repo
-    busy = state.in_progress(repo.git_dir)
-    if busy is not None:
-        raise work_tree.refused(f"{busy} is in progress in {repo.toplevel}", "Finish or abort it")
+def obstacle(repo: Repo) -> tuple[str, str]:
+    """Return why no decision can be committed in a work tree, and what to do first; empty if it can."""
+    if busy := state.in_progress(repo.git_dir):
+        return f"{busy} is in progress in {repo.toplevel}", "Finish or abort it"
     if repo.branch is None:
-        raise work_tree.refused(f"no branch is checked out in {repo.toplevel}")
-    if repo.branch == STAGING:
-        raise work_tree.refused(f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}")
+        return f"no branch is checked out in {repo.toplevel}", ""
+    return (f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}" if repo.branch == STAGING else ""), ""
+
+
+def _ready(work_tree: Worktree) -> Worktree:
+    tracked, (cause, first) = work_tree.tracked, obstacle(work_tree.repo)
+    if cause:
+        raise work_tree.refused(cause, first)
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     for relpath in (tracked.relpath, *work_tree.also):
         if work_tree.person.run("status", *limits, "--", relpath):
@@ -359,7 +359,7 @@ def commit_file(
     elif _UNSIGNED.search(result.err):
         cause = f"git cannot sign the commit: {_PREFIX.sub('', said[0]).rstrip(':?')}"
         remedy = f"Set a key: git config user.signingkey KEY, then: {work_tree.again}"
-    raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.manual_command)
+    raise RefusedError(work_tree.title, ". ".join([cause, *kept]), remedy or work_tree.remedy())
 
 
 def _refusing_hook(trace: Path) -> str:

@@ -23,10 +23,8 @@ from skilld.redact.findings import (
     is_template,
 )
 
-# Judge the name that a value is given: does it promise a password, a secret, perhaps one, or nothing?
-#
-# `SONAR_TOKEN`, `dbPassword`, `x-api-key` do; `max_tokens`, `keyboard`, `public_key`, `token_count`, `secretName` do
-# not.
+# Judge the name that a value is given: does it promise a password, a secret, perhaps one, or nothing? `SONAR_TOKEN`,
+# `dbPassword`, `x-api-key` do; `max_tokens`, `keyboard`, `public_key`, `token_count`, `secretName` do not.
 
 
 class Promise(IntEnum):
@@ -103,9 +101,8 @@ def _promise_of_word(words: list[str], i: int) -> Promise:
     return Promise.SECRET if owned else Promise.PERHAPS
 
 
-# Read what a name is given: the syntax of assignments in code, data, shells, markup and prose.
-#
-# Every quantifier is bounded or possessive, and only what stands directly before or behind the name is looked at.
+# Read what a name is given: the syntax of assignments in code, data, shells, markup and prose. Every quantifier is
+# bounded or possessive, and only what stands directly before or behind the name is looked at.
 
 
 class Way(Enum):

@@ -109,9 +109,8 @@ def _is_dense(value: str) -> bool:
     return all(kind.search(value) for kind in _KINDS[:3]) and len(_SWITCH.findall(value)) >= _SHARE * len(value)
 
 
-# Find numbers of payment cards and seed phrases of wallets: what is known by a checksum or by a list of words.
-#
-# Sources: ISO/IEC 7812 (Luhn's checksum, ranges of issuers); BIP-39, whose English list is `seed_words.txt`.
+# Find numbers of payment cards and seed phrases of wallets: what is known by a checksum or by a list of words. Sources:
+# ISO/IEC 7812 (Luhn's checksum, ranges of issuers); BIP-39, whose English list is `seed_words.txt`.
 
 # The first digit stands before everything else, so that the search has something to look for.
 _CARD = re.compile(

@@ -63,10 +63,8 @@ def _start_of_tail(text: str, at: int) -> int:
     return start if _BASE64_LINE.search(text, start, at) else at
 
 
-# Find the values of Kubernetes Secret manifests, whose names promise nothing.
-#
-# Source: the Kubernetes API reference (kind Secret: `data` holds base64, `stringData` plain text), YAML and JSON
-# alike.
+# Find the values of Kubernetes Secret manifests, whose names promise nothing. Source: the Kubernetes API reference
+# (kind Secret: `data` holds base64, `stringData` plain text), YAML and JSON alike.
 
 _KIND = re.compile(r"""kind["']?:[ \t]{0,8}["']?[Ss]ecret\b""")
 _DATA = re.compile(r"""(?m)(?:^|[{,])[ \t]{0,16}["']?(?:data|stringData)["']?:\s{0,8}(?:\{|\n)""")
@@ -189,9 +187,8 @@ def _codes(text: str) -> Iterator[Finding]:
             yield from (Finding(*code.span("secret"), "code") for code in found)
 
 
-# Find secrets one base64 deep: what decodes to text is searched like text.
-#
-# All decoded runs are joined and searched in one go, so that many short runs cost no more than one long one.
+# Find secrets one base64 deep: what decodes to text is searched like text. All decoded runs are joined and searched in
+# one go, so that many short runs cost no more than one long one.
 
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
 _URL_SAFE = str.maketrans("-_", "+/")

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from skilld.redact.findings import Finding, is_code, is_mixed, is_nominal, is_opaque, is_stand_in, is_template, is_words
 
-# Find credentials in HTTP headers: Authorization, Cookie, and schemes named without their header.
-#
-# Sources: RFC 9110 (Authorization), RFC 6265 (Cookie). Only the credential is a finding: the name of the header and
-# the scheme stay readable. Each pattern is matched only where its word stands.
+# Find credentials in HTTP headers: Authorization, Cookie, and schemes named without their header. Sources: RFC 9110
+# (Authorization), RFC 6265 (Cookie). Only the credential is a finding: the name of the header and the scheme stay
+# readable.
 
 _AUTHORIZATION = re.compile(
     r"""(?ix) authorization ["'\\]{0,3} \s{0,4} [:=,] \s{0,4} (?:[bf]?\\?["'`])? \s{0,4}
@@ -63,10 +62,9 @@ def _is_credential(value: str, *, with_scheme: bool) -> bool:
     return with_scheme and not is_words(value) and (len(value) > _LONG or not is_code(value))
 
 
-# Find passwords where a program's settings or options carry them: curl's user, Bundler, npm.
-#
-# Sources: curl(1), Bundler's and npm's documentation of credentials for hosts. Only the password is a finding, or
-# the user where a token stands in its place.
+# Find passwords where a program's settings or options carry them: curl's user, Bundler, npm. Sources: curl(1),
+# Bundler's and npm's documentation of credentials for hosts. Only the password is a finding, or the user where a token
+# stands in its place.
 
 _CURL_USER = re.compile(
     r"""-(?:u|U|-user|-proxy-user)[= ]{0,3}\\?["']?"""
@@ -113,11 +111,9 @@ def _is_password(password: str) -> bool:
     return is_opaque(password) or not (is_nominal(password) or is_template(password))
 
 
-# Find the secret parts of URLs: userinfo, the paths of web hooks, signatures.
-#
-# Sources: RFC 3986 (userinfo); the documentation of Slack, Discord and Teams web hooks, of Azure's shared access
-# signatures, of AWS and Google signed URLs. Every pattern begins with plain characters, which are searched fast, and
-# stops at the next slash, blank or quote, so the time is linear.
+# Find the secret parts of URLs: userinfo, the paths of web hooks, signatures. Sources: RFC 3986 (userinfo); the
+# documentation of Slack, Discord and Teams web hooks, of Azure's shared access signatures, of AWS and Google signed
+# URLs. Every pattern begins with plain characters and stops at the next slash, blank or quote: the time is linear.
 
 _PASSWORD = re.compile(
     r"""://[^\s:/?#@"'`<>()]{0,128}+:(?P<secret>[^\s/?#"'`<>;]{1,256})@(?P<host>[\w\[$%{][\w.-]{0,253}+)"""
@@ -176,10 +172,8 @@ def find_in_urls(text: str) -> Iterator[Finding]:
                 yield Finding(*found.span("secret"), kind)
 
 
-# Find passwords in the options of commands, which are called `-p` and promise nothing.
-#
-# Sources: the manual of each program. One table; a command is read to the end of its line, and only its password
-# goes.
+# Find passwords in the options of commands, which are called `-p` and promise nothing. Sources: the manual of each
+# program. One table; a command is read to the end of its line, and only its password goes.
 
 _REACH = 400  # characters of a command
 # A value as a shell has it: quoted, or up to a blank.

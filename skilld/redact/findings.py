@@ -49,6 +49,19 @@ def lower(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
+def trie(words: set[str]) -> str:
+    """Return a regex of the longest of `words` at a place, in which they share their beginnings."""
+    tails: dict[str, set[str]] = {}
+    for word in words:
+        if word:
+            tails.setdefault(word[0], set()).add(word[1:])
+    branches = [re.escape(head) + trie(rest) for head, rest in sorted(tails.items())]
+    if not branches:
+        return ""
+    joined = branches[0] if len(branches) == 1 and "" not in words else f"(?:{'|'.join(branches)})"
+    return f"{joined}?" if "" in words else joined
+
+
 def blank_placeholders(text: str) -> str:
     """Return `text`, as long as before, with every placeholder overwritten by blanks."""
     if _BEGINS not in text:
@@ -81,10 +94,9 @@ def merge(findings: Iterable[Finding], gap: int = 0) -> list[Finding]:
     return [finding for _, finding in merged]
 
 
-# Judge one value by its text alone: does it stand in for a secret, or is it code, a path, plain words?
-#
-# The detectors know where a value stands and what it is called. Strings made by a machine are told from those made by
-# people without a word list or a model.
+# Judge one value by its text alone: does it stand in for a secret, or is it code, a path, plain words? The detectors
+# know where a value stands and what it is called. Strings made by a machine are told from those made by people without
+# a word list or a model.
 
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _RUN = re.compile(r"[A-Za-z0-9]+")

@@ -8,12 +8,13 @@ from enum import Enum, auto
 from functools import cache
 from typing import NamedTuple
 
-# What people call a secret when they talk: one table, a line for each language. Pure data.
-#
-# Words are separated by `|` and lower case; `*` stands for any ending. `made_up` names what people make up, `code`
-# what arrives as digits (PIN, one-time code), `key` what a machine made, `user` the one it belongs to, `link` what
-# may stand between a name and its value ("is", "to"), `login` how to say "log in". A word of `short` is a name only
-# with a sign (`mk: ...`) or a link behind it. To add a language: a line here, and sentences in the test's table.
+from skilld.redact.findings import trie
+
+# What people call a secret when they talk: one table, a line for each language. Words are separated by `|` and lower
+# case; `*` stands for any ending. `made_up` names what people make up, `code` what arrives as digits (PIN, one-time
+# code), `key` what a machine made, `user` the one it belongs to, `link` what may stand between a name and its value
+# ("is", "to"), `login` how to say "log in". A word of `short` is a name only with a sign (`mk: ...`) or a link behind
+# it. To add a language: a line here, and sentences in the test's table.
 
 
 class Language(NamedTuple):
@@ -238,12 +239,7 @@ class Name(NamedTuple):
     is_short: bool
 
 
-_FIELDS = (
-    ("made_up", Role.PASSWORD),
-    ("short", Role.PASSWORD),
-    ("codes", Role.CODE),
-    ("login", Role.LOGIN),
-)
+_FIELDS = {"made_up": Role.PASSWORD, "short": Role.PASSWORD, "codes": Role.CODE, "login": Role.LOGIN}
 _ENDING = re.compile(r"[^\W\d_]{0,24}+")
 _UNSPACED = re.compile(r"[\u0590-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _IDENTIFIER_BEFORE = re.compile(r"[\w$./\\@#%-]$")
@@ -251,7 +247,6 @@ _IDENTIFIER_AFTER = re.compile(r"[_\d(\[\\$/@]|\.\w|-\w|::|=\s?[\"'(\[{]")
 _OTHER = re.compile(r"[^\x00-\x7f][^\n]*+")
 _MAX_LENGTH = 24  # letters of a name before the first one that is not ASCII
 _CAMEL = re.compile(r"[a-z][A-Z]")
-_STEM = 4
 _COMPOUND = 6  # letters from which a name may end a compound: Adminpasswort
 
 
@@ -289,15 +284,8 @@ def names_a_key(text: str) -> bool:
 
 
 def names_a_user(text: str) -> bool:
-    """Whether a short `text` names a user."""
+    """Whether a text names a user."""
     return _named("user").search(text.lower()) is not None
-
-
-def may_name_a_user(lowered: str) -> bool:
-    """Whether a user is named anywhere in a text; as `names_a_user` and 4 times as fast on plain letters."""
-    if not lowered.isascii():
-        return names_a_user(lowered)
-    return any(_named("user").match(lowered, found.start()) for found in _users().finditer(lowered))
 
 
 def user_before(text: str) -> str | None:
@@ -330,7 +318,7 @@ def _is_word(text: str, at: int, word: str) -> bool:
 def _words() -> dict[str, _Word]:
     found: dict[str, _Word] = {}
     for language in LANGUAGES:
-        for field, role in _FIELDS:
+        for field, role in _FIELDS.items():
             for entry in filter(None, getattr(language, field).split("|")):
                 word = entry.rstrip("*")
                 found.setdefault(word, _Word(role, field == "short", entry.endswith("*")))
@@ -370,26 +358,5 @@ COPULAS = frozenset(_COPULAS.split("|"))
 
 
 @cache
-def _users() -> re.Pattern[str]:
-    """Return a regex of how the words for users begin that have no other letters."""
-    words = {word.rstrip("*") for language in LANGUAGES for word in language.user.split("|") if word.isascii()}
-    return re.compile(_trie({word[:_STEM] for word in words if word}))
-
-
-@cache
 def _pattern(*, ascii_only: bool) -> re.Pattern[str]:
-    words = {word for word in _words() if word.isascii() == ascii_only}
-    return re.compile(_trie(words))
-
-
-def _trie(words: set[str]) -> str:
-    """Return a regex of the longest of `words` at a place."""
-    tails: dict[str, set[str]] = {}
-    for word in words:
-        if word:
-            tails.setdefault(word[0], set()).add(word[1:])
-    branches = [re.escape(head) + _trie(rest) for head, rest in sorted(tails.items())]
-    if not branches:
-        return ""
-    joined = branches[0] if len(branches) == 1 and "" not in words else f"(?:{'|'.join(branches)})"
-    return f"{joined}?" if "" in words else joined
+    return re.compile(trie({word for word in _words() if word.isascii() == ascii_only}))

@@ -130,10 +130,9 @@ def _is_other(word: str) -> bool:
     )
 
 
-# Find passwords that stand beside the name of their user: `u: eve / p: hunter`, `user eve, password sunflower`.
-#
-# Beside a user a password may be a plain word, so what people say of passwords ("wrong", "vergessen") is told apart
-# by a table, and the word must end its clause.
+# Find passwords that stand beside the name of their user: `u: eve / p: hunter`, `user eve, password sunflower`. Beside
+# a user a password may be a plain word, so what people say of passwords ("wrong", "vergessen") is told apart by a
+# table, and the word must end its clause.
 
 _BEFORE = 64  # characters in which the user is named
 _P = re.compile(r"[pP] ?[:=] ?(?P<secret>[^\s,;]{4,64}+)")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from skilld.redact import passwords
 from skilld.redact.findings import Finding, is_stand_in
-from skilld.redact.naming import COPULAS, LINKS, Name, Role, may_name_a_user, names, names_a_user
+from skilld.redact.naming import COPULAS, LINKS, Name, Role, names, names_a_user
 from skilld.redact.passwords import Shape, is_plain_password, phrase_at, promises_words, shape_of
 
 _AFTER, _BEFORE = 90, 48  # characters of a clause around a name
@@ -85,7 +85,7 @@ def find(text: str, lowered: str, *, has_digit: bool) -> Iterator[Finding]:
     if has_digit:
         yield from _sent(text)
     yield from passwords.find(text, has_digit=has_digit)
-    if not (has_digit or _QUOTE.search(text) or may_name_a_user(lowered)):
+    if not (has_digit or _QUOTE.search(text) or names_a_user(lowered)):
         return
     found = sorted(names(text, lowered), key=lambda name: name.start)
     stops = dict.fromkeys(Role, len(text))

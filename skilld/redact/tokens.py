@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from skilld.redact.findings import Detector, Finding, Span, is_documented, is_opaque, is_stand_in, is_template
+from skilld.redact.findings import Detector, Finding, Span, is_documented, is_opaque, is_stand_in, is_template, trie
 
 _MAX_LENGTH = 2048  # a 1Password service account token has about 900 characters
 _JUDGED = 512  # characters that tell what the rest is
@@ -138,25 +138,12 @@ def _formats() -> dict[str, list[tuple[str, Format]]]:
 @cache
 def _starts() -> re.Pattern[str]:
     """Return what finds prefixes behind no letter or digit; to look behind escapes as well takes twice as long."""
-    return re.compile(r"(?<![A-Za-z0-9])" + _trie({prefix for entries in _formats().values() for prefix, _ in entries}))
+    return re.compile(r"(?<![A-Za-z0-9])" + trie({prefix for entries in _formats().values() for prefix, _ in entries}))
 
 
-def _trie(words: Iterable[str]) -> str:
-    """Return a regex of all `words` that shares their beginnings; a word that begins another stands for both."""
-    tails: dict[str, set[str]] = {}
-    for word in words:
-        if not word:
-            return ""
-        tails.setdefault(word[0], set()).add(word[1:])
-    branches = [re.escape(head) + _trie(rest) for head, rest in sorted(tails.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
-
-
-# Find tokens that no prefix gives away, by their shape: bots, JWTs, keys with a mark in the middle.
-#
-# A shape has an anchor, a plain substring that every such token holds, and only what lies around it is matched; or
-# it begins with a rare character. The time is linear in the text. Sources: the issuers' documentation; RFC 7519 for
-# JWTs.
+# Find tokens that no prefix gives away, by their shape: bots, JWTs, keys with a mark in the middle. A shape has an
+# anchor, a plain substring that every such token holds, and only what lies around it is matched; or it begins with a
+# rare character. Sources: the issuers' documentation; RFC 7519 for JWTs.
 
 _JOSE_HEADER = re.compile(rb'\{"[\w.-]+"\s*:')  # how a JOSE header begins, whatever follows
 _URL_SAFE = str.maketrans("-_", "+/")
@@ -179,14 +166,6 @@ class Shape(NamedTuple):
     inside: bool
 
 
-def _is_real(token: str) -> bool:
-    return not is_stand_in(token)
-
-
-def _is_any(token: str) -> bool:
-    return bool(token)
-
-
 def _is_jwt(token: str) -> bool:
     header = token.partition(".")[0].rstrip("=").translate(_URL_SAFE)
     return _JOSE_HEADER.match(binascii.a2b_base64(header[: len(header) // 4 * 4])) is not None
@@ -201,7 +180,7 @@ def _shape(
     kind: str,
     anchor: str,
     pattern: str,
-    is_real: Callable[[str], bool] = _is_real,
+    is_real: Callable[[str], bool] = lambda token: not is_stand_in(token),
     *,
     before: int = 0,
     after: int = 0,
@@ -221,9 +200,9 @@ SHAPES = (
     _shape("asana", "", r"[012]/\d{15,18}(?:/\d{15,18})?:[0-9a-f]{32}"),
     _shape("terraform", ".atlasv1.", r"\w{14}\.atlasv1\.[\w=-]{50,200}", before=14, after=216),
     _shape("maxmind", "_mmk", r"\w{6}_\w{29}_mmk", before=37, after=4),
-    _shape("twilio", "SK", r"SK[a-z0-9]{32}", _is_any),
-    _shape("twilio", "AC", r"AC[a-z0-9]{32}", _is_any),
-    _shape("artifactory", "AKC", r"AKC[A-Za-z0-9]{10,512}", _is_any),
+    _shape("twilio", "SK", r"SK[a-z0-9]{32}", bool),
+    _shape("twilio", "AC", r"AC[a-z0-9]{32}", bool),
+    _shape("artifactory", "AKC", r"AKC[A-Za-z0-9]{10,512}", bool),
     _shape("artifactory", "AP", r"AP[0-9A-F][A-Za-z0-9]{8,512}", _is_artifactory),
 )
 
@@ -258,10 +237,9 @@ def _matches(text: str, shape: Shape, runs: list[Span]) -> Iterator[re.Match[str
         at = text.find(shape.anchor, max(at + 1, found.end() if found else 0))
 
 
-# Find tokens that a terminal or a mail broke across a line end.
-#
-# The pieces are put together again and searched as one. A piece counts only where it fills a line's end or beginning
-# and looks made by a machine, so that the first word of the next line does not go along.
+# Find tokens that a terminal or a mail broke across a line end. The pieces are put together again and searched as one.
+# A piece counts only where it fills a line's end or beginning and looks made by a machine, so that the first word of
+# the next line does not go along.
 
 _MAX = 8  # lines of one token
 _BREAK = re.compile(r"\n[ \t>|]{0,8}(?P<piece>[A-Za-z0-9_.+/~-]{3,512}+={0,2})(?=[\s\"'`,;)]|$)")

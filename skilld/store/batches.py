@@ -161,8 +161,7 @@ class Batches(Table):
         it = obstacle
         values = (it.cause.value, it.place, it.remedy, it.since, json.dumps(it.kept)) if it else ("", "", "", 0, "[]")
         self._db.execute(
-            "UPDATE batches SET cause = ?, place = ?, remedy = ?, since = ?, kept = ? WHERE id = ?",
-            (*values, batch_id),
+            "UPDATE batches SET cause = ?, place = ?, remedy = ?, since = ?, kept = ? WHERE id = ?", (*values, batch_id)
         )
 
     def obstructed(self, most: int = -1) -> list[StoredBatch]:

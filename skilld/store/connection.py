@@ -173,9 +173,8 @@ def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
     )
 
 
-# Which sort of file system holds a file: SQLite's write-ahead log does not work over a network.
-#
-# Source: https://sqlite.org/wal.html, "All processes using a database must be on the same host computer"; proc(5).
+# Which sort of file system holds a file: SQLite's write-ahead log does not work over a network. Source:
+# https://sqlite.org/wal.html, "All processes using a database must be on the same host computer"; proc(5).
 
 _TABLE = Path("/proc/self/mountinfo")
 _REMOTE = frozenset(

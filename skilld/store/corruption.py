@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from skilld.store.connection import damaged
@@ -168,11 +169,10 @@ def replace(path: Path, mark: str) -> Path:
 
     Its log goes first: next to another database SQLite would take it for that one's.
     """
-    aside = path.with_name(f"{path.name}.damaged-{mark}")
-    number = 1
-    while os.path.lexists(aside):  # twice within a second
-        number += 1
-        aside = path.with_name(f"{path.name}.damaged-{mark}-{number}")
+    names = (
+        f"{path.name}.damaged-{mark}" + f"-{number}" * (number > 1) for number in count(1)
+    )  # twice within a second
+    aside = next(there for name in names if not os.path.lexists(there := path.with_name(name)))
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
         if os.path.lexists(old):
@@ -186,10 +186,7 @@ def salvage(old_file: Path, into: Path) -> int:
     taken = 0
     if not old_file.is_file() or not os.access(old_file, os.R_OK):
         return taken
-    with (
-        closing(_read_only(old_file)) as old,
-        closing(sqlite3.connect(into, isolation_level=None)) as new,
-    ):
+    with closing(_read_only(old_file)) as old, closing(sqlite3.connect(into, isolation_level=None)) as new:
         new.execute("PRAGMA foreign_keys = ON")
         new.execute("BEGIN IMMEDIATE")
         for table in _TABLES:

@@ -210,9 +210,7 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
 
 
 # What of the database goes into its journal: noted by triggers, written before each commit, replayed after damage.
-#
-# Triggers see every change, whichever statement makes it. They are temporary: other programs can still write the
-# file.
+# Triggers see every change, whichever statement makes it. They are temporary: other programs can still write the file.
 
 _PLACE = "journal"  # the key in `meta`
 _PASSING = (_PLACE, "rebuilding", DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES, SYNCED_AT)

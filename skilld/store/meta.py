@@ -65,9 +65,8 @@ class Meta(Table):
         self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
 
-# What was found out about windows of past sessions: so that nobody asks a model twice about the same words.
-#
-# Only what the answers came to is kept, in redacted quotes; the sessions' own words stay where they are.
+# What was found out about windows of past sessions: so that nobody asks a model twice about the same words. Only what
+# the answers came to is kept, in redacted quotes; the sessions' own words stay where they are.
 
 
 class Mining(Table):

@@ -84,15 +84,7 @@ class Proposals(Table):
         return self._first("SELECT max(created_at) FROM proposals WHERE state != ?", State.SAID.value) or ""
 
     def decide(
-        self,
-        proposal: Proposal,
-        after: State,
-        at: str,
-        *,
-        who: str,
-        why: str = "",
-        commit: str = "",
-        note: str = "",
+        self, proposal: Proposal, after: State, at: str, *, who: str, why: str = "", commit: str = "", note: str = ""
     ) -> None:
         """Record that `proposal` is in state `after` since `at`, by `who` (command, git, or `MAYBE` and agents).
 

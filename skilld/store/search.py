@@ -60,10 +60,8 @@ class Search(Table):
         # and deleted, never changed in what is indexed.
         row = self._db.execute(table.state).fetchone()
         state = [row["number"], row["newest"]]
-        known = json.loads(
-            (self._db.execute("SELECT value FROM meta WHERE key = ?", (_KEY + kind,)).fetchone() or ["0"])[0]
-        )
-        if state == known:
+        known = self._first("SELECT value FROM meta WHERE key = ?", _KEY + kind)
+        if known is not None and state == json.loads(known):
             return
         new = self._db.execute(table.new, (kind,)).fetchall()
         gone = self._db.execute(table.gone, (kind,)).fetchall()

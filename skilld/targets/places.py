@@ -32,11 +32,7 @@ from skilld.types import SkillRef, TargetKind
 
 _LOCAL = "CLAUDE.local.md"  # Claude Code's: in the project, and the person's own
 _SHARED = "AGENTS.md"  # the name that most agents read
-_NATIVE: Mapping[str, str] = {
-    "claude-code": "CLAUDE.md",
-    "gemini-cli": "GEMINI.md",
-    "qwen-code": "QWEN.md",
-}
+_NATIVE: Mapping[str, str] = {"claude-code": "CLAUDE.md", "gemini-cli": "GEMINI.md", "qwen-code": "QWEN.md"}
 NAMES = frozenset({*_NATIVE.values(), _SHARED})  # of instruction files that every agent of some kind reads
 _MAX = 0.5  # share of the touched files from which a folder or a pattern is what the work is about
 

@@ -10,26 +10,17 @@ from skilld.context.patterns import matches
 
 # What people call kinds of files, by the endings that these have.
 _KINDS: Mapping[str, tuple[str, ...]] = {
+    **{name: (name,) for name in ("css", "go", "html", "java", "json", "php", "scss", "sql", "swift", "toml")},
     "bash": ("sh",),
     "c#": ("cs",),
-    "css": ("css",),
-    "go": ("go",),
-    "html": ("html",),
-    "java": ("java",),
     "javascript": ("js", "jsx"),
-    "json": ("json",),
     "kotlin": ("kt",),
     "markdown": ("md",),
-    "php": ("php",),
     "python": ("py",),
     "ruby": ("rb",),
     "rust": ("rs",),
-    "scss": ("scss",),
     "shell": ("sh",),
-    "sql": ("sql",),
-    "swift": ("swift",),
     "terraform": ("tf",),
-    "toml": ("toml",),
     "typescript": ("ts", "tsx"),
     "yaml": ("yaml", "yml"),
 }

@@ -94,7 +94,8 @@ def sure(sheet: Sheet, known: FileFacts, count: Callable[[str], int]) -> list[Cu
     for section in sheet.sections:
         inside = sheet.inside(section)
         told = [sheet.units[at].text for at in inside]
-        if _CONTENTS.fullmatch(section.title) and told and all(_points_inside(text) for text in told):
+        lines = (line for text in told for line in text.split("\n") if line.strip())
+        if _CONTENTS.fullmatch(section.title) and told and all(map(_TO_HEADING.fullmatch, lines)):
             chosen |= {at: (Why.CONTENTS, "") for at in inside if at in free}
         listed = all(sheet.units[at].kind is Block.ITEM or sheet.units[at].leads for at in inside)
         if (
@@ -119,10 +120,6 @@ def writable(sheet: Sheet) -> set[int]:
     """Return the units that no program writes."""
     kept = {number for block in structure.managed(sheet.body) for number in block}
     return {at for at, unit in enumerate(sheet.units) if kept.isdisjoint(range(unit.first, unit.last + 1))}
-
-
-def _points_inside(text: str) -> bool:
-    return all(_TO_HEADING.fullmatch(line) for line in text.split("\n") if line.strip())
 
 
 def _only_points(text: str) -> bool:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from skilld.classify.offline.sections import Block
 from skilld.markdown.structure import list_item
 from skilld.text import sentence_starts
-from skilld.trim.units import Sheet, Unit, announces
+from skilld.trim.units import Sheet, Unit, announces, indent
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _TABLE_RULE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?+[ \t]*+")
@@ -92,16 +92,12 @@ def _around_code(lines: Sequence[str]) -> Iterator[range]:
 def _inner(lines: Sequence[str]) -> Iterator[range]:
     """Return the lines of the items below an item; none where something else stands behind them."""
     starts = [at for at, line in enumerate(lines) if at and list_item(line)]
-    least = min((_indent(lines[at]) for at in starts), default=0)
-    starts = [at for at in starts if _indent(lines[at]) == least]
-    if not starts or any(line.strip() and _indent(line) < least for line in lines[starts[0] :]):
+    least = min((indent(lines[at]) for at in starts), default=0)
+    starts = [at for at in starts if indent(lines[at]) == least]
+    if not starts or any(line.strip() and indent(line) < least for line in lines[starts[0] :]):
         return
     for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield range(start, stop)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _sentences(at: int, unit: Unit) -> Iterator[Piece]:
@@ -185,4 +181,4 @@ def _with_sentences(sheet: Sheet, parts: Sequence[Piece], new: Mapping[Piece, st
 
 
 def _indented(text: str, old: str) -> str:
-    return " " * _indent(old) + text.lstrip()
+    return " " * indent(old) + text.lstrip()

@@ -51,7 +51,8 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
             continue
         name = real[len(context.root) + 1 :] if inside else f"~/{file.path[len(str(home)) + 1 :]}"
         ref = SkillRef(name, real, kind=kind, agents=tuple(agents))
-        why = _refusal(ref, allowed) or (_project_refusal(context, home) if inside else None) or ""
+        session = Session(context.agent, Path(context.root), home, {})
+        why = _refusal(ref, allowed) or (project_refusal(session, context) if inside else None) or ""
         beside = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
         always = [path for path in beside if all(_at_start(path, one) for one in contexts if one.agent in agents)]
         made.append(Trimmable(ref, why, tuple(always)))
@@ -68,10 +69,6 @@ def skill_files(skills: Iterable[Skill], allowed: Collection[TargetKind]) -> lis
             why = "the project is a clone that you have never committed to"
         made.append(Trimmable(ref, why))
     return made
-
-
-def _project_refusal(context: Context, home: Path) -> str | None:
-    return project_refusal(Session(context.agent, Path(context.root), home, {}), context)
 
 
 def _refusal(ref: SkillRef, allowed: Collection[TargetKind]) -> str | None:

@@ -124,7 +124,7 @@ def _units(heading: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterat
         first = blocks[at]
         end = at + 1
         if first.kind is Block.ITEM:
-            while end < len(blocks) and _indent(body[blocks[end].first]) > len(first.indent):
+            while end < len(blocks) and indent(body[blocks[end].first]) > len(first.indent):
                 end += 1
         last = blocks[end - 1].last
         text = "\n".join(body[first.first : last + 1])
@@ -132,7 +132,8 @@ def _units(heading: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterat
         at = end
 
 
-def _indent(line: str) -> int:
+def indent(line: str) -> int:
+    """Return how many blanks a line begins with."""
     return len(line) - len(line.lstrip())
 
 

@@ -40,7 +40,6 @@ HELD = frozenset(
         "skilld.redact.credentials._programs",
         "skilld.redact.naming._named",
         "skilld.redact.naming._pattern",
-        "skilld.redact.naming._users",
         "skilld.redact.tokens._body",
         "skilld.redact.tokens._shape",
         "skilld.redact.tokens._starts",

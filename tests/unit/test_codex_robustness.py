@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilld.agents import codex
-from skilld.agents.codex.skills import skills_read
 from skilld.agents.codex.user_messages import read_prompt
+from skilld.agents.skill_reads import skills_read
 from skilld.types import Malformed, RawLine, Reply, SkillUse, Span, Turn
 from support.truth import SHARED, events_of, events_with_restarts, raw_lines
 

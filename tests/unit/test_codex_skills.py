@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from skilld.agents.codex.skills import block_use, call_uses, execution_uses, mention_uses, resolve, skills_read
+from skilld.agents.codex.skills import block_use, call_uses, execution_uses, mention_uses
+from skilld.agents.skill_reads import resolve, skills_read
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,6 @@ INFO = AgentInfo(
     name="antigravity",
     title="Antigravity",
     home=".gemini/antigravity-cli",
-    home_variables=(),
     stores=("brain",),
     session_place=".system_generated/logs/transcript.jsonl",
     typed_list=(_HISTORY,),

@@ -1,7 +1,8 @@
 """Claude Code: turns lines of a session's JSONL file into events.
 
 The format is internal to the client and changes from version to version: nothing is required, everything is tolerated.
-What is fixed stands here; `claude_parser` reads a file, with one module for each of the places where words hide.
+Every record goes to the module that knows its sort: prompts and wrappers, notes at tool results, the prompt queue,
+skills. The order of a file is nearly that of the talk; in its first lines an answer may come before its prompt.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, short
+from skilld.agents.base import AgentInfo, mapping, short
 from skilld.agents.chunk import Chunk
-from skilld.agents.claude_code.prefilter import Calls, Heads, may_matter, outside, parse, stands_alone, sure_until
-from skilld.agents.claude_code.records import AGENT, Record, blocks, mapping, string, texts
+from skilld.agents.claude_code.prefilter import Calls, Heads, outside, parse, stands_alone, sure_until
+from skilld.agents.claude_code.records import AGENT, Record, blocks, string, texts
 from skilld.agents.claude_code.skills import TOOLS, Skills
 from skilld.agents.claude_code.typed import Delivery, Presence, Queue, attached, blocked_prompt, flagged, prompt
 from skilld.agents.claude_code.wrappers import DENIED, REFUSED, REFUSED_COPY, Words, bash_input, notes
@@ -50,7 +51,7 @@ def records_of(path: PurePath) -> Records:
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
     """Yield the tool events of one record. A sub-agent's within the main file are the session's, too."""
-    read = Record(dict(record), span, session_id)
+    read = Record(record, span, session_id)
     if read.type not in {"assistant", "user"}:
         return
     for block in blocks(read.content):
@@ -78,12 +79,6 @@ def outcome_of(record: Record, block: Mapping[str, Any]) -> ToolOutcome:
 
 __all__ = ["INFO", "Parser", "is_transcript", "parser", "records_of", "tool_events"]
 
-# Reads one Claude Code session: records in file order in, events out.
-#
-# Every record goes to the module that knows its sort: prompts and wrappers, notes at tool results, the prompt queue,
-# skills. The order of a file is nearly that of the talk; in a file's first lines an answer may come before its
-# prompt.
-
 
 class Parser:
     """Reads one session's file. `session` names the session where a record does not."""
@@ -101,8 +96,6 @@ class Parser:
         """Return the events of one complete line, and of earlier ones that have waited for it long enough."""
         self._queue.tick()
         events: list[Event] = [*self._skills.tick()]
-        if not may_matter(line.data):
-            return events
         span = Span(line.start, line.end)
         found, whole = parse(line.data)
         if not (whole and len(found) == 1 and stands_alone(found[0])):
@@ -248,7 +241,10 @@ class Parser:
     def _assistant(self, record: Record) -> list[Event]:
         for block in blocks(record.content):
             if block.get("type") == "tool_use":
-                self._called(string(block.get("id")), string(block.get("name")), mapping(block.get("input")))
+                call, tool = string(block.get("id")), string(block.get("name"))
+                self._calls.note(call, tool)
+                if tool in TOOLS:
+                    self._skills.called(call, mapping(block.get("input")))
         text = "\n".join(texts(record.content))
         # An error of the service, or words that the client put into the agent's mouth.
         made_up = (
@@ -257,11 +253,6 @@ class Parser:
         if made_up or not text.strip():
             return []
         return [Reply(record.session_id, text, record.at, record.span)]
-
-    def _called(self, call: str, tool: str, arguments: Mapping[str, Any]) -> None:
-        self._calls.note(call, tool)
-        if tool in TOOLS:
-            self._skills.called(call, arguments)
 
     def _queued_command(self, record: Record, attachment: Record) -> Event:
         found = attached(attachment)
@@ -295,8 +286,6 @@ INFO = AgentInfo(
     stores=("projects",),
     call_mark=b'tool_use"',
     project_skills=(".claude/skills",),
-    user_skills=(),
-    skill_homes=("skills",),
     wrappers=(
         "system-reminder",
         "ide_selection",

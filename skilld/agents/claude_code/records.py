@@ -6,17 +6,16 @@ Nothing of a record can be relied on: any field may be missing or of another typ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from skilld.agents.base import mapping, objects, utc
 from skilld.types import How, Ignored, Span, Turn
 
 AGENT = "claude-code"
 
-_UTC_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", re.ASCII)
 _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -28,21 +27,9 @@ def string(value: object) -> str:
     return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
 
 
-def mapping(value: object) -> dict[str, Any]:
-    """Return a JSON object as it is, anything else as an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def items(value: object) -> list[Any]:
-    """Return a JSON array as it is, anything else as an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def blocks(content: object) -> list[dict[str, Any]]:
+def blocks(content: object) -> list[Mapping[str, Any]]:
     """Return the content of a message or a tool result as blocks; a bare string is one text block."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [block for block in items(content) if isinstance(block, dict)]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
 
 
 def texts(content: object) -> list[str]:
@@ -50,22 +37,11 @@ def texts(content: object) -> list[str]:
     return [string(block.get("text")) for block in blocks(content) if block.get("type") == "text"]
 
 
-def utc(value: object) -> str | None:
-    """Return an RFC 3339 time in UTC as it stands, one with an offset converted, and None for anything else."""
-    try:
-        moment = datetime.fromisoformat(string(value))
-        if _UTC_TIME.fullmatch(string(value)):
-            return string(value)
-        return moment.astimezone(UTC).isoformat() if moment.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
-
-
 @dataclass(frozen=True, slots=True)
 class Record:
     """One object of a transcript line with the span of the line; `home_session` names the session if it does not."""
 
-    fields: dict[str, Any]
+    fields: Mapping[str, Any]
     span: Span
     home_session: str = ""
 
@@ -113,7 +89,7 @@ class Record:
         """What the message holds: a string or blocks."""
         return mapping(self.fields.get("message")).get("content")
 
-    def results(self) -> Iterator[dict[str, Any]]:
+    def results(self) -> Iterator[Mapping[str, Any]]:
         """Yield the tool_result blocks."""
         return (block for block in blocks(self.content) if block.get("type") == "tool_result")
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.claude_code.records import Record, items, mapping, string
+from skilld.agents.base import items, mapping, remember
+from skilld.agents.claude_code.records import Record, string
 from skilld.types import SkillUse
 
 TOOLS = ("Skill", "SlashCommand")
@@ -102,7 +103,7 @@ class Skills:
             _note(self._seen, call, name)
             return [self._use(record, name, path)]
         if path:
-            self._waiting.append(_Waiting(record, _folder_name(path), path=path))
+            self._waiting.append(_Waiting(record, path.replace("\\", "/").split("/")[-2], path=path))
         return []
 
     def kept(self, record: Record, skills: object) -> list[SkillUse]:
@@ -163,17 +164,10 @@ def _skill_file(text: str) -> str | None:
     return folder.rstrip(separator) + separator + "SKILL.md"
 
 
-def _folder_name(path: str) -> str:
-    return path.replace("\\", "/").split("/")[-2]
-
-
 def _names(value: object) -> dict[str, str]:
     return {key: string(name) for key, name in mapping(value).items()}
 
 
 def _note(names: dict[str, str], key: str, name: str) -> None:
     if key and name:
-        names.pop(key, None)
-        names[key] = name
-        if len(names) > _MAX_NAMES:
-            del names[next(iter(names))]
+        remember(names, key, name, _MAX_NAMES)

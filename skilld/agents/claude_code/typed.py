@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from skilld.agents.claude_code.records import AGENT, Record, blocks, digest, items, string, texts
+from skilld.agents.base import items
+from skilld.agents.claude_code.records import AGENT, Record, blocks, digest, string, texts
 from skilld.agents.claude_code.wrappers import Words, words
 from skilld.text import fold
 from skilld.types import How, Span, Turn
@@ -91,10 +92,8 @@ def blocked_prompt(record: Record) -> str:
     return content.rpartition(_BLOCKED_PROMPT)[2] if _BLOCKED_PROMPT in content else ""
 
 
-# Who sits at a Claude Code session, and where: what later records need of the earlier ones.
-#
-# One file can hold a person's turns and those of `claude -p`, so the question is put again for each record. Takes
-# records in order; gives whether each belongs to what a person does.
+# Who sits at a session, and where: what later records need of the earlier ones. One file can hold a person's turns and
+# those of `claude -p`, so the question is put again for each record.
 
 
 class Presence:
@@ -125,11 +124,10 @@ class Presence:
         return self.person
 
 
-# Prompts typed while Claude Code was busy: queue operations in, the turns that no other record carries out.
-#
-# An `enqueue` holds the text. Its delivery is a user record (`dequeue`) or an attachment (`remove`); before 2.1.101
-# the `remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules
-# use the same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
+# Prompts typed while Claude Code was busy: queue operations in, the turns that no other record carries out. An
+# `enqueue` holds the text. Its delivery is a user record (`dequeue`) or an attachment (`remove`); before 2.1.101 the
+# `remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules use
+# the same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
 
 # The first clients known to write down what they delivered in mid-turn.
 _ATTACHMENTS_SINCE = (2, 1, 101)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.claude_code.records import Record, items, mapping, string, texts
+from skilld.agents.base import items, mapping
+from skilld.agents.claude_code.records import Record, string, texts
 from skilld.agents.wrapped import Wrappers, labels_of, picks_of, typed_answer
 from skilld.types import How, Ignored, Turn
 
@@ -27,9 +28,7 @@ _CONTEXT = r"system-reminder|ide_\w+|new-diagnostics|[a-z][a-z-]*-hook"
 # 2.1.330 marks a paste that it showed in short, and changes such marks within it; its end repeats the id.
 _PASTE = r'pasted_content id="[^"<>\n]*"'
 WRAPPERS = Wrappers(
-    opens=rf"<({_CONTEXT}|{_PASTE})(?![\w-])",
-    closes=rf"</({_CONTEXT}|{_PASTE})>",
-    amid="pasted_content",
+    opens=rf"<({_CONTEXT}|{_PASTE})(?![\w-])", closes=rf"</({_CONTEXT}|{_PASTE})>", amid="pasted_content"
 )
 
 _INTERRUPTION = re.compile(r"\s*\[Request interrupted by user[^\]\n]*\]\s*")
@@ -144,11 +143,9 @@ def bash_input(text: str) -> str:
 
 
 # What a person said beside or inside the result of a tool: why they refused it, what they answered, what they added.
-#
-# Takes a user record with tool results and the names of the tools that were called; gives turns. The text of a
-# result comes from programs and servers that may imitate the client's sentences, so a note counts only for a built-
-# in tool whose result cannot begin with foreign text (seen: an MCP server's result is equal to a refusal in every
-# field of 2.1.197), or where the client keeps the words beside the result.
+# The text of a result comes from programs and servers that may imitate the client's sentences, so a note counts only
+# for a built-in tool whose result cannot begin with foreign text (seen: an MCP server's result is equal to a refusal in
+# every field of 2.1.197), or where the client keeps the words beside the result.
 
 ASK = "AskUserQuestion"
 _OTHER = "Other"  # the client's own last option
@@ -159,10 +156,7 @@ _SAID = "To tell you how to proceed, the user said:\n"
 DENIED = "user-rejected"
 _ADVICE = "\n\nNote: The user's next message may contain a correction or preference"
 # What the client itself writes as the person's reason when a button was pressed.
-_BUTTONS = (
-    "The user wants to clarify these questions.",
-    "The user has indicated they have provided enough answers",
-)
+_BUTTONS = ("The user wants to clarify these questions.", "The user has indicated they have provided enough answers")
 _PROGRAM_TOOLS = frozenset(("Bash", "BashOutput", "PowerShell", "TaskOutput", "Monitor"))
 # Before, the output of a failed command was the whole result; since, "Exit code N" comes first (seen in 2.0.76).
 _EXIT_CODE_FIRST = (2, 1)

@@ -2,7 +2,7 @@
 
 Lines of a rollout in, events out. Reads both generations in any file: the legacy one, where a prompt is an
 event_msg/user_message, and the paginated one (about 0.145 on), where it is a completed UserMessage item; and the old
-files that have neither. What a person said is found by codex_speech, who may be speaking by codex_session.
+files that have neither.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, objects, read_object, short, string
+from skilld.agents.base import AgentInfo, items, mapping, named_by, objects, read_object, remember, short, string
 from skilld.agents.codex.records import Record, Session, as_record, read_record
 from skilld.agents.codex.skills import (
     CODE_COMMENT,
     CODE_STRING,
     MAX_CODE,
-    Use,
     block_use,
     call_uses,
     execution_uses,
     mention_uses,
     unescaped,
 )
-from skilld.agents.codex.user_messages import Mirrors, Speech, digest
+from skilld.agents.codex.user_messages import Mirrors, Speech
+from skilld.agents.skill_reads import Use
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup
 from skilld.types import (
@@ -42,11 +42,8 @@ from skilld.types import (
     ToolResult,
 )
 
-# The tool calls of a Codex rollout and how they came out.
-#
-# A call and its output are response items; newer clients mirror the outcome in an event or a completed item. A
-# program that the agent ran (`exec`) may call tools itself: the log holds its text, and nothing of how each of those
-# calls ended.
+# A tool call and its output are response items; newer clients mirror the outcome in an event or a completed item. A
+# program that the agent ran (`exec`) may call tools itself: the log holds its text, and nothing of how those ended.
 
 _PROGRAM = "exec"
 _MAX_NESTED = 64
@@ -58,11 +55,7 @@ _STOPPED = re.compile(r"^aborted(?: by user)?\b", re.MULTILINE)
 _REFUSED = re.compile(r"[\w ]{1,40}\brejected by user|This action was rejected|[^\n]{0,400}\bRejected\(")
 _BROKEN = re.compile(r"(?:\w+ ){0,3}(?:failed(?: for|:| to)|call failed)|unsupported call|err: |execution error: ")
 _TELLING = ("_call", "_call_output", "_end", "item_completed")
-_STATUS = {
-    "completed": ToolOutcome.OK,
-    "failed": ToolOutcome.FAILED,
-    "declined": ToolOutcome.REJECTED,
-}
+_STATUS = {"completed": ToolOutcome.OK, "failed": ToolOutcome.FAILED, "declined": ToolOutcome.REJECTED}
 _IN_PROGRAM = re.compile(
     rf"{CODE_COMMENT}|\btools\.(?P<tool>\w{{1,128}})\s{{0,99}}\("
     rf"|\b(?P<key>[A-Za-z_]\w{{0,63}})\s{{0,9}}:|{CODE_STRING}(?P<colon>\s{{0,9}}:)?",
@@ -102,12 +95,8 @@ def _call_id(body: Mapping[str, Any]) -> str:
 
 
 def _input(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(body.get("action"), dict):
-        return mapping(body.get("action"))
-    given = body.get("arguments", body.get("input"))
-    if isinstance(given, dict):
-        return given
-    found = read_object(string(given)) if string(given).lstrip().startswith("{") else None
+    given = body.get("action") or body.get("arguments", body.get("input"))
+    found = given if isinstance(given, dict) else read_object(string(given))
     return found if found is not None else {"input": string(given)}
 
 
@@ -135,7 +124,8 @@ def outcome_of(output: object) -> ToolOutcome:
         return ToolOutcome.FAILED if output.get("success") is False else outcome_of(output.get("content"))
     text = string(output) or next((string(part.get("text")) for part in objects(output)), "")
     if text.startswith('{"output":'):
-        return _of_json(text)
+        code = mapping(mapping(read_object(text)).get("metadata")).get("exit_code")
+        return ToolOutcome.FAILED if isinstance(code, int) and code else ToolOutcome.OK
     head = text[:_HEAD].partition("\nOutput:")[0]
     if exit_code := _EXIT.search(head):
         return ToolOutcome.FAILED if int(exit_code[1]) else ToolOutcome.OK
@@ -148,11 +138,6 @@ def outcome_of(output: object) -> ToolOutcome:
     if _REFUSED.match(head):
         return ToolOutcome.REJECTED
     return ToolOutcome.FAILED if _BROKEN.match(head) else ToolOutcome.OK
-
-
-def _of_json(text: str) -> ToolOutcome:
-    code = mapping(mapping(read_object(text)).get("metadata")).get("exit_code")
-    return ToolOutcome.FAILED if isinstance(code, int) and code else ToolOutcome.OK
 
 
 def nested_calls(code: str) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -184,7 +169,6 @@ INFO = AgentInfo(
     stores=("sessions", "archived_sessions"),
     project_skills=(".agents/skills", ".codex/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     templates=("../../../../prompts", "../prompts"),
     wrappers=(
         "Context from my IDE setup",
@@ -221,13 +205,12 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> CodexParse
 class CodexParser:
     """Reads one rollout, line by line."""
 
-    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
-        """Resume from a checkpoint's state; an empty one is a fresh start."""
+    def __init__(self, path: PurePath, state: Mapping[str, Any], agent: str = "codex") -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose rollout it is."""
         self._session = Session.resumed(mapping(state.get("session")), path)
-        self._speech = Speech(self._session, mapping(state.get("speech")))
+        self._speech = Speech(self._session, mapping(state.get("speech")), agent)
         self._replies = Mirrors(state.get("replies"))
-        skills = state.get("skills")
-        self._skills = [short(skill) for skill in skills][-_SKILLS_KEPT:] if isinstance(skills, list) else []
+        self._skills = dict.fromkeys(map(short, items(state.get("skills"))[-_SKILLS_KEPT:]))
         self._handlers: dict[str, Callable[[Record], list[Event]]] = {
             "session_meta": self._on_meta,
             "turn_context": self._on_context,
@@ -336,7 +319,7 @@ class CodexParser:
         if self._session.is_silent or not text.strip():
             return []
         self._session.answered = True
-        is_new = self._replies.is_new(digest(text), carrier)
+        is_new = self._replies.is_new(named_by(text), carrier)
         return [Reply(self._session.thread, text, record.at, record.span)] if is_new else []
 
     def _on_call(self, record: Record) -> list[Event]:
@@ -351,8 +334,8 @@ class CodexParser:
         session = self._session
         events: list[Event] = []
         for name, path in () if session.is_silent else uses:
-            mark = digest(str(session.order), path or name)
+            mark = named_by(str(session.order), path or name)
             if mark not in self._skills:
-                self._skills = [*self._skills[1 - _SKILLS_KEPT :], mark]
+                remember(self._skills, mark, None, _SKILLS_KEPT)
                 events.append(SkillUse(session.thread, name, path, record.at, record.span, session.cwd or None))
         return events

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import mapping, read_object, short, string, utc
-from skilld.agents.codex.skills import local_path
+from skilld.agents.skill_reads import local_path
 from skilld.types import RawLine, Span
 
 
@@ -47,7 +47,8 @@ def as_record(record: Mapping[str, Any], span: Span) -> Record:
     if not isinstance(payload, dict):
         return _bare(record, kind, at, span)
     name = string(payload.get("type"))
-    turn_id = _turn_id(payload)
+    passed = mapping(payload.get("internal_chat_message_metadata_passthrough"))
+    turn_id = short(payload.get("turn_id")) or short(passed.get("turn_id"))
     if kind == "event_msg" and name == "item_completed":
         item = mapping(payload.get("item"))
         return Record(f"item.{string(item.get('type'))}", item, turn_id, at, span)
@@ -63,16 +64,8 @@ def _bare(record: Mapping[str, Any], kind: str, at: str | None, span: Span) -> R
     return Record(f"response.{kind}", record, "", at, span)
 
 
-def _turn_id(payload: Mapping[str, Any]) -> str:
-    return short(payload.get("turn_id")) or short(
-        mapping(payload.get("internal_chat_message_metadata_passthrough")).get("turn_id")
-    )
-
-
-# What a Codex rollout has said so far about its session and its turn: whose thread it is and who may be speaking.
-#
-# Records of the log's frame (session_meta, task_started, turn_context, review marks) in; identity, place and the
-# reason why a prompt is not a person's out. Goes through a checkpoint as plain JSON and holds no words.
+# What a Codex rollout has said so far about its session and its turn: whose thread it is and who may be speaking. Goes
+# through a checkpoint as plain JSON and holds no words.
 
 _THREADS_OF_AGENTS = frozenset(
     {"subagent", "guardian", "guardian_review", "memory_consolidation", "thread_title", "system"}

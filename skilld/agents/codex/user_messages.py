@@ -6,24 +6,19 @@ nothing of replies and skills.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.base import mapping, objects, short, string
+from skilld.agents.base import items, mapping, named_by, objects, read_json, remember, short, string
 from skilld.agents.codex.records import Record, Session
 from skilld.agents.wrapped import Lookup, Wrappers, labels_of, last, no_templates, plain, typed_arguments
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Turn
 
-# Finds what a person typed in the text of a Codex prompt, and tells why a text is not a person's.
-#
-# A message as logged in; the typed words, or the reason why there are none, out. The wrappers are those of the Codex
-# clients (format page section 2; openai/codex: core/src/context, core/src/review_prompts.rs, tui/src/chatwidget).
-# Knows nothing of records or of who sent a message.
+# Finds what a person typed in the text of a prompt, or why nobody did. The wrappers are those of the Codex clients
+# (openai/codex: core/src/context, core/src/review_prompts.rs, tui/src/chatwidget).
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,44 +30,29 @@ class Prompt:
     reason: str = ""
 
 
-# Lower case; matched at the start of the text, as Codex itself does. What stands in angle brackets may have attributes.
-_INJECTED: tuple[tuple[str, str], ...] = (
-    ("<environment_context", "injected"),
-    ("<user_instructions>", "injected"),
-    ("<instructions>", "injected"),
-    ("<recommended_plugins>", "injected"),
-    ("<codex_internal_context", "injected"),
-    ("<goal_context>", "injected"),
-    ("<extension_context>", "injected"),
-    ("<app-context>", "injected"),
-    ("<permissions instructions>", "injected"),
-    ("<skills_instructions>", "injected"),
-    ("<plugins_instructions>", "injected"),
-    ("<apps_instructions>", "injected"),
-    ("<collaboration_mode>", "injected"),
-    ("<multi_agent_mode>", "injected"),
-    ("<model_switch>", "injected"),
-    ("<personality_spec>", "injected"),
-    ("<token_budget>", "injected"),
-    ("<user_action>\n", "review"),
-    ("<turn_aborted>", "aborted"),
-    ("<subagent_notification>", "notification"),
-    ("<user_shell_command>", "shell"),
-    ("<hook_prompt", "hook"),
-    ("<heartbeat>", "automation"),
-    ("<skill>\n<name>", "skill-body"),
+# Matched at the start of the text, as Codex itself does. What stands in angle brackets may have attributes.
+_INJECTED = re.compile(
+    r"<(?:environment_context|user_instructions>|instructions>|recommended_plugins>|codex_internal_context"
+    r"|goal_context>|extension_context>|app-context>|permissions instructions>|skills_instructions>"
+    r"|plugins_instructions>|apps_instructions>|collaboration_mode>|multi_agent_mode>|model_switch>|personality_spec>"
+    r"|token_budget>)",
+    re.IGNORECASE,
 )
+_NOT_SAID = {
+    "<user_action>\n": "review",
+    "<turn_aborted>": "aborted",
+    "<subagent_notification>": "notification",
+    "<user_shell_command>": "shell",
+    "<hook_prompt": "hook",
+    "<heartbeat>": "automation",
+    "<skill>\n<name>": "skill-body",
+}
 _AGENTS_MD = re.compile(r"# AGENTS\.md instructions\b.*?<INSTRUCTIONS>", re.DOTALL)
 _EXTERNAL = re.compile(r"<external_([\w-]+)>.*</external_\1>\s*\Z", re.DOTALL)
 _WRAPPED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^>]*)?>.*</\1>\s*\Z", re.DOTALL)
 
 # Kinds of content items, by what they start with, where the log names them.
-_KINDS = {
-    "generic.turn_aborted": "aborted",
-    "shell.": "shell",
-    "skills.": "skill-body",
-    "multi_agent.": "notification",
-}
+_KINDS = {"generic.turn_aborted": "aborted", "shell.": "shell", "skills.": "skill-body", "multi_agent.": "notification"}
 
 # A client puts its context before the request. The last heading counts: a selection may quote an earlier one.
 _REQUEST = r"^## My request(?: for Codex)?:[ \t]*"
@@ -111,7 +91,8 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
     `leaves_plan_mode` says that the turn is the first outside plan mode, where "Implement the plan." is a menu item.
     """
     request = _request(text)
-    reason = injected(text) or injected(request) or _canned(request)
+    reason = injected(text) or injected(request)
+    reason = reason or next((why for pattern, why in _CANNED if pattern.match(request)), "")
     if not reason and leaves_plan_mode and _PLAN_PICKED.match(request):
         reason = "plan"
     if not reason and not request:
@@ -127,11 +108,9 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
 def injected(text: str) -> str:
     """Return why a text is the client's own context, or "" if it does not look like that."""
     start = text.lstrip()
-    head = start[:64].lower()
-    for prefix, reason in _INJECTED:
-        if head.startswith(prefix):
-            return reason
-    return "injected" if _AGENTS_MD.match(start) or _EXTERNAL.match(start) else ""
+    if any(pattern.match(start) for pattern in (_INJECTED, _AGENTS_MD, _EXTERNAL)):
+        return "injected"
+    return next((reason for prefix, reason in _NOT_SAID.items() if start[:64].lower().startswith(prefix)), "")
 
 
 def injected_kind(kinds: Sequence[str]) -> str:
@@ -177,12 +156,6 @@ def _arguments(request: str, start: int) -> str:
     return request[start : request.index(_TEMPLATE_END, start)].strip() if marked == (1, 1) else ""
 
 
-def _canned(text: str) -> str:
-    return next((reason for pattern, reason in _CANNED if pattern.match(text)), "")
-
-
-# Counts a text once that the log carries two or three times, once for each of its carriers.
-#
 # Codex writes one message as a response item, as an event and as a completed item; which of them depends on the
 # version, and none is always there. The n-th sight of a text in one carrier is the n-th sight in any other, so plain
 # repeats stay. Keeps hashes, no words.
@@ -211,30 +184,21 @@ class Mirrors:
 
     def is_new(self, text_hash: str, carrier: str) -> bool:
         """Note one sight of a text; return whether no other carrier has shown it already."""
-        counts = self._seen.pop(text_hash, {})
+        counts = self._seen.get(text_hash, {})
         known = max(counts.values(), default=0)
         counts[carrier] = counts.get(carrier, 0) + 1
-        self._seen[text_hash] = counts
-        while len(self._seen) > _KEPT:
-            del self._seen[next(iter(self._seen))]
+        remember(self._seen, text_hash, counts, _KEPT)
         return counts[carrier] > known
 
 
-# Tells the answers a person typed to the agent's questions from those only picked.
-#
-# Calls of the question tools and their outputs in, free answers out. Takes answers from the built-in tools only: the
-# call must have been seen, since any command may print an answer's JSON. Keeps hashes, no words.
+# Tells the answers a person typed to the agent's questions from those only picked. Takes them from the built-in tools
+# only: the call must have been seen, since any command may print an answer's JSON. Keeps hashes, no words.
 
 _TOOLS = frozenset({"request_user_input", "request_user_input_async"})
 _QUESTIONS_KEPT = 256  # calls, labels and secret questions remembered, each
 _NOTE = "user_note: "
 _NONE_OF_THEM = "None of the above"  # the terminal's own last option
 _REPLY, _REPLY_END = "<send_user_message_question_reply>", "</send_user_message_question_reply>"
-
-
-def digest(*parts: str) -> str:
-    """Return a short hash of some strings: what the state keeps instead of words."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 class Questions:
@@ -259,12 +223,8 @@ class Questions:
         if string(call.get("name")) not in _TOOLS or call.get("namespace"):
             return
         call_id = short(call.get("call_id"))
-        _keep(self._calls, digest(call_id))
-        try:
-            questions = objects(mapping(json.loads(string(call.get("arguments")))).get("questions"))
-        except (ValueError, RecursionError):
-            return
-        self.offer(questions, call_id)
+        _keep(self._calls, named_by(call_id))
+        self.offer(objects(mapping(read_json(string(call.get("arguments")))).get("questions")), call_id)
 
     def offer(self, questions: list[Mapping[str, Any]], call_id: str = "") -> None:
         """Note the options of questions: those of a call, or those that an agent's message carries."""
@@ -272,27 +232,23 @@ class Questions:
             names = [call_id + "\0" + string(question.get("id"))] if call_id else []
             names += [plain(string(question.get(key))) for key in ("question", "title") if question.get(key)]
             if question.get("isSecret") is True or question.get("is_secret") is True:
-                _keep(self._secret, digest(names[0] if names else ""))
+                _keep(self._secret, named_by(names[0] if names else ""))
             for label in labels_of([question]):
                 for name in names:
-                    _keep(self._labels, digest(name, plain(label)))
+                    _keep(self._labels, named_by(name, plain(label)))
 
     def answers(self, output: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield (question id, words) of the output of a question call; words are "" where an option was picked."""
         call_id = short(output.get("call_id"))
-        if digest(call_id) not in self._calls:
+        if named_by(call_id) not in self._calls:
             return
-        try:
-            found = output.get("output")
-            found = json.loads(found) if isinstance(found, str) else found
-        except (ValueError, RecursionError):
-            return
+        found = output.get("output")
+        found = read_json(found) if isinstance(found, str) else found
         for key, answer in mapping(mapping(found).get("answers")).items():
             name = call_id + "\0" + string(key)
-            if digest(name) in self._secret:
+            if named_by(name) in self._secret:
                 continue
-            given = mapping(answer).get("answers")
-            for words in given if isinstance(given, list) else []:
+            for words in items(mapping(answer).get("answers")):
                 yield short(key), self._typed(name, string(words))
 
     def verified(self, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -300,7 +256,7 @@ class Questions:
 
         Its options are unknown, so only what is marked as a note is the person's, unless an option may hold that mark.
         """
-        if digest(short(record.get("call_id"))) in self._calls:
+        if named_by(short(record.get("call_id"))) in self._calls:
             return
         for number, question in enumerate(objects(record.get("questions"))):
             _, mark, words = ("\n" + string(question.get("answer"))).partition("\n" + _NOTE)
@@ -311,28 +267,22 @@ class Questions:
         envelope = text.strip()
         if not envelope.startswith(_REPLY):
             return None
-        try:
-            rows = objects(json.loads(envelope.removeprefix(_REPLY).removesuffix(_REPLY_END)))
-        except (ValueError, RecursionError):
-            return []
+        rows = objects(read_json(envelope.removeprefix(_REPLY).removesuffix(_REPLY_END)))
         return [self._typed(plain(string(row.get("question"))), string(row.get("answer"))) for row in rows]
 
     def _typed(self, question: str, answer: str) -> str:
         label = plain(answer)
-        if label == plain(_NONE_OF_THEM) or digest(question, label) in self._labels:
+        if label == plain(_NONE_OF_THEM) or named_by(question, label) in self._labels:
             return ""
         return answer.removeprefix(_NOTE).strip()
 
 
 def _hashes(value: object) -> dict[str, None]:
-    return {short(element): None for element in value[-_QUESTIONS_KEPT:]} if isinstance(value, list) else {}
+    return dict.fromkeys(map(short, items(value)[-_QUESTIONS_KEPT:]))
 
 
 def _keep(hashes: dict[str, None], value: str) -> None:
-    hashes.pop(value, None)
-    hashes[value] = None
-    while len(hashes) > _QUESTIONS_KEPT:
-        del hashes[next(iter(hashes))]
+    remember(hashes, value, None, _QUESTIONS_KEPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,9 +297,10 @@ class _Pending:
 class Speech:
     """What was said in one rollout. Shares the session with the parser."""
 
-    def __init__(self, session: Session, state: Mapping[str, Any]) -> None:
+    def __init__(self, session: Session, state: Mapping[str, Any], agent: str) -> None:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         self._session = session
+        self._agent = agent
         self._prompts = Mirrors(state.get("prompts"))
         self.questions = Questions(mapping(state.get("questions")))
         self._pending: _Pending | None = None
@@ -385,8 +336,8 @@ class Speech:
 
     def on_response(self, record: Record, texts: list[str]) -> list[Event]:
         """Hold a response item of role user until its mirror comes, unless it is the client's own context."""
-        named = mapping(record.body.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
-        kinds = [string(kind) for kind in named] if isinstance(named, list) else []
+        passed = mapping(record.body.get("internal_chat_message_metadata_passthrough"))
+        kinds = [string(kind) for kind in items(passed.get("content_item_kinds"))]
         reason = injected_kind(kinds) if kinds else next(filter(None, map(injected, texts)), "")
         if reason:
             return [Ignored(reason, record.span)]
@@ -397,7 +348,7 @@ class Speech:
     def give_up(self) -> list[Event]:
         """Take what is held for what it is: an image or a reply often has no mirror, and the oldest files have none."""
         pending, self._pending = self._pending, None
-        if pending is None or not self._prompts.is_new(digest(pending.text), "response"):
+        if pending is None or not self._prompts.is_new(named_by(pending.text), "response"):
             return []
         if not pending.is_marked and (self._session.mirrored or is_wrapped(pending.text)):
             return [Ignored("injected", pending.record.span)]
@@ -412,7 +363,7 @@ class Speech:
         reason = self._session.not_a_person("", record.turn_id)
         if reason:
             return [Ignored(reason, record.span)]
-        key = self._key(record.turn_id or self._session.turn_id, digest("review", words))
+        key = self._key(record.turn_id or self._session.turn_id, named_by("review", words))
         return [self._turn(record, key, words, How.COMMAND)]
 
     def on_output(self, record: Record) -> list[Event]:
@@ -429,7 +380,7 @@ class Speech:
         events = [] if is_paired else self.give_up()
         self._pending = None
         self._session.mirrored = True
-        mark = digest(text)
+        mark = named_by(text)
         is_new = self._prompts.is_new(mark, carrier)
         if is_paired:
             self._prompts.is_new(mark, "response")
@@ -441,7 +392,7 @@ class Speech:
         session = self._session
         turn_id = record.turn_id or session.turn_id
         is_steer = session.prompts > 0 and turn_id == session.turn_id != ""
-        key = native or self._key(turn_id, digest(text))
+        key = native or self._key(turn_id, named_by(text))
         reason = session.not_a_person(client_id, turn_id) or ("review" if session.review else "")
         session.prompts += 1
         session.order += 1
@@ -452,7 +403,7 @@ class Speech:
             else Prompt(arguments, How.COMMAND, reason="" if arguments else "command")
         )
         reason = reason or prompt.reason
-        if reason or session.is_resubmission(digest(prompt.text)):
+        if reason or session.is_resubmission(named_by(prompt.text)):
             return [Ignored(reason or "duplicate", record.span)]
         session.heard = True
         answers = self.questions.replies(prompt.text)
@@ -473,8 +424,8 @@ class Speech:
         return self._turn(record, key, words, How.ANSWER) if words else Ignored("picked-answer", record.span)
 
     def _turn(self, record: Record, key: str, text: str, how: How) -> Turn:
-        session = self._session
-        return Turn(f"codex:{key}", "codex", session.thread, text, record.at, how, record.span, session.cwd or None)
+        agent, session = self._agent, self._session
+        return Turn(f"{agent}:{key}", agent, session.thread, text, record.at, how, record.span, session.cwd or None)
 
     def _key(self, turn_id: str, mark: str) -> str:
         """Name a prompt without a native id so that a copy in a forked file gets the same name."""

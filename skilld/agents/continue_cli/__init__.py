@@ -7,13 +7,12 @@ turn before it out of the file.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from skilld.agents.asked import OpenQuestion, Question, Reading
-from skilld.agents.base import AgentInfo, Read, objects, string
+from skilld.agents.base import AgentInfo, Read, objects, read_json, string
 from skilld.agents.declared import ANY, Facts, Format, RecordKind, Take
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.gathering import Document
@@ -41,11 +40,10 @@ def _facts(path: PurePath, read: Read) -> Facts:
 
 def read_history(data: bytes) -> Sequence[Entry] | None:
     """Return the entries of input_history.json (its newest come first), None if it is half written."""
-    try:
-        listed = objects(json.loads(data or b"[]"))
-    except (ValueError, RecursionError):
+    listed = read_json(data or b"[]")
+    if listed is None:
         return None
-    times = ((entry, entry.get("timestamp")) for entry in reversed(listed))
+    times = ((entry, entry.get("timestamp")) for entry in reversed(objects(listed)))
     return [Entry(string(each.get("text")), None, at / 1000 if isinstance(at, int) else None) for each, at in times]
 
 
@@ -94,8 +92,6 @@ INFO = AgentInfo(
     gather=Document("history", ("sessionId", "workspaceDirectory")),
     typed_list=("../input_history.json",),
     project_skills=(".continue/skills", ".claude/skills"),
-    user_skills=(),
-    skill_homes=("skills",),
     wrappers=("skill request", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="1.5.47 on 2026-11-22",

@@ -8,36 +8,20 @@ prompts must prove; the list keeps the last 50. Withdrawn prompts (Esc Esc) vani
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, read_object, short, string, utc
-from skilld.agents.skill_reads import PendingCalls, Use, uses_of
+from skilld.agents.base import AgentInfo, items, mapping, read_object, short, string, utc
+from skilld.agents.declared import NONE, DeclaredParser, Format, Record, RecordKind, Take, When, value
+from skilld.agents.skill_reads import Use
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrapped import picks_of, typed_answer
-from skilld.types import (
-    Event,
-    How,
-    Ignored,
-    Malformed,
-    RawLine,
-    Reply,
-    SessionEnd,
-    SkillUse,
-    Span,
-    ToolCall,
-    ToolEvent,
-    ToolOutcome,
-    ToolResult,
-    Turn,
-)
+from skilld.types import Event, How, Ignored, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions.
-#
-# Data of an event in, words out, each with how they were said ("" where an option was picked). Seen: 1.0.102, which
-# writes both as events of their own and names the person as their source, so no tool can imitate them.
+# What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions. Seen: 1.0.102,
+# which writes both as events of their own and names the person as their source, so no tool can imitate them.
 
 _PERSON = "human_response"
 Note = tuple[str, str, How]
@@ -56,17 +40,16 @@ def answers(data: Mapping[str, Any]) -> Iterator[Note]:
     if data.get("actor") != _PERSON or response.get("responseKind") != "ask_user":
         return
     fields = mapping(mapping(response.get("requestedSchema")).get("properties"))
-    for name, value in mapping(response.get("content")).items():
-        words = typed_answer(string(value), picks_of(_options(mapping(fields.get(name)))), several=False)
-        is_picked = not isinstance(value, str) or (bool(value.strip()) and not words)
+    for name, answer in mapping(response.get("content")).items():
+        words = typed_answer(string(answer), picks_of(_options(mapping(fields.get(name)))), several=False)
+        is_picked = not isinstance(answer, str) or (bool(answer.strip()) and not words)
         if is_picked or words.strip():
             yield f"{short(data.get('requestId'))}.{short(name)}", words, How.ANSWER
 
 
 def _options(field: Mapping[str, Any]) -> Iterator[str]:
     for key in ("enum", "enumNames", "oneOf", "anyOf"):
-        listed = field.get(key)
-        for option in listed if isinstance(listed, list) else []:
+        for option in items(field.get(key)):
             yield from (string(value) for value in (option, *mapping(option).values()))
 
 
@@ -80,13 +63,10 @@ INFO = AgentInfo(
     typed_list=("../../command-history-state.json",),
     project_skills=(".github/skills", ".claude/skills", ".agents/skills"),
     user_skills=(".claude/skills", ".agents/skills"),
-    skill_homes=("skills",),
     wrappers=("transformedContent", "injected message", "headless prompt", "option label", "tool result"),
     instructions=(".github/copilot-instructions.md", "AGENTS.md"),
     verified="1.0.102 on 2026-11-20",
 )
-
-_HOW = {"steering": How.QUEUED, "queued": How.QUEUED}
 
 
 def is_transcript(path: PurePath) -> bool:
@@ -97,7 +77,7 @@ def is_transcript(path: PurePath) -> bool:
 def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:
     """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
     known = state or {}
-    return ProvingParser(CopilotParser(path, known), read_history, known)
+    return ProvingParser(CopilotParser(FORMAT, path, known), read_history, known)
 
 
 def read_history(data: bytes) -> Sequence[Entry] | None:
@@ -135,112 +115,61 @@ def _outcome(data: Mapping[str, Any]) -> ToolOutcome:
     return ToolOutcome.FAILED if code else ToolOutcome.OK
 
 
-class CopilotParser:
-    """Reads one session, line by line."""
-
-    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
-        """Resume from a checkpoint's state; an empty one is a fresh start."""
-        self._session = short(state.get("session")) or path.parent.name
-        self._cwd = string(state.get("cwd")) or None
-        self._calls = PendingCalls(state.get("calls"))
-        self._handlers: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event | Claim]]] = {
-            "session.start": self._on_start,
-            "session.resume": self._on_start,
-            "session.shutdown": self._on_shutdown,
-            "user.message": self._on_user,
-            "assistant.message": self._on_reply,
-            "permission.completed": self._on_permission,
-            "human_response.recorded": self._on_answer,
-            "skill.invoked": self._on_skill,
-            "skill.invoked_ref": self._on_skill,
-            "tool.execution_start": self._on_call,
-            "tool.execution_complete": self._on_result,
-        }
-
-    def feed(self, line: RawLine) -> list[Event | Claim]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        record = read_object(line.data)
-        if record is None:
-            return [Malformed(span)] if line.data.strip() else []
-        handle = self._handlers.get(string(record.get("type")))
-        return handle(record, mapping(record.get("data")), span) if handle else []
-
-    def flush(self) -> list[Event | Claim]:
-        """Return nothing: no line waits for another."""
-        return []
-
-    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
-        """Return where to resume, and the state."""
-        return end, {"session": self._session, "cwd": self._cwd, "calls": self._calls.state()}
-
-    def _on_start(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        del record, span
-        self._session = short(data.get("sessionId")) or self._session
-        self._cwd = string(mapping(data.get("context")).get("cwd")) or self._cwd
-        return []
-
-    def _on_shutdown(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        del record, data
-        return [SessionEnd(self._session, span)]
-
-    def _on_user(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        text = string(data.get("content"))
-        if _is_of_a_subagent(record):
-            return [Ignored("subagent", span)]
-        if string(data.get("source")) not in {"", "user"}:
-            return [Ignored("injected", span)]
-        if not text.strip():
-            return [Ignored("empty", span)]
-        key = short(data.get("messageId")) or short(record.get("id"))
-        key = key or named_by(self._session, record.get("timestamp"), text)
-        how = _HOW.get(string(data.get("delivery")), How.TYPED)
-        at = utc(record.get("timestamp"))
-        return [Claim(Turn(f"{INFO.name}:{key}", INFO.name, self._session, text, at, how, span, self._cwd))]
-
-    def _on_permission(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        return self._noted(refusal(data), record, span)
-
-    def _on_answer(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        return self._noted(answers(data), record, span)
-
-    def _noted(self, notes: Iterable[Note], record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        """Return the turns of what was typed into a dialog: it stands in no list and needs none."""
-        at = utc(record.get("timestamp"))
-        return [
-            Turn(f"{INFO.name}:{name}", INFO.name, self._session, words, at, how, span, self._cwd)
-            if words
-            else Ignored("picked-answer", span)
-            for name, words, how in notes
-        ]
-
-    def _on_reply(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        text = string(data.get("content"))
-        if not text.strip() or _is_of_a_subagent(record):
-            return []
-        return [Reply(self._session, text, utc(record.get("timestamp")), span)]
-
-    def _on_skill(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        name, path = short(data.get("name")), string(data.get("path")) or None
-        return self._used([(name, path)] if name else [], record, span)
-
-    def _on_call(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        del record, span
-        uses = uses_of(string(data.get("toolName")), mapping(data.get("arguments")), self._cwd)
-        self._calls.add(short(data.get("toolCallId")), list(uses))
-        return []
-
-    def _on_result(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        uses = self._calls.end(short(data.get("toolCallId")), well=data.get("success") is True)
-        return self._used(uses, record, span)
-
-    def _used(self, uses: Sequence[Use], record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        if _is_of_a_subagent(record):
-            return []
-        at = utc(record.get("timestamp"))
-        return [SkillUse(self._session, short(name), path, at, span, self._cwd) for name, path in uses]
+def _shaped(record: Record) -> Record:
+    """Return a record with the id that is the same in every copy of a prompt."""
+    native = short(value(record, "data.messageId")) or short(record.get("id"))
+    return {**record, "native": native} if record.get("type") == "user.message" else record
 
 
-def _is_of_a_subagent(record: Mapping[str, Any]) -> bool:
-    data = mapping(record.get("data"))
-    return bool(record.get("agentId") or data.get("parentToolCallId"))
+def _invoked(record: Record) -> Use | None:
+    name = short(value(record, "data.name"))
+    return (name, string(value(record, "data.path")) or None) if name else None
+
+
+_TYPED: When = {"type": "user.message", "data.source": ("user", NONE)}
+_DIALOG = RecordKind(Take.NOTHING, {"type": ("permission.completed", "human_response.recorded")})
+FORMAT = Format(
+    INFO.name,
+    (
+        RecordKind(Take.HEAD, {"type": ("session.start", "session.resume")}),
+        RecordKind(Take.END, {"type": "session.shutdown"}),
+        RecordKind(
+            Take.PROMPT, {**_TYPED, "data.delivery": ("steering", "queued")},
+            text="data.content", key="native", how=How.QUEUED,
+        ),
+        RecordKind(Take.PROMPT, _TYPED, text="data.content", key="native"),
+        RecordKind(Take.NOTHING, {"type": "user.message"}, why="injected"),
+        RecordKind(Take.REPLY, {"type": "assistant.message"}, text="data.content"),
+        _DIALOG,
+        RecordKind(Take.SKILL, {"type": ("skill.invoked", "skill.invoked_ref")}, skill=_invoked),
+        RecordKind(
+            Take.CALL, {"type": "tool.execution_start"},
+            call="data.toolCallId", tool="data.toolName", input="data.arguments",
+        ),
+        RecordKind(
+            Take.RESULT, {"type": "tool.execution_complete"}, call="data.toolCallId", failed={"data.success": NONE}
+        ),
+    ),
+    session="data.sessionId",
+    cwd="data.context.cwd",
+    name=lambda path: path.parent.name,
+    listed=True,
+    shape=_shaped,
+)  # fmt: skip
+
+
+class CopilotParser(DeclaredParser):
+    """Reads one session, with what was typed into its dialogs, without what a sub-agent says and reads."""
+
+    def take(self, kind: RecordKind, record: Record, span: Span) -> Iterator[Event | Claim]:
+        """Yield the events of a record, by whom it is."""
+        data, at = mapping(record.get("data")), self.format.time(record.get("timestamp"))
+        aside = bool(record.get("agentId") or data.get("parentToolCallId"))
+        if kind is _DIALOG:  # it stands in no list and needs none
+            for name, words, how in (*refusal(data), *answers(data)):
+                turn = Turn(f"{INFO.name}:{name}", INFO.name, self.session, words, at, how, span, self.cwd)
+                yield turn if words else Ignored("picked-answer", span)
+        elif aside and record.get("type") == "user.message":
+            yield Ignored("subagent", span)
+        elif not aside or kind.take not in {Take.REPLY, Take.SKILL, Take.RESULT}:
+            yield from super().take(kind, record, span)

@@ -11,33 +11,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string
+from skilld.agents.base import AgentInfo, RecordParser, mapping, named_by, objects, short, string
 from skilld.agents.skill_reads import uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Wrappers
-from skilld.types import (
-    Event,
-    How,
-    Ignored,
-    Malformed,
-    RawLine,
-    Reply,
-    SkillUse,
-    Span,
-    ToolCall,
-    ToolEvent,
-    Turn,
-)
+from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, Turn
 
 INFO = AgentInfo(
     name="cursor",
     title="Cursor",
     home=".cursor",
-    home_variables=(),
     stores=("projects",),
     project_skills=(".cursor/skills", ".agents/skills", ".claude/skills", ".codex/skills"),
     user_skills=(".agents/skills", ".claude/skills", ".codex/skills"),
-    skill_homes=("skills",),
     wrappers=("attached_files", "open_and_recently_viewed_files", "git_diff_from_branch_to_main", "cursor_commands"),
     instructions=("AGENTS.md", ".cursorrules"),
     verified="public collections up to 2026.10, not the client",
@@ -45,10 +31,7 @@ INFO = AgentInfo(
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 # Any other tag is context, on either side of the query.
-WRAPPERS = Wrappers(
-    opens=r"<(?!user_query>)([A-Za-z][\w-]*)",
-    closes=r"</(?!user_query>)([A-Za-z][\w-]*)>",
-)
+WRAPPERS = Wrappers(opens=r"<(?!user_query>)([A-Za-z][\w-]*)", closes=r"</(?!user_query>)([A-Za-z][\w-]*)>")
 # Put there by a button of the debug mode.
 _BUTTONS = frozenset({"Issue reproduced, please proceed."})
 _THOUGHTS_CUT = "[REDACTED]"
@@ -72,7 +55,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
             yield ToolCall(session_id, call_id, name, bounded(part.get("input")), None, span)
 
 
-class CursorParser:
+class CursorParser(RecordParser[Event]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -81,21 +64,12 @@ class CursorParser:
         self._session = path.stem
         self._queries = queries if isinstance(queries, int) else 0
 
-    def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        record = read_object(line.data)
-        if record is None:
-            return [Malformed(span)] if line.data.strip() else []
+    def _read(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         content = mapping(record.get("message")).get("content")
         parts = objects([{"type": "text", "text": content}] if isinstance(content, str) else content)
         if record.get("role") == "user":
             return self._on_user(parts, span)
         return self._on_assistant(parts, span) if record.get("role") == "assistant" else []
-
-    def flush(self) -> list[Event]:
-        """Return nothing: no line waits for another."""
-        return []
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state."""

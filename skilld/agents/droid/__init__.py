@@ -89,12 +89,9 @@ INFO = AgentInfo(
     name="droid",
     title="Droid",
     home=".factory",
-    home_variables=(),
     home_parents=(("FACTORY_HOME_OVERRIDE", ".factory"),),
     stores=("sessions",),
     project_skills=(".factory/skills", ".claude/skills"),
-    user_skills=(),
-    skill_homes=("skills",),
     wrappers=(
         "system-notification",
         "system-reminder",

@@ -14,7 +14,20 @@ from itertools import takewhile
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.base import (
+    AgentInfo,
+    RecordParser,
+    items,
+    mapping,
+    named_by,
+    objects,
+    read_json,
+    read_object,
+    remember,
+    short,
+    string,
+    utc,
+)
 from skilld.agents.skill_reads import uses_of
 from skilld.agents.tools import Records, bounded, outcome_of_shell
 from skilld.agents.typed_history import Claim, Entry, ProvingParser
@@ -36,11 +49,9 @@ from skilld.types import (
     Turn,
 )
 
-# What was typed of a prompt to Gemini CLI or Qwen Code: the clients append the files that an `@path` names.
-#
-# Content of a message in, the person's part of it out. Seen: the appended text is parts of its own (Gemini CLI
-# 0.61.0, Qwen Code 0.15.10); where older files join them it stands at the end, between two marks. It is behind the
-# prompt always, so the first mark that opens it is the client's, or comes before it.
+# What was typed of a prompt to Gemini CLI or Qwen Code: the clients append the files that an `@path` names, as parts of
+# their own (Gemini CLI 0.61.0, Qwen Code 0.15.10) or, in older files, at the end between two marks. They are behind the
+# prompt always, so the first mark that opens them is the client's, or comes before it.
 
 _FILES = "\n--- Content from referenced files ---"
 WRAPPERS = Wrappers(opens=_FILES, closes="--- End of content ---", before=False)
@@ -89,10 +100,8 @@ def _answers_in(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield str(number), typed_answer(text, picks, several=question.get("multiSelect") is True)
 
 
-# Reads the older files of Gemini CLI: one JSON document, indented by two, whose messages are whole before it is.
-#
-# Lines in, the header's fields and whole messages out. The document is written anew at every message, so it is read
-# from its start each time; its last line never counts as complete, and need not.
+# Reads the older files of Gemini CLI: one JSON document, indented by two, whose messages are whole before it is. It is
+# written anew at every message, so it is read from its start each time; its last line never counts as complete.
 
 Record = tuple[dict[str, Any] | None, Span]
 
@@ -142,17 +151,13 @@ class Document:
         ]
 
 
-# Reads logs.json, in which Gemini CLI keeps what was submitted in the terminal, all sessions of a project in one.
-#
-# Bytes in, entries out, oldest first. Seen: 0.61.0; it is written as a whole at every prompt, before the model is
-# asked.
-
-
 def read_log(data: bytes) -> Sequence[Entry] | None:
-    """Return the entries of a logs.json, None if it is half written."""
-    try:
-        log = json.loads(data or b"[]")
-    except (ValueError, RecursionError):
+    """Return what was submitted in the terminal, in all sessions of a project; None if logs.json is half written.
+
+    Seen: 0.61.0; it is written as a whole at every prompt, before the model is asked.
+    """
+    log = read_json(data or b"[]")
+    if log is None:
         return None
     return [
         Entry(string(line.get("message")), short(line.get("sessionId")), seconds(utc(line.get("timestamp"))))
@@ -161,11 +166,8 @@ def read_log(data: bytes) -> Sequence[Entry] | None:
     ]
 
 
-# Which skills' instructions entered a conversation with Gemini CLI: `activate_skill`, or a call that reads a
-# SKILL.md.
-#
-# A model's message in, (call, name, path) out. Where a skill lies is told in the words shown to the person and in
-# the listing that the model gets.
+# Which skills' instructions entered a conversation: `activate_skill`, or a call that reads a SKILL.md. Where a skill
+# lies is told in the words shown to the person and in the listing that the model gets.
 
 _SHOWN = re.compile(r"Resources loaded from `([^`\n]+)`")
 _LISTED = re.compile(r"\n\n(/[^\n]+)")
@@ -197,14 +199,12 @@ INFO = AgentInfo(
     name="gemini-cli",
     title="Gemini CLI",
     home=".gemini",
-    home_variables=(),
     home_parents=(("GEMINI_CLI_HOME", ".gemini"),),
     stores=("tmp",),
     suffixes=(".jsonl", ".json"),
     typed_list=("../logs.json",),
     project_skills=(".gemini/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     wrappers=("files", "session_context", "headless prompt", "command", "option label", "tool result"),
     instructions=("GEMINI.md",),
     verified="0.61.0 on 2026-11-20",
@@ -228,17 +228,17 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingPar
     return ProvingParser(GeminiParser(path, known), read_log, known)
 
 
-_STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
+STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
 
 
 def records_of(path: PurePath) -> Records:
     """Return how the lines of one file make records: of a document its messages do."""
-    feed = Document().feed if path.suffix == ".json" else _record_in
+    document = Document()
+
+    def feed(line: RawLine) -> list[Record]:
+        return document.feed(line) if path.suffix == ".json" else [(read_object(line.data), Span(line.start, line.end))]
+
     return lambda line: ((record, span) for record, span in feed(line) if record is not None)
-
-
-def _record_in(line: RawLine) -> list[Record]:
-    return [(read_object(line.data), Span(line.start, line.end))]
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
@@ -249,7 +249,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
         yield ToolCall(session_id, call_id, name, bounded(call.get("args")), at, span)
         results = (mapping(part.get("functionResponse")) for part in objects(call.get("result")))
         responses = [mapping(result.get("response")) for result in results]
-        outcome = tool_outcome(_STATUS.get(string(call.get("status"))), name, responses)
+        outcome = tool_outcome(STATUS.get(string(call.get("status"))), name, responses)
         if outcome is not ToolOutcome.UNKNOWN:
             yield ToolResult(session_id, call_id, outcome, at, span)
 
@@ -263,7 +263,7 @@ def tool_outcome(status: ToolOutcome | None, name: str, responses: Sequence[Mapp
     return status or ToolOutcome.UNKNOWN
 
 
-class GeminiParser:
+class GeminiParser(RecordParser[Event | Claim]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -271,23 +271,14 @@ class GeminiParser:
         self._session = short(state.get("session")) or path.stem
         self._cwd = string(state.get("cwd")) or None
         self._subagent = state.get("subagent") is True
-        seen = state.get("seen")
-        self._seen = [short(mark) for mark in seen][-_KEPT:] if isinstance(seen, list) else []
+        self._seen = dict.fromkeys(map(short, items(state.get("seen"))[-_KEPT:]))
         self._document = Document() if path.suffix == ".json" else None
 
     def feed(self, line: RawLine) -> list[Event | Claim]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        if self._document is not None:
-            return [event for record, place in self._document.feed(line) for event in self._read(record, place)]
-        record = read_object(line.data)
-        if record is None:
-            return [Malformed(span)] if line.data.strip() else []
-        return self._read(record, span)
-
-    def flush(self) -> list[Event | Claim]:
-        """Return nothing: no line waits for another."""
-        return []
+        """Return the events of one line, or of the message of a document that it ends."""
+        if self._document is None:
+            return super().feed(line)
+        return [event for record, place in self._document.feed(line) for event in self._read(record, place)]
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, no later than a message of a document that is not whole, and the state."""
@@ -356,5 +347,5 @@ class GeminiParser:
     def _is_new(self, mark: str) -> bool:
         if mark in self._seen:
             return False
-        self._seen = [*self._seen[1 - _KEPT :], mark]
+        remember(self._seen, mark, None, _KEPT)
         return True

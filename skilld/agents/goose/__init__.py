@@ -6,7 +6,7 @@ history. Compaction writes the conversation anew under other row numbers: a turn
 
 from __future__ import annotations
 
-from skilld.agents.base import AgentInfo, Folder, Query, objects, read_object, string
+from skilld.agents.base import AgentInfo, Folder, Query, objects, read_json, read_object, string
 from skilld.agents.declared import Format, Record, RecordKind, Take, seconds_or_more, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.typed_history import Entry
@@ -15,9 +15,8 @@ from skilld.agents.typed_history import Entry
 def _shape(record: Record) -> Record:
     """Return a message with its content as a list."""
     row = next(iter(objects(record.get("message"))), {})
-    content = value(read_object(f'{{"parts":{string(row.get("content")) or "[]"}}}'), "parts")
     shown = value(read_object(string(row.get("metadata"))), "userVisible")
-    return {**row, "content": content, "shown": "no" if shown is False else "yes"}
+    return {**row, "content": read_json(string(row.get("content"))), "shown": "no" if shown is False else "yes"}
 
 
 def _words(record: Record) -> str:
@@ -87,7 +86,6 @@ INFO = AgentInfo(
     name="goose",
     title="Goose",
     home=".local/share/goose/sessions",
-    home_variables=(),
     home_parents=(("XDG_DATA_HOME", "goose/sessions"),),
     stores=("",),
     suffixes=("sessions.db",),

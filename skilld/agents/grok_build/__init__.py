@@ -127,7 +127,6 @@ INFO = AgentInfo(
     session_place="updates.jsonl",
     project_skills=(".grok/skills", ".agents/skills", ".claude/skills", ".cursor/skills"),
     user_skills=(".claude/skills", ".cursor/skills", ".agents/skills"),
-    skill_homes=("skills",),
     wrappers=("shell", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="1.0.41 on 2026-11-22",

@@ -92,7 +92,6 @@ INFO = AgentInfo(
     typed_place=_history,
     project_skills=(".kimi-code/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     wrappers=("skill-loaded", "injected message", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="2.1.0 on 2026-11-22",

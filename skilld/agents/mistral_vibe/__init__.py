@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from skilld.agents.asked import OpenQuestion, Question, Reading
-from skilld.agents.base import AgentInfo, Beside, Read, mapping, objects, read_object, short, string
-from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, milliseconds, sequence, value
+from skilld.agents.base import AgentInfo, Beside, Read, items, mapping, objects, read_json, read_object, short, string
+from skilld.agents.declared import ANY, Facts, Format, Record, RecordKind, Take, milliseconds, value
 from skilld.agents.declared_adapter import DeclaredAdapter
 from skilld.agents.skill_reads import Use
 from skilld.agents.wrapped import last
@@ -32,10 +32,9 @@ def gather(path: PurePath, beside: Beside) -> Iterator[bytes]:
     manifest = mapping(read_object(beside.read(f"generations/{generation}/manifest.json") or b""))
     cwd = value(meta, "environment.working_directory")
     yield _line({"type": "head", "session": current.get("session_id"), "cwd": cwd})
-    for name in sequence(value(manifest, "projection_state.chunks")):
+    for name in items(value(manifest, "projection_state.chunks")):
         chunk = beside.read(f"chunks/{name}.json") if isinstance(name, str) else None
-        entries = mapping(read_object(b'{"entries":%b}' % chunk)).get("entries") if chunk else None
-        yield from map(_line, objects(entries))
+        yield from map(_line, objects(read_json(chunk or b"")))
     journal = string(value(manifest, "recovery_journal_segment.path"))
     for line in (beside.read(journal) or b"").splitlines() if journal else ():
         delta = value(read_object(line), "payload.delta")
@@ -122,7 +121,6 @@ INFO = AgentInfo(
     gather=gather,
     project_skills=(".vibe/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     wrappers=("skill_content", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md",),
     verified="3.0.3 on 2026-11-22",

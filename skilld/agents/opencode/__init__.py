@@ -7,13 +7,25 @@ time and began anew in August 2026. The tables with accounts and credentials are
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, Folder, Query, mapping, objects, read_object, short, string
+from skilld.agents.base import (
+    AgentInfo,
+    Folder,
+    Query,
+    items,
+    mapping,
+    named_by,
+    objects,
+    read_json,
+    read_object,
+    remember,
+    short,
+    string,
+)
 from skilld.agents.declared import milliseconds
 from skilld.agents.opencode.second import as_first, queries
 from skilld.agents.tools import bounded
@@ -35,15 +47,10 @@ from skilld.types import (
     Turn,
 )
 
-# Reads records of opencode's database, each a message with its session and parts: lines of JSON in, events out.
-#
-# A record that is not complete waits: a prompt without its parts, an answer that goes on. The reader comes back to
-# the first that waits and reads all from there again, so what was told stays told by its id or key.
-
-# opencode's list of what was typed, `prompt-history.jsonl`: bytes in; out, what of a prompt's text a person typed.
-#
-# The database holds what a prompt came to: the template of a command, a skill's body with the arguments at its end,
-# a paste at full length. The list has the prompt as it was typed, and none that came without a terminal.
+# A record that is not complete waits: a prompt without its parts, an answer that goes on. The reader comes back to the
+# first that waits and reads all from there again, so what was told stays told by its id or key. The database holds what
+# a prompt came to: the template of a command, a skill's body with the arguments at its end, a paste at full length. The
+# list of what was typed, `prompt-history.jsonl`, has the prompt as it was typed, and none that came without a terminal.
 
 # What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
 _AS_ARGUMENT = re.compile(r'"(?:[^"\\\s]|\\.)*+\s(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -133,8 +140,7 @@ class Parser:
         """Resume from a checkpoint's state; an empty one is a fresh start. `agent` is whose database it is."""
         self._agent = agent
         self._is_listening = False
-        told = state.get("told")
-        self._told = dict.fromkeys(short(mark)[:_MARK] for mark in told[-_TOLD_KEPT:]) if isinstance(told, list) else {}
+        self._told = dict.fromkeys(short(mark)[:_MARK] for mark in items(state.get("told"))[-_TOLD_KEPT:])
         self._waiting: dict[str, int] = {}  # message -> its position
         self._typed = TypedList(None)
         self._templates: Lookup = no_templates
@@ -233,21 +239,20 @@ class Parser:
             yield from self._used(message, short(part.get("id")), path, span)
         elif tool == "question":
             picks = picks_of(labels_of(asked.get("questions")))
-            for answer in _answers(metadata.get("answers")):
+            for answer in (string(one) for answers in items(metadata.get("answers")) for one in items(answers)):
                 if typed := typed_answer(answer, picks, several=False):
                     yield self._turn(message, part.get("started"), typed, How.ANSWER, span)
 
     def _turn(self, message: Mapping[str, Any], created: object, text: str, how: How, span: Span) -> Turn:
         """Return a turn whose key is the same in a fork, which has the same times under other ids."""
         session, cwd = short(message.get("session")), string(message.get("directory")) or None
-        digest = hashlib.sha256(fold(text).encode("utf-8", "replace")).hexdigest()[:16]
-        key = f"{self._agent}:{created if isinstance(created, int) else 0}:{digest}"
+        key = f"{self._agent}:{created if isinstance(created, int) else 0}:{named_by(fold(text))}"
         return Turn(key, self._agent, session, text, milliseconds(created), how, span, cwd)
 
     def _used(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
         if mark[:_MARK] in self._told:
             return
-        self._told = dict.fromkeys([*list(self._told)[1 - _TOLD_KEPT :], mark[:_MARK]])
+        remember(self._told, mark[:_MARK], None, _TOLD_KEPT)
         cwd = string(message.get("directory")) or None
         at = milliseconds(message.get("created"))
         yield SkillUse(short(message.get("session")), short(path.parent.name), str(path), at, span, cwd)
@@ -288,14 +293,8 @@ def _is_added(part: Mapping[str, Any]) -> bool:
 
 def _is_headless(message: Mapping[str, Any]) -> bool:
     """Whether `opencode run` made the session: it denies itself what only a person can answer."""
-    rules = read_object(f'{{"rules": {string(message.get("permission")) or "[]"}}}')
-    denied = {rule.get("permission") for rule in objects((rules or {}).get("rules")) if rule.get("action") == "deny"}
-    return denied >= _HEADLESS
-
-
-def _answers(value: object) -> Iterator[str]:
-    for answers in value if isinstance(value, list) else []:
-        yield from (string(answer) for answer in answers if isinstance(answers, list))
+    rules = objects(read_json(string(message.get("permission"))))
+    return {rule.get("permission") for rule in rules if rule.get("action") == "deny"} >= _HEADLESS
 
 
 FIRST = Query(
@@ -344,7 +343,6 @@ INFO = AgentInfo(
     name=AGENT,
     title="opencode",
     home=".local/share/opencode",
-    home_variables=(),
     home_parents=(("XDG_DATA_HOME", "opencode"),),
     file_variables=("OPENCODE_DB",),
     stores=("",),

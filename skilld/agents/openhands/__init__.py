@@ -105,7 +105,6 @@ INFO = AgentInfo(
     asked_for=True,
     project_skills=(".agents/skills", ".openhands/skills", ".openhands/microagents"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     wrappers=("extended_content", "headless prompt", "tool result"),
     instructions=("AGENTS.md",),
     verified="1.16.0 on 2026-11-22",

@@ -12,34 +12,18 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.base import AgentInfo, RecordParser, mapping, named_by, objects, short, string, utc
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_arguments
 from skilld.clock import seconds
-from skilld.types import (
-    Event,
-    How,
-    Ignored,
-    Malformed,
-    RawLine,
-    Reply,
-    SkillUse,
-    Span,
-    ToolCall,
-    ToolEvent,
-    ToolOutcome,
-    ToolResult,
-    Turn,
-)
+from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do.
-#
-# Entries of a session in, the reason why a prompt is nobody's out. A prompt less than a second after the session's
-# header came with the command line, and is left out. With `-p` it comes at once (0.73.1: after 0.03 to 0.05 s, with
-# a terminal after 0.36); then all are left out until an entry that only a terminal writes: a shell command of the
-# person's, another model or thinking level, a label, or a prompt typed while the agent was busy. What `-p
-# --continue` adds looks typed.
+# Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do. A
+# prompt less than a second after the session's header came with the command line, and is left out. With `-p` it comes
+# at once (0.73.1: after 0.03 to 0.05 s, with a terminal after 0.36); then all are left out until an entry that only a
+# terminal writes: a shell command of the person's, another model or thinking level, a label, or a prompt typed while
+# the agent was busy. What `-p --continue` adds looks typed.
 
 _AT_ONCE = 0.15  # seconds: no terminal
 _MIN_TYPING_SECONDS = 1.0  # seconds: nobody types so fast
@@ -104,7 +88,6 @@ INFO = AgentInfo(
     stores=("sessions",),
     project_skills=(".pi/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
     templates=("../../prompts",),
     project_templates=(".pi/prompts", ".pi/npm", ".pi/git"),
     template_settings=(".pi/settings.json",),
@@ -151,7 +134,7 @@ def _outcome(message: Mapping[str, Any]) -> ToolOutcome:
     return ToolOutcome.INTERRUPTED if last in _STOPPED else ToolOutcome.FAILED
 
 
-class PiParser:
+class PiParser(RecordParser[Event]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -171,12 +154,7 @@ class PiParser:
         """Take in where to look prompt templates up."""
         self._templates = templates
 
-    def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        entry = read_object(line.data)
-        if entry is None:
-            return [Malformed(span)] if line.data.strip() else []
+    def _read(self, entry: Mapping[str, Any], span: Span) -> list[Event]:
         message = mapping(entry.get("message"))
         if entry.get("type") == "session":
             self._session = short(entry.get("id")) or self._session
@@ -185,10 +163,6 @@ class PiParser:
         events = handle(entry, message, span) if handle else []
         self._presence.see(entry)
         return events
-
-    def flush(self) -> list[Event]:
-        """Return nothing: no line waits for another."""
-        return []
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where to resume, and the state."""

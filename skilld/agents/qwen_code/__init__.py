@@ -10,40 +10,24 @@ own, its expansion the user record right behind it. Words typed while a tool ran
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.asked import OpenQuestion, OpenQuestions, Question, Reading
-from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
-from skilld.agents.gemini_cli import tool_outcome, typed_text, whole_text
-from skilld.agents.skill_reads import PendingCalls, Use, uses_of
+from skilld.agents.base import AgentInfo, Folder, RecordParser, mapping, named_by, objects, short, string, utc
+from skilld.agents.gemini_cli import STATUS, tool_outcome, typed_text, whole_text
+from skilld.agents.skill_reads import PendingCalls, uses_of
 from skilld.agents.tools import bounded
 from skilld.agents.typed_history import COMMAND
 from skilld.agents.wrapped import labels_of
 from skilld.clock import seconds
 from skilld.text import fold
-from skilld.types import (
-    Event,
-    How,
-    Ignored,
-    Malformed,
-    RawLine,
-    Reply,
-    SkillUse,
-    Span,
-    ToolCall,
-    ToolEvent,
-    ToolOutcome,
-    ToolResult,
-    Turn,
-)
+from skilld.types import Event, How, Ignored, Reply, SkillUse, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
 
-# Which skills' instructions entered a conversation with Qwen Code: the `skill` tool, or a call that reads a
-# SKILL.md.
-#
-# Parts of model and tool messages in, (name, path) pairs out. The tool's result begins with the folder it read.
+# Which skills' instructions entered a conversation: the `skill` tool, whose result begins with the folder it read, or a
+# call that reads a SKILL.md.
 
 _BASE = re.compile(r"\s*Base directory for this skill: ([^\n]+)\n")
 
@@ -52,39 +36,6 @@ def base_of(text: str) -> str | None:
     """Return the path of the skill whose instructions a text is, by the folder it names first."""
     base = _BASE.match(text)
     return f"{base[1].strip().rstrip('/')}/SKILL.md" if base else None
-
-
-class Skills:
-    """Calls and their results in one session. Goes through a checkpoint: ids, names and paths."""
-
-    def __init__(self, state: object = None) -> None:
-        """Resume from a checkpoint's state."""
-        self._calls = PendingCalls(state)
-
-    def state(self) -> dict[str, list[list[str | None]]]:
-        """Return the state for a checkpoint."""
-        return self._calls.state()
-
-    def call(self, parts: Sequence[Mapping[str, Any]], cwd: str | None) -> None:
-        """Take note of the calls in a model's message."""
-        for part in parts:
-            call = mapping(part.get("functionCall"))
-            name, arguments = string(call.get("name")), mapping(call.get("args"))
-            skill = short(arguments.get("skill")) or short(arguments.get("name"))
-            uses = [(skill, None)] if name == "skill" and skill else uses_of(name, arguments, cwd)
-            self._calls.add(short(call.get("id")), list(uses))
-
-    def result(self, parts: Sequence[Mapping[str, Any]], *, failed: bool) -> Iterator[Use]:
-        """Yield what the results in a tool message have shown."""
-        for part in parts:
-            response = mapping(part.get("functionResponse"))
-            output = mapping(response.get("response"))
-            base = base_of(string(output.get("output")))
-            for name, path in self._calls.end(short(response.get("id")), well=not failed and "error" not in output):
-                if path is None and base is not None:
-                    yield name, base
-                elif path is not None:  # a `skill` call without a folder in its result has loaded nothing
-                    yield name, path
 
 
 INFO = AgentInfo(
@@ -125,9 +76,6 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> QwenParser
     return QwenParser(path, state or {})
 
 
-_STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
-
-
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
     """Yield the tool events of one record: the model's calls, or a result."""
     at = utc(record.get("timestamp"))
@@ -139,7 +87,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
             )
         if response:
             given = mapping(response.get("response"))
-            told = _STATUS.get(string(mapping(record.get("toolCallResult")).get("status")))
+            told = STATUS.get(string(mapping(record.get("toolCallResult")).get("status")))
             told = told or (ToolOutcome.FAILED if "error" in given else ToolOutcome.OK)
             outcome = tool_outcome(told, short(response.get("name")), [given])
             yield ToolResult(session_id, short(response.get("id")), outcome, at, span)
@@ -167,13 +115,10 @@ def _titles(asked: Mapping[str, Any]) -> list[str]:
     return [fold(string(question.get("header"))) for question in objects(asked.get("questions"))]
 
 
-_QUESTIONS = {
-    "one": Question(_answers, titles=_titles, several=False),
-    "several": Question(_answers, titles=_titles),
-}
+_QUESTIONS = {"one": Question(_answers, titles=_titles, several=False), "several": Question(_answers, titles=_titles)}
 
 
-class QwenParser:
+class QwenParser(RecordParser[Event]):
     """Reads one session, line by line."""
 
     def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
@@ -181,7 +126,7 @@ class QwenParser:
         self._session = short(state.get("session")) or path.stem
         self._cwd = string(state.get("cwd")) or None
         self._terminal = short(state.get("terminal"))  # the newest prompt that a snapshot shows to come from one
-        self._skills = Skills(state.get("calls"))
+        self._calls = PendingCalls(state.get("calls"))
         self._questions = OpenQuestions(state.get("questions"))
         self._command: _Command | None = None
         self._open: list[Turn | SkillUse | Ignored] = []  # prompts that wait for the request that tells who asked
@@ -192,12 +137,7 @@ class QwenParser:
             "system": self._on_system,
         }
 
-    def feed(self, line: RawLine) -> list[Event]:
-        """Return the events of one line; a line that is no record gives Malformed."""
-        span = Span(line.start, line.end)
-        record = read_object(line.data)
-        if record is None:
-            return [Malformed(span)] if line.data.strip() else []
+    def _read(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         self._session = short(record.get("sessionId")) or self._session
         self._cwd = string(record.get("cwd")) or self._cwd
         handle = self._handlers.get(string(record.get("type")))
@@ -213,7 +153,7 @@ class QwenParser:
         waiting = [self._command.span] if self._command else []
         waiting += [event.span for event in self._open]
         offset = min((span.start for span in waiting), default=end)
-        return offset, {"session": self._session, "cwd": self._cwd, "calls": self._skills.state()} | {
+        return offset, {"session": self._session, "cwd": self._cwd, "calls": self._calls.state()} | {
             "questions": self._questions.state(),
             "terminal": self._terminal,
         }
@@ -285,9 +225,12 @@ class QwenParser:
         return [event if isinstance(event, Ignored) else Ignored("headless", event.span) for event in left]
 
     def _on_assistant(self, record: Mapping[str, Any], span: Span) -> list[Event]:
-        self._skills.call(_parts(record), self._cwd)
-        for part in _parts(record):
-            self._note_question(mapping(part.get("functionCall")))
+        for call in (mapping(part.get("functionCall")) for part in _parts(record)):
+            name, arguments = string(call.get("name")), mapping(call.get("args"))
+            skill = short(arguments.get("skill")) or short(arguments.get("name"))
+            uses = [(skill, None)] if name == "skill" and skill else uses_of(name, arguments, self._cwd)
+            self._calls.add(short(call.get("id")), list(uses))
+            self._note_question(call)
         text = whole_text(_parts(record))
         return [Reply(self._session, text, utc(record.get("timestamp")), span)] if text.strip() else []
 
@@ -302,10 +245,13 @@ class QwenParser:
     def _on_result(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         failed = string(mapping(record.get("toolCallResult")).get("status")) not in {"", "success"}
         at = utc(record.get("timestamp"))
-        used = self._skills.result(_parts(record), failed=failed)
-        events: list[Event] = [SkillUse(self._session, name, path, at, span, self._cwd) for name, path in used]
+        events: list[Event] = []
         for response in (mapping(part.get("functionResponse")) for part in _parts(record)):
-            call, output = short(response.get("id")), string(mapping(response.get("response")).get("output"))
+            call, given = short(response.get("id")), mapping(response.get("response"))
+            output = string(given.get("output"))
+            for name, known in self._calls.end(call, well=not failed and "error" not in given):
+                if path := known or base_of(output):  # a `skill` call without a folder in its result has loaded nothing
+                    events.append(SkillUse(self._session, name, path, at, span, self._cwd))
             for number, words in self._questions.answers(call, Reading(output, response), _QUESTIONS):
                 key = f"{INFO.name}:{call}.{number}"  # asked in a terminal only
                 turn = Turn(key, INFO.name, self._session, words, at, How.ANSWER, span, self._cwd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import Change, Finding, Severity, find, flag, phrase, refuse
+from skilld.edit.change import Change, Finding, find, flag, phrase, refuse
 from skilld.edit.tokens import is_forbidden
 
 _FETCH = r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch|aria2c|http)\b"
@@ -14,12 +14,10 @@ _INTERPRETER = (
     r"(?:sudo\s+)?(?:python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|powershell|iex|Invoke-Expression|source|eval)\b"
 )
 _RUNNER = rf"(?:{_SHELL}|{_INTERPRETER})"
-_REFUSE, _FLAG = Severity.REFUSE, Severity.FLAG
 
 _PHRASES = (
     phrase(
         "remote-code",
-        _REFUSE,
         "It runs downloaded or decoded code that nobody has reviewed",
         rf"{_FETCH}[^\n|]{{0,300}}\|\s*(?:[\w./-]+\s+[^|\n]{{0,60}}\|\s*)?(?:&\s*)?{_RUNNER}",
         rf"{_RUNNER}\s+(?:-\w+\s+)*[\"']?(?:<\(|\$\(|`)\s*{_FETCH}",
@@ -31,10 +29,10 @@ _PHRASES = (
         r"|fromhex)",
         r"\b(?:pip3?|pipx|uv(?:x| pip)?|npm|npx|pnpm|yarn|gem|cargo|go)\s+(?:-\S+\s+)*(?:install|i|add|exec|run"
         r"|get)?\s*(?:-\S+\s+)*(?:git\+)?https?://",
+        refuses=True,
     ),
     phrase(
         "permission-widening",
-        _REFUSE,
         "It gives an agent more permissions",
         r"--(?:dangerously|allow-dangerously)[-\w]+|--yolo\b|--full-auto\b|--allow-all(?:-tools|-paths)?\b"
         r"|--trust-all-tools\b",
@@ -44,10 +42,10 @@ _PHRASES = (
         r"|auto)\b",
         r"\b(?:Bash|Read|Write|Edit|WebFetch|mcp__\w+)\(\s*\*+\s*\)|\ballowed-tools\s*[:=]|\"allow\"\s*:\s*\[",
         r"\bNOPASSWD\b|\bcore\.hooksPath\b",
+        refuses=True,
     ),
     phrase(
         "tls-off",
-        _FLAG,
         "It turns off certificate or host key checks",
         r"\bcurl\b[^\n|;]{0,80}\s(?:-\w*k\b|--insecure)|--insecure\b|--no-check-certificate\b|--trusted-host\b",
         r"\bverify\s*=\s*False\b|\bInsecureSkipVerify\b|\bNODE_TLS_REJECT_UNAUTHORIZED\b|\brejectUnauthorized\b",
@@ -57,7 +55,6 @@ _PHRASES = (
     ),
     phrase(
         "guard-skipped",
-        _FLAG,
         "It skips hooks, checks or signatures",
         r"--no-verify\b|--no-gpg-sign\b|--skip-(?:checks?|tests?|hooks?|validation)\b|\bHUSKY=0\b|\bSKIP=\w+"
         r"|\[skip ci\]|--no-audit\b|--ignore-scripts=false|--legacy-peer-deps|--break-system-packages\b"
@@ -65,13 +62,11 @@ _PHRASES = (
     ),
     phrase(
         "shell-substitution",
-        _FLAG,
         "It contains text that a shell or script host would run",
         r"(?<!`)\$\([^)\n]+\)(?!`)|\$\{IFS\}|\bdo shell script\b|\bosascript\b|<%=?[^%\n]+%>",
     ),
     phrase(
         "history-loss",
-        _FLAG,
         "It can discard commits or uncommitted work",
         r"\bpush\b[^\n;|,`]{0,60}\s(?:--force\b(?!-with-lease)|-f\b|\+\w)|\bforce[- ]?push\w*|\breset\s+--hard\b"
         r"|\bclean\s+-\w*[fdx]|\bcheckout\s+(?:--\s+)?\.|\bbranch\s+-D\b|\bfilter-(?:branch|repo)\b|\bstash\s+(?:drop"
@@ -79,7 +74,6 @@ _PHRASES = (
     ),
     phrase(
         "destructive-command",
-        _FLAG,
         "It runs a command that destroys data",
         r"\brm\s+(?:-\w+\s+)*-\w*[rf]|\brmdir\b|\bRemove-Item\b|\bdel\s+/\w|\bshred\b|\bmkfs\b|\bwipefs\b|\bdd\s+if="
         r"|\bof=/dev/",
@@ -91,7 +85,6 @@ _PHRASES = (
     ),
     phrase(
         "package-source",
-        _FLAG,
         "It changes where packages are downloaded from",
         r"--(?:extra-)?index-url\b|\b(?:pip|npm|yarn|pnpm)\s+config\s+set\b|--registry\b|\bregistry\s*=|\bGOPROXY\b"
         r"|\bGONOSUMCHECK\b|\bPIP_INDEX_URL\b|\bapt-key\s+add\b|\badd-apt-repository\b|\bbrew\s+tap\b"
@@ -99,7 +92,6 @@ _PHRASES = (
     ),
     phrase(
         "credential-read",
-        _FLAG,
         "It reads credentials",
         r"~?/?\.ssh/\S*|\bid_(?:rsa|ed25519|ecdsa)\b|~?/?\.aws/\S*|\.netrc\b|\.pgpass\b|\.kube/config\b"
         r"|\.docker/config\.json|\.git-credentials\b",
@@ -111,7 +103,6 @@ _PHRASES = (
     ),
     phrase(
         "persistence",
-        _FLAG,
         "It changes what runs automatically, or who has access",
         r"\bauthorized_keys\b|\bcrontab\b|/etc/cron\S*|\.(?:bash|zsh)rc\b|\.(?:bash_|z)?profile\b"
         r"|\blaunchctl\s+(?:load|bootstrap)|\bLaunchAgents\b|\bsystemctl\s+enable\b|\buseradd\b|\bsudoers\b"
@@ -119,7 +110,6 @@ _PHRASES = (
     ),
     phrase(
         "network-tunnel",
-        _FLAG,
         "It opens a network tunnel or a listening port",
         r"\bssh\s+[^\n]{0,40}-[LRD]\s?\S|\bngrok\b|\bcloudflared\s+tunnel\b|\bnc\s+-\w*[le]|\bsocat\b"
         r"|\bbind\s+0\.0\.0\.0\b|\b0\.0\.0\.0:\d+|/dev/tcp/|\breverse shell\b",
@@ -140,9 +130,7 @@ def check_commands(change: Change) -> Iterator[Finding]:
         yield make("own-settings", "It makes an agent run skilld or change skilld's settings", match[0])
 
 
-# Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the
-# machine.
-#
+# Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the machine.
 # Looks at whole added text, for a pasted snippet need not be fenced; a capability counts only where code is, told by
 # the signs of program text.
 
@@ -152,11 +140,9 @@ _CODE_SIGN = re.compile(
     r"|[\w.]{1,100}\([^\n]*\)\s*;?$)|\b[A-Za-z_][\w.]{0,100}\(\s*[\"'\[]",
     re.MULTILINE,
 )
-_CODE_FLAG = Severity.FLAG
 _CODE_PHRASES = (
     phrase(
         "code-runs-programs",
-        _CODE_FLAG,
         "Its code starts programs or runs text as code",
         r"\bsubprocess\b|\bos\.(?:system|popen|exec\w*|spawn\w*|kill|setuid)\b|\bpty\.spawn|\bchild_process\b"
         r"|\bexecSync\b|\bspawn\(|\bRuntime\.getRuntime|\bProcess(?:Builder|\.Start)\b|\b(?:shell_exec|passthru"
@@ -166,7 +152,6 @@ _CODE_PHRASES = (
     ),
     phrase(
         "code-talks-to-network",
-        _CODE_FLAG,
         "Its code accesses the network",
         r"\bsocket\b|\brequests\.\w+|\burllib\b|\bhttpx\b|\baiohttp\b|\bhttp\.(?:client|server|cookie\w*)|\bftplib\b"
         r"|\bsmtplib\b|\btelnetlib\b|\bparamiko\b|\bscapy\b|\bnmap\b|\bdns\.\w+|\bfetch\(|\bXMLHttpRequest\b"
@@ -174,7 +159,6 @@ _CODE_PHRASES = (
     ),
     phrase(
         "code-reads-machine",
-        _CODE_FLAG,
         "Its code reads secrets or information about the machine or its user",
         r"\bos\.(?:environ|getenv|uname|getlogin|listdir|walk)\b|\bprocess\.env\b|\bplatform\.\w+|\bpsutil\b"
         r"|\bgetpass\b|\bkeyring\b|\bpwd\.\w+|\buuid\.getnode|\bcookies?(?:jar)?\b|\bbrowser_cookie\w*"
@@ -184,7 +168,6 @@ _CODE_PHRASES = (
     ),
     phrase(
         "code-destroys",
-        _CODE_FLAG,
         "Its code deletes or encrypts data, or exhausts system resources",
         r"\bshutil\.(?:rmtree|move)|\bos\.(?:remove|unlink|rmdir|rename|chmod|fork)\b|\bunlinkSync\b|\brmSync\b"
         r"|\bfs\.(?:rm|unlink)\w*|\bFernet\b|\bCrypto\w*\b|\bcryptography\b|\bAES\b|\brandom\.\w+\([^\n]*\bwrite\b"

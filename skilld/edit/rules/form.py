@@ -57,10 +57,8 @@ def _is_question(said: str) -> bool:
     return bool(sentences) and asks and not _REPROACH.search(said)
 
 
-# Lint family T-14: an edit that takes a rule out of a skill, or makes it weaker.
-#
-# A removal may be just what the person asked for, so it is flagged, never refused; it is never applied without a
-# look.
+# Lint family T-14: an edit that takes a rule out of a skill, or makes it weaker. A removal may be just what the person
+# asked for, so it is flagged, never refused; it is never applied without a look.
 
 _FORBIDS = re.compile(
     r"\b(?:never|don['’]?t|do not|must not|mustn['’]?t|may not|cannot|can['’]?t|shall not|should not|shouldn['’]?t"
@@ -163,10 +161,9 @@ def check_front(change: Change) -> Iterator[Finding]:
         yield refuse("yaml-tag", "It adds YAML that can construct objects or merge maps", match[0])
 
 
-# Lint family T-08, T-09: text that a client runs, fills in or includes before any model reads it.
-#
-# Claude Code runs an exclamation mark before inline code, and fences whose language starts with one, wherever they
-# stand; Gemini CLI does so with braces. `@path` includes a file outside of code (Claude Code's memory page).
+# Lint family T-08, T-09: text that a client runs, fills in or includes before any model reads it. Claude Code runs an
+# exclamation mark before inline code, and fences whose language starts with one, wherever they stand; Gemini CLI does
+# so with braces. `@path` includes a file outside of code (Claude Code's memory page).
 
 _COMMAND = re.compile(r"(?<![\w`])!`[^`]{1,4000}`|(?<!`)`{3,}[ \t]*!|(?<!~)~{3,}[ \t]*!|(?<!\w)!\{[^}\n]+\}")
 _NEAR_COMMAND = re.compile(r"[\w`]!`[^`]{1,4000}`")
@@ -208,9 +205,8 @@ def _import(change: Change, path: str) -> Iterator[Finding]:
         yield flag("import", "It adds an import, so some agents will load this file too", "@" + path)
 
 
-# The front matter of a skill that is made: of our own writing or refused, and laid open to the rules.
-#
-# Its description, which every agent reads before the rest, is judged as the first paragraph of the body.
+# The front matter of a skill that is made: of our own writing or refused, and laid open to the rules. Its description,
+# which every agent reads before the rest, is judged as the first paragraph of the body.
 
 
 def laid_open(after: bytes) -> tuple[list[Finding], bytes]:

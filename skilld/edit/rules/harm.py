@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import SET_ASIDE, Change, Finding, Severity, find, flag, near, nouns, phrase, verbs
+from skilld.edit.change import SET_ASIDE, Change, Finding, find, flag, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
-from skilld.text import folded
-
-_FLAG = Severity.FLAG
+from skilld.text import folded, word_set
 
 _SEND = verbs(
     "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"
@@ -81,7 +79,6 @@ _OCCASION = nouns(
 _PHRASES = (
     phrase(
         "sends-data",
-        _FLAG,
         "It sends something to another person or system",
         near(_SEND, f"(?:{_FAR})", 140),
         near(f"(?:{_FAR})", _SEND_THERE, 60),
@@ -89,7 +86,6 @@ _PHRASES = (
     ),
     phrase(
         "deletes",
-        _FLAG,
         "It deletes or undoes something",
         near(_DESTROY, _DATA),
         near(_DATA, r"\b(?:deleted|removed|erased|wiped|purged|cancell?ed|destroyed|overwritten|lost)\b", 60),
@@ -102,7 +98,6 @@ _PHRASES = (
     ),
     phrase(
         "runs-script",
-        _FLAG,
         "It runs a script whose contents are not shown here",
         near(_RUN, _SCRIPT, 80),
         near(verbs("use source"), _SCRIPT + r"\s+script", 80),
@@ -126,7 +121,6 @@ _PHRASES = (
     ),
     phrase(
         "conceals",
-        _FLAG,
         "It hides something from the user",
         near(_NO_TELLING, _ANYONE, 40),
         near(_NO_TELLING, r"\b(?:this|it|them|that)\b", 15),
@@ -143,7 +137,6 @@ _PHRASES = (
     ),
     phrase(
         "watches-person",
-        _FLAG,
         "It records or reveals something about the user",
         nouns(
             "screen_?shot screen_?capture clipboard key_?stroke key_?logger webcam microphone GPS geo-?location"
@@ -155,7 +148,6 @@ _PHRASES = (
     ),
     phrase(
         "locks-files",
-        _FLAG,
         "It encrypts or locks files",
         near(
             verbs("encrypt password-protect lock"),
@@ -166,7 +158,6 @@ _PHRASES = (
     ),
     phrase(
         "exhausts",
-        _FLAG,
         "It repeats something endlessly or on a large scale",
         near(
             verbs("retry repeat loop continue"),
@@ -179,7 +170,6 @@ _PHRASES = (
     ),
     phrase(
         "broad-trigger",
-        _FLAG,
         "It triggers an action every time, regardless of the task",
         # Not "in each entry" or "in all files": that is how the artefact looks. Of 45 attack lines that this rule
         # shows, 2 need "in each" and none "in all", which made 3 of the 14 flags on 136 things that people said.
@@ -190,7 +180,6 @@ _PHRASES = (
     ),
     phrase(
         "money",
-        _FLAG,
         "It involves payments or purchases",
         near(
             verbs("transfer wire pay send donate purchase buy order invest"),
@@ -211,9 +200,8 @@ def check_harm(change: Change) -> Iterator[Finding]:
     yield from find(change, _PHRASES, change.text)
 
 
-# Lint family T-13, orders in words that take protection away: checks, access, safe practice, rules.
-#
-# English. They only ever flag.
+# Lint family T-13, orders in words that take protection away: checks, access, safe practice, rules. English. They only
+# ever flag.
 
 _SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (
     r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need (?:for|to)|without|instead of|do(?: no"
@@ -238,7 +226,6 @@ _TESTS = "".join(rf"(?<!\b{tool} )" for tool in _TOOLS.split()) + _TEST
 _PROTECTION_PHRASES = (
     phrase(
         "fixes-outcome",
-        _FLAG,
         "It dictates the outcome of a check, review or rating",
         near(
             verbs("return give assign report set mark rate score"),
@@ -257,7 +244,6 @@ _PROTECTION_PHRASES = (
     ),
     phrase(
         "accounts",
-        _FLAG,
         "It grants access or contains a password",
         near(
             verbs("add create insert set_up enable register"),
@@ -280,7 +266,6 @@ _PROTECTION_PHRASES = (
     ),
     phrase(
         "weak-security",
-        _FLAG,
         "It asks for an unsafe practice",
         near(
             r"\b(?:string concatenation|concatenat\w+|interpolat\w+|f-strings?)\b", r"\b(?:SQL|quer\w+|commands?)\b", 40
@@ -341,7 +326,6 @@ _PROTECTION_PHRASES = (
     ),
     phrase(
         "rule-removal",
-        _FLAG,
         "It removes a rule, or says that it no longer applies",
         near(
             SET_ASIDE + "|" + verbs("remove delete drop skip strike"),
@@ -362,9 +346,7 @@ _PROCEDURE = re.compile(
     r"|of))\b[^.\n]{0,40}?((?:[\w-]+\s+){1,3}?)(?:procedures?|section|protocol|add-?on|workflow|routine|appendix)\b",
     re.IGNORECASE,
 )
-_FILLERS = frozenset(
-    re.findall(r"\w+", "the this our your a an same following usual each every that standard steps in of")
-)
+_FILLERS = word_set("the this our your a an same following usual each every that standard steps in of")
 
 
 def check_protection(change: Change) -> Iterator[Finding]:

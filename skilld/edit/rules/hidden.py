@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 from skilld.edit.change import Change, Finding, flag, refuse
-from skilld.text import folded
+from skilld.text import folded, word_set
 
 # Lint family T-10: HTML and Markdown that hide text from a reader of the rendered page, or imitate an agent's frame.
-#
-# Code, inline or fenced, shows what it holds and is left alone. A tag that is only mentioned ("use <b>") is told
-# from one in use: with attributes, closed again, or opening a block.
+# Code, inline or fenced, shows what it holds and is left alone. A tag that is only mentioned ("use <b>") is told from
+# one in use: with attributes, closed again, or opening a block.
 
 _TAG = re.compile(r"(?<!\\)<(?P<close>/?)(?P<name>[A-Za-z][\w-]*)(?P<rest>(?:[\s/][^<>]*)?)(?:>|\Z)")
 _DECLARATION = re.compile(r"<\?\w*|<![A-Za-z]\w*|<!\[CDATA\[")
@@ -38,23 +37,16 @@ _HIDING_ATTRIBUTE = re.compile(
     r"\bon\w+\s*=|\b(?:style|src|srcset|href|hidden|action|formaction|data)\b", re.IGNORECASE
 )
 
-_ELEMENTS = frozenset(
-    re.findall(
-        r"\w+",
-        "b i em strong code kbd br sub sup u s del ins mark small p q cite abbr samp var hr wbr a address article"
-        " aside audio base blockquote body button canvas caption center col dd details dialog div dl dt embed"
-        " fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header html iframe img"
-        " input label legend li link main map math menu meta nav noscript object ol optgroup option param picture pre"
-        " progress script section select source span style summary svg table tbody td template textarea tfoot th"
-        " thead title tr track ul video",
-    )
+_ELEMENTS = word_set(
+    "b i em strong code kbd br sub sup u s del ins mark small p q cite abbr samp var hr wbr a address article"
+    " aside audio base blockquote body button canvas caption center col dd details dialog div dl dt embed"
+    " fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header html iframe img"
+    " input label legend li link main map math menu meta nav noscript object ol optgroup option param picture pre"
+    " progress script section select source span style summary svg table tbody td template textarea tfoot th"
+    " thead title tr track ul video"
 )
-_HIDING = frozenset(
-    re.findall(
-        r"\w+",
-        "script style iframe template noscript textarea details summary title object embed svg math head caption"
-        " select",
-    )
+_HIDING = word_set(
+    "script style iframe template noscript textarea details summary title object embed svg math head caption select"
 )
 _FRAME = re.compile(
     r"system(?:[-_ ]\w+)?|(?:local-)?command-\w+|(?:tool|function)[-_](?:results?|calls?|use|output)|human|assistant"
@@ -119,10 +111,9 @@ def _definition(change: Change, match: re.Match[str]) -> Iterator[Finding]:
         yield flag("hidden-definition", "It adds a link definition that nothing uses, so it is never shown", match[0])
 
 
-# Lint family T-12: characters that hide text, turn its direction, or look like letters of another script.
-#
-# By Unicode category and script, not by a list of attacks. Joiners are allowed where a script or an emoji needs them
-# (UTS 51), direction marks beside right-to-left letters only with a flag.
+# Lint family T-12: characters that hide text, turn its direction, or look like letters of another script. By Unicode
+# category and script, not by a list of attacks. Joiners are allowed where a script or an emoji needs them (UTS 51),
+# direction marks beside right-to-left letters only with a flag.
 
 _FINE, _DOUBTFUL, _BAD = "fine", "doubtful", "bad"
 _UNSAFE = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
@@ -250,20 +241,14 @@ _MIN_LENGTH = 24  # characters; shorter stretches hide too little and are Englis
 _STRETCH = 8  # words that are undone together
 _ENGLISH = 3  # different frequent words that no chance puts into one stretch
 _PIG_LATIN = 0.6  # share of a text's words that end in "ay"
-_ENDS_SO = frozenset(
-    re.findall(
-        r"\w+",
-        "away day days say way today may pay play stay lay ray array display delay okay gray relay gateway replay"
-        " overlay friday monday sunday tuesday thursday saturday wednesday spray essay birthday",
-    )
+_ENDS_SO = word_set(
+    "away day days say way today may pay play stay lay ray array display delay okay gray relay gateway replay"
+    " overlay friday monday sunday tuesday thursday saturday wednesday spray essay birthday"
 )
-_FREQUENT = frozenset(
-    re.findall(
-        r"\w+",
-        "the and that this with for you your are not was from have all any use run then when must should always never"
-        " before after file files send post delete ignore instructions instruction previous system user to of in is it"
-        " on as at be by or do if password secret state paper curl http https bash conclusion",
-    )
+_FREQUENT = word_set(
+    "the and that this with for you your are not was from have all any use run then when must should always never"
+    " before after file files send post delete ignore instructions instruction previous system user to of in is it"
+    " on as at be by or do if password secret state paper curl http https bash conclusion"
 )
 _LONG = 3  # letters; with all 25 turns to try, chance gives two-letter words often
 _WORD = re.compile(r"[A-Za-z]+")
@@ -342,10 +327,9 @@ def _meaning(text: str, least: int = 1) -> int:
     return sum(len(word) >= least for word in _FREQUENT.intersection(_WORD.findall(text.casefold())))
 
 
-# Lint family T-15: text that a reader cannot read: encoded, or a blob of no known form.
-#
-# What can be decoded is decoded once; a decoded sentence is refused, whatever it says. Digests, identifiers and
-# paths are told from payloads by what decoding them gives.
+# Lint family T-15: text that a reader cannot read: encoded, or a blob of no known form. What can be decoded is decoded
+# once; a decoded sentence is refused, whatever it says. Digests, identifiers and paths are told from payloads by what
+# decoding them gives.
 
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?((?:[0-9a-fA-F]{2}[ ,:]?){12,})(?![0-9A-Za-z])")
@@ -390,10 +374,6 @@ def _hex(text: str) -> str:
     return bytes.fromhex(re.sub(r"[^0-9a-fA-F]", "", text.removeprefix("0x"))).decode("utf-8", "replace")
 
 
-def _escapes(text: str) -> str:
-    return codecs.decode(text, "unicode_escape")
-
-
 def _binary(text: str) -> str:
     return "".join(chr(int(octet, 2)) for octet in re.findall(r"[01]{8}", text))
 
@@ -401,7 +381,7 @@ def _binary(text: str) -> str:
 _CODES: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (_BASE64, _base64),
     (_HEX, _hex),
-    (_ESCAPES, _escapes),
+    (_ESCAPES, lambda text: codecs.decode(text, "unicode_escape")),
     (_PERCENT, unquote),
     (_ENTITIES, html.unescape),
     (_BINARY, _binary),

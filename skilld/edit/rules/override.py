@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skilld.edit.change import SET_ASIDE, Change, Finding, Severity, find, near, nouns, phrase, squeezed, verbs
+from skilld.edit.change import SET_ASIDE, Change, Finding, find, near, nouns, phrase, squeezed, verbs
 
-_FLAG = Severity.FLAG
 _OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
 _ORDERS = nouns("instruction directive rule prompt guideline command policy order constraint safeguard restriction")
 _BEGINS = r"(?:^|[.!?:\n])[-*+>\s]{0,20}+(?:(?:please|now|just|actually|ok(?:ay)?|so|and|but),?\s+)*"
@@ -22,7 +21,6 @@ _LIFTED = (
 _PHRASES = (
     phrase(
         "overrides",
-        _FLAG,
         "It tries to override other instructions, or claims to speak for someone else",
         rf"{SET_ASIDE}\s+(?:\w+\s+){{0,3}}?{_OTHERS}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
         rf"{SET_ASIDE}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
@@ -45,7 +43,6 @@ _PHRASES = (
     ),
     phrase(
         "claims-role",
-        _FLAG,
         "It poses as someone in authority to give orders",
         rf"{_I_AM}(?:an?|the|your|god\b)(?:\s+\w+){{0,3}}?\s*\b(?:developer|admin\w*|engineer|owner|creator|officer"
         r"|police|agent|manager|auditor|researcher|doctor|expert|moderator|operator|supervisor|god|CEO|CTO|root)\b",
@@ -54,7 +51,6 @@ _PHRASES = (
     ),
     phrase(
         "plays-part",
-        _FLAG,
         "It makes the agent play a role or act in an imaginary world",
         rf"{_BEGINS}(?:imagine|suppose|assume) (?:that )?(?:you|we|a|I)\b|\blet['’]?s (?:play|say|imagine|pretend)\b",
         r"\brole-?play\w*|\bhypothetical\w*|\bfictional\b|\bin a world\b|\bonce upon a time\b"
@@ -63,7 +59,6 @@ _PHRASES = (
     ),
     phrase(
         "presses",
-        _FLAG,
         "It applies pressure through urgency, pity, payment or claimed permission",
         r"\b(?:an? emergency|lives? depends?|I['’]?m begging|begging you|(?:lose|lost) my job"
         r"|(?:I['’]?ll|I will) (?:tip|pay)|tip you|my (?:boss|manager|grand\w+)|trust me|no matter what)\b",
@@ -72,7 +67,6 @@ _PHRASES = (
     ),
     phrase(
         "asks-context",
-        _FLAG,
         "It asks an agent to reveal its instructions, the conversation or hidden text",
         near(
             verbs("output repeat print summarize summarise translate reveal describe show recite copy"),
@@ -84,7 +78,6 @@ _PHRASES = (
     ),
     phrase(
         "asks-secret",
-        _FLAG,
         "It asks for a secret or someone's location",
         near(
             verbs(
@@ -104,17 +97,15 @@ def check_override(change: Change) -> Iterator[Finding]:
     yield from find(change, _PHRASES, squeezed(change.text))
 
 
-# Lint family T-13, orders about what is written for others: fixed phrases, opinions, falsified facts, ciphers.
-#
-# "Poison need not look malicious": a bland preference for a brand or a view reaches everyone who reads what the
-# agent writes. They only ever flag.
+# Lint family T-13, orders about what is written for others: fixed phrases, opinions, falsified facts, ciphers. "Poison
+# need not look malicious": a bland preference for a brand or a view reaches everyone who reads what the agent writes.
+# They only ever flag.
 
 _PUT = verbs("append insert add include inject embed place mention use put prepend attach")
 
 _CONTENT_PHRASES = (
     phrase(
         "steers-content",
-        _FLAG,
         "It dictates wording or opinions in text that other people will read",
         near(
             _PUT,
@@ -171,7 +162,6 @@ _CONTENT_PHRASES = (
     ),
     phrase(
         "contested-topic",
-        _FLAG,
         "It is about a controversial topic",
         nouns(
             "climate sustainability renewable fossil vaccine gender racial ethnic ethnicity religion religious"
@@ -184,7 +174,6 @@ _CONTENT_PHRASES = (
     ),
     phrase(
         "falsifies",
-        _FLAG,
         "It changes facts or figures",
         verbs(
             "inflate exaggerate fabricate falsify fake manipulate tamper misreport understate overstate skew backdate"
@@ -210,7 +199,6 @@ _CONTENT_PHRASES = (
     ),
     phrase(
         "writes-unreadably",
-        _FLAG,
         "It asks for text that is not human-readable",
         near(
             verbs("encode write respond reply answer convert obfuscate output translate render decode encipher"),

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from skilld.edit.change import Change, Finding, flag, refuse
 from skilld.edit.tokens import PROMPT, URL, addresses, is_command, packages, paths, prose_commands, words
-from skilld.text import folded
+from skilld.text import folded, word_set
 
 # Lint family T-11: links, images and web addresses that load, run, deceive or carry something away.
 
@@ -78,11 +78,8 @@ def _plain(host: str) -> str:
     """Return the host as the network knows it, so that letters of other scripts show (RFC 3492)."""
     if host.isascii():
         return host
-    return f"{host} ({'.'.join(_punycode(label) for label in host.split('.'))})"
-
-
-def _punycode(label: str) -> str:
-    return label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+    labels = (one if one.isascii() else "xn--" + one.encode("punycode").decode("ascii") for one in host.split("."))
+    return f"{host} ({'.'.join(labels)})"
 
 
 # Lint family T-16 and its kin: paths that leave their folder, package names that imitate, text that orders nothing.
@@ -102,24 +99,18 @@ _TAKEN = re.compile(
 _IN_CODE = re.compile(r"`[^`\n]{4,200}`")
 _LONG_NAME = re.compile(r"(?<![\w/.-])[a-z][a-z0-9_-]{6,}(?![\w/-])")
 # Words and names of their own that are one letter away from a package: "use text labels", "add it to the openapi file".
-_NO_IMITATION = frozenset(
-    re.findall(
-        r"\S+",
-        "axis best blank block clock flash flick label lite locker nest openapi preact reach serve site slack slick"
-        " text tokyo touch vote warn willow yard",
-    )
+_NO_IMITATION = word_set(
+    "axis best blank block clock flash flick label lite locker nest openapi preact reach serve site slack slick"
+    " text tokyo touch vote warn willow yard"
 )
-_POPULAR = frozenset(
-    re.findall(
-        r"\S+",
-        "aiohttp angular anthropic ansible asyncpg axios babel beautifulsoup4 black boto3 botocore bootstrap celery"
-        " certifi chalk click colorama commander cross-env cryptography dataclasses date-fns debug django docker"
-        " dotenv eslint express fastapi flask gunicorn httpx jinja2 jquery jsonschema kubernetes lodash matplotlib"
-        " moment mongoose mypy next node-fetch numpy openai opencv-python pandas paramiko pillow playwright pnpm"
-        " poetry prettier prisma protobuf psycopg2 pydantic pyjwt pytest python-dateutil pytorch pyyaml react redis"
-        " requests rollup ruff scikit-learn scipy selenium serde setuptools sqlalchemy tailwindcss tensorflow tokio"
-        " torch transformers typescript urllib3 uvicorn vite vitest webpack websockets yarn",
-    )
+_POPULAR = word_set(
+    "aiohttp angular anthropic ansible asyncpg axios babel beautifulsoup4 black boto3 botocore bootstrap celery"
+    " certifi chalk click colorama commander cross-env cryptography dataclasses date-fns debug django docker"
+    " dotenv eslint express fastapi flask gunicorn httpx jinja2 jquery jsonschema kubernetes lodash matplotlib"
+    " moment mongoose mypy next node-fetch numpy openai opencv-python pandas paramiko pillow playwright pnpm"
+    " poetry prettier prisma protobuf psycopg2 pydantic pyjwt pytest python-dateutil pytorch pyyaml react redis"
+    " requests rollup ruff scikit-learn scipy selenium serde setuptools sqlalchemy tailwindcss tensorflow tokio"
+    " torch transformers typescript urllib3 uvicorn vite vitest webpack websockets yarn"
 )
 
 
@@ -162,10 +153,9 @@ def _one_slip(name: str, known: str) -> bool:
     return swapped or rest[1:] == wanted[1:] or rest[1:] == wanted or rest == wanted[1:]
 
 
-# Lint family of provenance: an address, command, path or package that the person did not type.
-#
-# What already stood in the skill counts as known. A command whose words were all typed, or stood in the skill, but
-# not in this order is flagged; any foreign word in it is refused.
+# Lint family of provenance: an address, command, path or package that the person did not type. What already stood in
+# the skill counts as known. A command whose words were all typed, or stood in the skill, but not in this order is
+# flagged; any foreign word in it is refused.
 
 _Known = Callable[[str], bool]
 _SENTENCES = {
