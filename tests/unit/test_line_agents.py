@@ -83,6 +83,12 @@ def test_bad_lines_are_counted(agent: str, line: bytes) -> None:
     assert ADAPTERS[agent].parser(transcripts(agent)[0]).feed(RawLine(3, 9, line)) == [Malformed(Span(3, 9))]
 
 
+def test_blank_lines_are_nothing() -> None:
+    for agent in LINES.keys() - {"opencode", "kilo"}:  # whose records are rows of a database
+        parser = ADAPTERS[agent].parser(transcripts(agent)[0])
+        assert [parser.feed(RawLine(0, 1, line)) for line in (b"", b"  ", b"\r")] == [[], [], []], agent
+
+
 @EVERY
 def test_the_state_holds_no_words_and_stays_small(agent: str) -> None:
     parser = ADAPTERS[agent].parser(transcripts(agent)[0])
