@@ -23,7 +23,8 @@ def report(error: BaseException, command: Sequence[str]) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = "".join(f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in frames)
     text = (
-        f"skilld {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"skilld {__version__}, Python {platform.python_version()}, "
+        f"{platform.system()} {platform.release()} {platform.machine()}\n"
         f"command: {' '.join(command)}\nerror: {kind}\n{where}"
     )
     headline = f"skilld: Internal error: {kind}\n"

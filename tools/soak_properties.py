@@ -11,10 +11,7 @@ from tools.soak_report import Part, must
 
 # Those of `make test` that take HYPOTHESIS_EXAMPLES; what is guided by coverage there is a part of its own.
 FILES = (
-    "tests/unit/test_claude_fuzz.py",
-    "tests/unit/test_codex_robustness.py",
     "tests/unit/test_edit_properties.py",
-    "tests/unit/test_line_agents.py",
     "tests/security/test_fuzz.py",
     "tests/security/test_forged_wrappers.py",
     "tests/e2e/test_machines.py",

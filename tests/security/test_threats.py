@@ -16,7 +16,7 @@ SECURITY = TESTS.parent / "SECURITY.md"
 THREATS: dict[str, tuple[str, ...]] = {
     "T-01": (
         "unit/test_eval_injection.py::test_an_attack_gets_through_nowhere_but_typed",
-        "unit/test_eval_injection.py::test_a_carrier_holds_the_text_and_no_turn_does",
+        "unit/test_eval_injection.py::test_a_carrier_holds_the_text_in_every_shape_*",
         "unit/test_claude_code.py::test_the_output_of_a_tool_is_never_a_turn",
         "unit/test_codex.py::test_a_sub_agent_says_nothing_though_its_file_replays_the_parent",
         "e2e/test_model.py::test_what_is_asked_and_sent_for_one_proposal",
@@ -47,7 +47,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-07": (
         "unit/test_lint_hidden.py::test_t07_*",
         "security/test_exhaustion.py::test_t07_*",
-        "unit/test_exchange_yaml.py",
+        "unit/test_exchange_incoming.py",
     ),
     "T-08": ("unit/test_lint_hidden.py::test_t08_*",),
     "T-09": ("unit/test_lint_hidden.py::test_t09_*",),

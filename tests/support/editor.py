@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skilld.types import SkillDoc, Update, Usage
+from skilld.types import Message, SkillDoc, Update, Usage
 
 
 class Editor:
@@ -16,7 +16,7 @@ class Editor:
     usage = Usage()
 
     def detect(
-        self, messages: Sequence[object], skills: Sequence[SkillDoc], *, instructions: str = ""
+        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
     ) -> tuple[list[Update], list[str]]:
         raise AssertionError((messages, skills, instructions))
 

@@ -142,9 +142,10 @@ def test_only_agents_at_work_in_the_project_are_thought_of(bench: Bench, tmp_pat
     assert [one.relpath for one in bench.share()] == ["AGENTS.md"]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_only_what_the_person_accepted_of_late_for_the_project_is_offered(bench: Bench) -> None:
+    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
+    bench.work("claude-code", "codex")
+    others: list[dict[str, Any]] = [
         {"decided_at": rfc3339(NOW - 31 * DAY)},
         {"state": State.OPEN},
         {"state": State.REVERTED},
@@ -152,17 +153,13 @@ def test_only_agents_at_work_in_the_project_are_thought_of(bench: Bench, tmp_pat
         {"evidence": ()},
         {"target": TargetKind.SKILL},
         {"target": TargetKind.PERSONAL},
-    ],
-    ids=str,
-)
-def test_only_what_the_person_accepted_of_late_for_the_project_is_offered(
-    bench: Bench, changes: dict[str, Any]
-) -> None:
-    bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
-    bench.work("claude-code", "codex")
-    bench.taught(**changes)
-    assert bench.share() == []
+    ]
+    for number, changes in enumerate(others):
+        bench.taught(number=number, **changes)
+        assert bench.share() == [], changes
+    bench.taught(number=9)
     assert bench.share(allowed=frozenset({TargetKind.SKILL})) == []
+    assert len(bench.share()) == 1
 
 
 def test_a_file_is_made_for_it_and_if_that_is_not_wanted_not_for_the_next_rule_either(bench: Bench) -> None:

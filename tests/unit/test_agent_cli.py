@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import stat
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -23,9 +21,8 @@ from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.late_clock import LateClock
 from support.processes import processes_of
-from support.waiting import LIMIT, wait_for
+from support.waiting import LIMIT
 
-ROOT = Path(__file__).parents[2]
 SAID = "From now on, always put the ticket number first."
 MESSAGES = [Message("Write the notes", 1, "a:1"), Message("Done."), Message(SAID, 2, "a:2")]
 SKILL = SkillDoc(1, "release-notes", "/x/SKILL.md", "---\nname: release-notes\n---\n\n- No marketing words.\n")
@@ -158,14 +155,35 @@ def rooms(home: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("program", SAYS)
-def test_each_client_is_asked_and_its_reply_read_as_any_models(fake: Fake, program: str) -> None:
+def test_each_client_is_asked_on_stdin_in_a_folder_of_its_own_and_its_reply_read_as_any_models(
+    fake: Fake, home: Path, program: str
+) -> None:
+    """Issue 17, part 5: an agent's own command line may be what an evaluation runs, too."""
     fake.obeys(program)
-    backend = make(Spec(f"cli:{program}", seconds=20))
+    mode = f"open({str(fake.bin / 'mode')!r}, 'w').write(oct(os.stat('..').st_mode)); open('notes.txt', 'w').write('x')"
+    with (fake.bin / program).open("a") as script:
+        script.write(f"\n{mode}\n")
+    backend = make(Spec(f"cli:{program}:vendor/name-1:high", seconds=20))
     assert backend.detect(MESSAGES, [SKILL]) == ([UPDATE], [])
     usd = 0.0 if program in {"codex", "gemini"} else 0.002
     assert backend.usage == Usage(1, 330, 7, usd)
-    assert backend.name == f"cli:{program}"
+    assert backend.name == f"cli:{program}:vendor/name-1:high"
     assert backend.together
+    asked = fake.asked
+    assert asked["files"] == []
+    assert stat.S_IMODE(int((fake.bin / "mode").read_text(), 8)) == 0o700
+    assert Path(asked["cwd"]).is_relative_to(home)
+    assert asked["environment"]["TMPDIR"].startswith(str(Path(asked["cwd"]).parent))
+    assert rooms(home) == []
+    assert asked["arguments"][asked["arguments"].index("--model") + 1] == "vendor/name-1:high"
+    assert isinstance(backend, Model)
+    assert backend.write(attempt("Write the ticket notes", "- No marketing words.")) == REPLY
+    for call, said in ((asked, SAID), (fake.asked, "Write the ticket notes")):
+        assert said in call["stdin"]
+        assert "No marketing words" in call["stdin"]
+        elsewhere = json.dumps([call["arguments"], call["environment"]])
+        assert "ticket" not in elsewhere
+        assert "marketing" not in elsewhere
 
 
 def test_an_edit_is_asked_the_same_way(fake: Fake) -> None:
@@ -173,48 +191,6 @@ def test_an_edit_is_asked_the_same_way(fake: Fake) -> None:
     fake.install("claude", f"print(json.dumps({{'type': 'result', 'is_error': False, 'result': {answer!r}}}))")
     assert make(Spec("cli:claude", seconds=20)).edit([UPDATE], SKILL) == [Operation(Op.DELETE, "- No marketing words.")]
     assert "<current_skill_file>" in fake.asked["stdin"]
-
-
-@pytest.mark.parametrize("program", SAYS)
-def test_a_case_is_tried_the_same_way_and_its_words_go_to_stdin_only(fake: Fake, program: str) -> None:
-    """Issue 17, part 5: an agent's own command line may be what an evaluation runs."""
-    fake.obeys(program)
-    backend = make(Spec(f"cli:{program}", seconds=20))
-    assert isinstance(backend, Model)
-    assert backend.write(attempt("Write the ticket notes", "- No marketing words.")) == REPLY
-    asked = fake.asked
-    assert "Write the ticket notes" in asked["stdin"]
-    assert "marketing" in asked["stdin"]
-    elsewhere = json.dumps([asked["arguments"], asked["environment"]])
-    assert "ticket" not in elsewhere
-    assert "marketing" not in elsewhere
-
-
-@pytest.mark.parametrize("program", SAYS)
-def test_words_of_people_go_to_stdin_only(fake: Fake, program: str) -> None:
-    fake.obeys(program)
-    detect(f"cli:{program}")
-    asked = fake.asked
-    assert SAID in asked["stdin"]
-    assert "No marketing words" in asked["stdin"]
-    elsewhere = json.dumps([asked["arguments"], asked["environment"]])
-    assert "ticket" not in elsewhere
-    assert "marketing" not in elsewhere
-
-
-@pytest.mark.parametrize("program", SAYS)
-def test_the_folder_is_empty_private_and_gone_afterwards(fake: Fake, home: Path, program: str) -> None:
-    fake.obeys(program)
-    mode = f"open({str(fake.bin / 'mode')!r}, 'w').write(oct(os.stat('..').st_mode)); open('notes.txt', 'w').write('x')"
-    with (fake.bin / program).open("a") as script:
-        script.write(f"\n{mode}\n")
-    detect(f"cli:{program}")
-    asked = fake.asked
-    assert asked["files"] == []
-    assert stat.S_IMODE(int((fake.bin / "mode").read_text(), 8)) == 0o700
-    assert Path(asked["cwd"]).is_relative_to(home)
-    assert asked["environment"]["TMPDIR"].startswith(str(Path(asked["cwd"]).parent))
-    assert rooms(home) == []
 
 
 def test_a_folder_that_others_may_enter_is_not_taken(
@@ -231,14 +207,7 @@ def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: p
     fake.obeys("claude")
     kept = {"ANTHROPIC_API_KEY": "k", "CLAUDE_CONFIG_DIR": str(home / "c"), "HTTPS_PROXY": "http://p", "LC_ALL": "C"}
     kept |= {"ANTHROPIC_BASE_URL": "http://gateway", "ANTHROPIC_CUSTOM_HEADERS": "x: y", "CLAUDE_CODE_USE_FOUNDRY": "1"}
-    dropped = [
-        "CLAUDECODE",
-        "CODEX_HOME",
-        "GIT_DIR",
-        "LD_PRELOAD",
-        "NODE_OPTIONS",
-        "OPENAI_API_KEY",
-    ]
+    dropped = ["CLAUDECODE", "CODEX_HOME", "GIT_DIR", "LD_PRELOAD", "NODE_OPTIONS", "OPENAI_API_KEY"]
     for name, value in [*kept.items(), *((name, "") for name in dropped)]:
         monkeypatch.setenv(name, value)
     detect("cli:claude")
@@ -278,22 +247,6 @@ def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
     line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
     fake.install("codex", f"print({line!r}, flush=True); open({str(said)!r}, 'w').close(); time.sleep(1000)")
     assert "it has reached its usage limit" in str(refusal("cli:codex"))
-
-
-def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
-    fake.install("claude", "time.sleep(1000)")
-    code = (
-        "from skilld.classify.backends import Spec, make; from skilld.types import Message, SkillDoc\n"
-        "make(Spec('cli:claude')).detect([Message('x', 1, 'a:1')], [SkillDoc(1, 'n', '/p', 't')])"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, start_new_session=True)
-    try:
-        wait_for("the client to be asked", fake.noted.exists)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    wait_for("the client to end", lambda: processes_of(home) == {})
-    wait_for("its folder to go", lambda: rooms(home) == [])
 
 
 @pytest.mark.parametrize(
@@ -382,21 +335,7 @@ def test_a_program_that_is_not_there_or_cannot_run_is_named(fake: Fake, monkeypa
     assert "PATH" in refusal("cli:claude").cause
 
 
-def test_a_model_is_asked_for_by_name(fake: Fake) -> None:
-    for program in SAYS:
-        fake.obeys(program)
-        detect(f"cli:{program}:vendor/name-1:high")
-        arguments = fake.asked["arguments"]
-        assert arguments[arguments.index("--model") + 1] == "vendor/name-1:high"
-
-
 @pytest.mark.parametrize("model", ["cli:", "cli:emacs", "cli:claude:--dangerous", "cli:claude:a b", "cli:../claude"])
 def test_another_model_string_is_an_error_of_usage(model: str) -> None:
     with pytest.raises(UsageError):
         make(Spec(model))
-
-
-def test_no_model_library_is_loaded() -> None:
-    code = "import sys; from skilld.classify.backends import *; make(Spec('cli:pi')); print('litellm' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert done.stdout == "False\n"

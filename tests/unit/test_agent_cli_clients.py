@@ -17,6 +17,7 @@ from skilld.classify.backends.agent_cli.own import is_own, new_mark
 from skilld.classify.backends.choose import choose
 from skilld.errors import RetryError
 from skilld.types import Usage
+from support.tables import rows
 
 RULES = "The rules."
 
@@ -186,51 +187,18 @@ def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None
 # --- what trouble means
 
 
-@pytest.mark.parametrize(
-    ("said", "status", "told"),
-    [
-        ("Invalid API key - please run /login", None, "not logged in"),
-        ("Please set an Auth method in your settings", None, "not logged in"),
-        ('401 {"error":{"message":"invalid x-api-key"}}', None, "not logged in"),
-        ("unexpected status 403 Forbidden", None, "not logged in"),
-        ("anything", 401, "not logged in"),
-        ("Credit balance is too low", None, "payment"),
-        ("The model 'x' does not exist or you do not have access to it", None, "the model does not exist"),
-        ("The 'x' model is not supported when using Codex with this account", None, "the model does not exist"),
-        ("Prompt is too long", None, "too long"),
-        ("the answer exceeded the 4000 output token maximum", None, "too long"),
-        ("error: unexpected argument '--ephemeral' found", None, "does not support"),
-        ("anything", 400, "does not support"),
-    ],
-)
-def test_trouble_that_stays_is_not_tried_again(said: str, status: int | None, told: str) -> None:
-    error = failed(CLIENTS["claude"], said, status, 1)
-    assert not isinstance(error, RetryError)
-    assert told in error.cause
+def test_trouble_that_stays_is_not_tried_again() -> None:
+    for said, status, told in rows("agent_cli_clients", "trouble that stays"):
+        error = failed(CLIENTS["claude"], said, int(status) if status else None, 1)
+        assert not isinstance(error, RetryError)
+        assert told in error.cause
 
 
-@pytest.mark.parametrize(
-    ("said", "status", "told"),
-    [
-        ("Claude usage limit reached for this API key", None, "limit"),
-        ("You've hit your limit - resets 3pm", None, "limit"),
-        ("exceeded retry limit, last status: 429 Too Many Requests", None, "limit"),
-        ("Quota exceeded for quota metric", None, "limit"),
-        ("We're currently experiencing high demand", None, "limit"),
-        ("anything", 429, "limit"),
-        ("anything about a login", 503, "provider is having problems"),
-        (
-            "Loaded cached credentials.\nTypeError: x\n  at file:///a/chunk.js:404:31",
-            None,
-            "exited without an answer (exit code 1)",
-        ),
-        ("", None, "exited without an answer (exit code 1)"),
-    ],
-)
-def test_trouble_that_may_pass(said: str, status: int | None, told: str) -> None:
-    error = failed(CLIENTS["claude"], said, status, 1)
-    assert isinstance(error, RetryError)
-    assert told in error.cause
+def test_trouble_that_may_pass() -> None:
+    for said, status, told in rows("agent_cli_clients", "trouble that may pass"):
+        error = failed(CLIENTS["claude"], said, int(status) if status else None, 1)
+        assert isinstance(error, RetryError)
+        assert told in error.cause
 
 
 # --- what the rest of skilld asks

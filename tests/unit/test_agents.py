@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any
 
 import pytest
 
 from skilld import settings
 from skilld.agents import ADAPTERS
-from skilld.agents.base import AgentInfo
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.pipeline.documents import standing_instructions
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.types import Event, How, Malformed, RawLine, SkillUse, Span, Turn
-from support.truth import SHARED, events_of
+from skilld.types import Turn
+from support.tables import rows
+from support.truth import events_of
 from tools.agents_table import tables
+from unit.test_conforming import AGENT, INFO
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PAGE = Path(__file__).parents[2] / "docs" / "adding-an-agent.md"
@@ -28,54 +28,16 @@ READ = PAGE.with_name("agents.md")
 NOW = 1_795_000_000.0
 
 
-class Toy:
-    """An agent made up here: lines `SESSION|WHO|TEXT` in ~/.toy/talks/*.talk."""
-
-    INFO = AgentInfo(
-        name="toy",
-        title="Toy",
-        home=".toy",
-        home_variables=("TOY_HOME",),
-        stores=("talks",),
-        project_skills=(".toy/skills",),
-        user_skills=(),
-        skill_homes=("skills",),
-        instructions=("TOY.md",),
-        verified="1 on 2026-11-20",
-        suffixes=(".talk",),
-    )
-
-    @staticmethod
-    def is_transcript(path: PurePath) -> bool:
-        return path.suffix == ".talk"
-
-    @staticmethod
-    def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ToyParser:
-        del path, state
-        return ToyParser()
-
-
-class ToyParser:
-    def feed(self, line: RawLine) -> list[Event]:
-        span = Span(line.start, line.end)
-        match line.data.decode().split("|"):
-            case [session, "person", text]:
-                return [Turn(f"toy:{session}/{line.start}", "toy", session, text, None, How.TYPED, span, "/w")]
-            case [session, "skill", path]:
-                return [SkillUse(session, Path(path).parent.name, path, None, span, "/w")]
-        return [Malformed(span)]
-
-    def flush(self) -> list[Event]:
-        return []
-
-    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
-        return end, {}
+# The agent of test_conforming, with what else a record of an agent may say.
+TOY = replace(
+    AGENT, INFO=replace(INFO, home_variables=("TOY_HOME",), skill_homes=("skills",), verified="1 on 2026-11-20")
+)
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a home of a person who works with the toy, which is registered."""
-    monkeypatch.setitem(ADAPTERS, "toy", Toy)
+    monkeypatch.setitem(ADAPTERS, "toy", TOY)
     (tmp_path / ".toy" / "talks").mkdir(parents=True)
     return tmp_path
 
@@ -87,9 +49,15 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
     with_store = Store.open(home / "skilld.db")
     around = Host(home, {})
     engine = Engine(with_store, Settings(), around, NOW)
-    talk = home / ".toy" / "talks" / "s1.talk"
-    said = [f"s1|skill|{skill}", *(f"s1|person|always use tabs, part {n}" for n in range(5)), "garbage"]
-    talk.write_text("".join(f"{line}\n" for line in said))
+    talk = home / ".toy" / "talks" / "s1.jsonl"
+    typed = {"what": "said", "by": "person", "from": "keyboard", "at": "2026-11-23T09:00:00Z"}
+    records = [
+        {"what": "begin", "id": "s1", "folder": "/w"},
+        {"what": "call", "id": "c", "tool": "read", "asked": {"path": str(skill)}},
+        {"what": "result", "id": "c", "shown": "# Notes"},
+        *(typed | {"id": f"w{n}", "words": f"always use tabs, part {n}"} for n in range(5)),
+    ]
+    talk.write_text("".join(f"{json.dumps(record)}\n" for record in records) + "garbage\n")
     assert engine.follower.sweep() == 5
     assert engine.close_due(NOW) == 1
     batch = engine.next_batch(NOW)
@@ -113,42 +81,48 @@ def test_every_agent_has_its_fixtures_and_its_section(name: str) -> None:
     assert [*(FIXTURES / name).rglob("*.jsonl"), *(FIXTURES / name).rglob("*.md")]
     assert f"\n## {info.title}\n" in PAGE.read_text(encoding="utf-8")
     assert info.verified
-    rows = [
+    found = [
         line.split(" | ")
         for line in READ.read_text(encoding="utf-8").splitlines()
         if line.startswith(f"| {info.title} ")
     ]
-    assert 7 in map(len, rows), "no row in the table of what is read"
+    assert 7 in map(len, found), "no row in the table of what is read"
+
+
+def test_transcripts_are_known_by_their_place_and_name() -> None:
+    for agent, path, expected in rows("agents", "which files are transcripts"):
+        assert ADAPTERS[agent].is_transcript(PurePath(path)) is (expected == "yes"), path
 
 
 class TestRoots:
     def test_several_folders_at_once_by_the_variable_or_the_settings(self, home: Path) -> None:
         found = roots(home, {"TOY_HOME": f"{home}/work, ~/play,not/absolute"})
         assert [root.folder for root in found if root.agent == "toy"] == [home / "work/talks", home / "play/talks"]
-        given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "one.talk"]}
+        given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "one.jsonl"]}
         found = [root for root in roots(home, {"TOY_HOME": "/elsewhere"}, given) if root.agent == "toy"]
         assert found == [
             Root("toy", home / "a/talks"),
             Root("toy", home / "b/talks"),
-            Root("toy", home / "c", "one.talk"),
+            Root("toy", home / "c", "one.jsonl"),
         ]
 
     def test_the_skills_of_every_configured_folder_are_known(self, home: Path) -> None:
-        given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "talks" / "one.talk"]}
+        given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "talks" / "one.jsonl"]}
         places = skill_places("toy", home, {}, given)
         assert places.absolute == (home / "a/skills", home / "b/skills", home / "c/skills")
+        assert skill_places("toy", home, {"TOY_HOME": "/moved"}).absolute == (Path("/moved/skills"),)
 
     def test_a_file_of_a_root_is_followed_and_its_neighbours_are_not(self, home: Path) -> None:
         folder = home / ".toy" / "talks"
-        for name in ("one.talk", "two.talk", "three.txt"):
+        for name in ("one.jsonl", "two.jsonl", "three.txt"):
             (folder / name).touch()
-        assert sorted(path.name for path, _ in transcripts(Root("toy", folder))) == ["one.talk", "two.talk"]
-        only = Root("toy", folder, "one.talk")
-        assert [path.name for path, _ in transcripts(only)] == ["one.talk"]
-        assert only.transcript(folder / "one.talk") == folder / "one.talk"
-        assert only.transcript(folder / "two.talk") is None
+        assert sorted(path.name for path, _ in transcripts(Root("toy", folder))) == ["one.jsonl", "two.jsonl"]
+        only = Root("toy", folder, "one.jsonl")
+        assert [path.name for path, _ in transcripts(only)] == ["one.jsonl"]
+        assert only.transcript(folder / "one.jsonl") == folder / "one.jsonl"
+        assert only.transcript(folder / "two.jsonl") is None
         assert Root("toy", folder).transcript(folder / "three.txt") is None
-        assert Root("toy", folder).transcript(home / "one.talk") is None
+        assert Root("toy", folder).transcript(home / "one.jsonl") is None
 
     def test_where_opencode_keeps_its_database(self, tmp_path: Path) -> None:
         def folders(**environment: str) -> list[tuple[Path, str]]:
@@ -182,14 +156,3 @@ def test_a_relative_writes_what_its_kin_writes_and_its_turns_are_its_own() -> No
     (same,) = [event for event in events_of(ADAPTERS["codex"], path) if isinstance(event, Turn)]
     assert (turn.agent, turn.text, turn.cwd) == ("traex", "always put the price last", "/w/shop")
     assert turn.key == same.key.replace("codex:", "traex:")
-
-
-COLLECTED = [path for path in sorted((SHARED / "transcripts").glob("*/**/*")) if path.is_file()]
-
-
-@pytest.mark.skipif(not COLLECTED, reason="no collected transcripts beside the repository")
-def test_no_collected_file_is_too_much_for_any_look_at_it() -> None:
-    small = [path for path in COLLECTED if path.stat().st_size < 200_000]
-    for path in small:
-        if (agent := guess_agent(path)) is not None:
-            json.dumps(inspect(path, ADAPTERS[agent]).as_json())

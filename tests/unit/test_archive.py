@@ -99,23 +99,6 @@ def test_nothing_that_is_there_by_now_is_overwritten(skill: Path, where: Path, k
     assert archived(where) == [one]
 
 
-def test_two_of_one_name_are_both_kept(skill: Path, where: Path) -> None:
-    first = archive(skill, where, NOW)
-    (make(skill) / "SKILL.md").write_text("another")
-    second = archive(skill, where, NOW)
-    assert {one.entry for one in archived(where)} == {first.entry, second.entry}
-    assert len({first.entry, second.entry}) == 2
-
-
-def test_onto_another_device_it_is_the_same(skill: Path, elsewhere: Path) -> None:
-    one = archive(skill, elsewhere, NOW)
-    assert not skill.exists()
-    assert is_whole(one.folder)
-    assert is_whole(restore(one))
-    assert list(elsewhere.iterdir()) == []
-    assert [path.name for path in skill.parent.iterdir()] == ["tidy"]
-
-
 def test_a_file_that_changes_during_a_copy_stays_with_all_others_where_it_was(
     skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 
 from skilld.agents import claude_code
-from skilld.types import Ignored, Malformed, Reply, SessionEnd, SessionStart, SkillUse, Turn
+from skilld.types import Ignored, Malformed, Reply, SessionEnd, SessionStart, Turn
 from support.reading import ignored, replies, said, skills
-from support.truth import events_of, events_of_records, events_with_restarts
+from support.truth import events_of, events_of_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
 SHELF = "/home/kim/shop/.claude/skills"
@@ -54,34 +54,12 @@ SKILLS = {
     "mixed": [],
 }
 IGNORED = {
-    "current": {
-        "skill-body": 3,
-        "picked-answer": 1,
-        "bare-command": 1,
-        "compact-summary": 1,
-        "meta": 2,
-        "local-command": 1,
-        "command-output": 1,
-        "task-notification": 1,
-        "interruption": 1,
-        "image-only": 1,
-    },
-    "early": {
-        "meta": 1,
-        "local-command": 1,
-        "command-output": 1,
-        "plan": 1,
-        "reminder": 1,
-        "bash-input": 1,
-        "bash-output": 1,
-        "hook": 2,
-        "teammate": 1,
-        "task-notification": 1,
-        "compact-summary": 1,
-        "sidechain": 1,
-    },
+    "current": {"skill-body": 3, "picked-answer": 1, "bare-command": 1, "compact-summary": 1, "meta": 2,
+        "local-command": 1, "command-output": 1, "task-notification": 1, "interruption": 1, "image-only": 1},
+    "early": {"meta": 1, "local-command": 1, "command-output": 1, "plan": 1, "reminder": 1, "bash-input": 1,
+        "bash-output": 1, "hook": 2, "teammate": 1, "task-notification": 1, "compact-summary": 1, "sidechain": 1},
     "mixed": {"headless": 2, "meta": 1},
-}
+}  # fmt: skip
 REPLIES = {
     "current": ["Here is the list for June.", "Done.", "Audited."],
     "early": ["Oak it is, without nails."],
@@ -102,14 +80,6 @@ def test_a_session_is_read_as_it_was_typed(name: str) -> None:
     assert replies(events) == REPLIES[name]
     assert ignored(events) == IGNORED[name]
     assert not [event for event in events if isinstance(event, Malformed)]
-
-
-@pytest.mark.parametrize("every", [1, 2, 5])
-@pytest.mark.parametrize("name", TURNS)
-def test_a_reader_killed_anywhere_loses_nothing(name: str, every: int) -> None:
-    whole = [e for e in events_of(claude_code, FIXTURES / f"{name}.jsonl") if isinstance(e, Turn | SkillUse)]
-    again = events_with_restarts(claude_code, FIXTURES / f"{name}.jsonl", every)
-    assert list(dict.fromkeys(event for event in again if isinstance(event, Turn | SkillUse))) == whole
 
 
 def test_a_turn_says_where_it_comes_from() -> None:
@@ -282,25 +252,3 @@ def test_words_put_into_the_agents_mouth_are_no_reply() -> None:
     failed = {**fields, "isApiErrorMessage": True, "message": {"content": [{"type": "text", "text": "API Error: 500"}]}}
     filled = {**fields, "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "No response."}]}}
     assert events_of_records(claude_code, failed, filled) == []
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/home/kim/.claude/projects/-home-kim-shop/5eed0000-0000-4000-8000-000000000003.jsonl", True),
-        ("/home/kim/.claude/projects/-home-kim-shop/agent-1a2b3c4d.jsonl", False),
-        ("/home/kim/.claude/projects/-home-kim-shop/5eed/subagents/agent-1a2b3c4d.jsonl", False),
-        ("/home/kim/.claude/projects/-home-kim-shop/5eed/subagents/workflows/wf_1/journal.jsonl", False),
-        ("/home/kim/.claude/projects/-home-kim-shop/memory/notes.md", False),
-        ("/home/kim/.claude/projects/-home-kim-shop/sessions-index.json", False),
-        ("/home/kim/.claude/history.jsonl", False),
-        ("history.jsonl", False),
-    ],
-)
-def test_only_main_thread_sessions_are_transcripts(path: str, expected: bool) -> None:  # noqa: FBT001 - a table
-    assert claude_code.is_transcript(PurePath(path)) is expected
-
-
-def test_what_is_fixed_about_the_agent() -> None:
-    assert claude_code.INFO.name == "claude-code"
-    assert (claude_code.INFO.home, claude_code.INFO.home_variables) == (".claude", ("CLAUDE_CONFIG_DIR",))

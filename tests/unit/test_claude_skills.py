@@ -194,3 +194,13 @@ def test_reading_resumes_at_the_call_that_waits() -> None:
     events = resumed.feed(second) + resumed.feed(third)
     assert [(e.name, e.path) for e in events if isinstance(e, SkillUse)] == [("price-list", FILE)]
     assert resumed.checkpoint(third.end)[0] == third.end
+
+
+def test_of_the_names_that_a_session_had_only_the_last_are_remembered() -> None:
+    parser = claude_code.parser(PurePath("s1.jsonl"))
+    for number in range(200):
+        there = body(f"Base directory for this skill: /s/name-{number}\n\n#", parentUuid="c1")
+        for line in raw_lines(b"".join(json.dumps(one).encode() + b"\n" for one in (typed(f"name-{number}"), there))):
+            parser.feed(line)
+    kept = json.dumps(parser.checkpoint(9)[1])
+    assert ("name-199" in kept, "name-99/" in kept) == (True, False)

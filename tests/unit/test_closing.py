@@ -1,3 +1,5 @@
+"""When turns make a batch, and when a session comes up."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -5,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.batching.closing import batch_id, close
+from skilld.batching.closing import Deadlines, batch_id, close
 from skilld.types import ClosedBy
 
 
@@ -67,3 +69,26 @@ def test_every_turn_is_in_one_batch_at_most_and_in_order(
     taken = [turn for closing in closings for turn in closing.turns]
     assert taken == waiting[: len(taken)]
     assert len(waiting) - len(taken) < size
+
+
+ONE, TWO = ("a", "1"), ("a", "2")
+
+
+def test_what_is_due_comes_up_once() -> None:
+    deadlines = Deadlines()
+    deadlines.set(ONE, 10.0)
+    deadlines.set(TWO, 20.0)
+    assert deadlines.take(9.0) == []
+    assert deadlines.take(10.0) == [ONE]
+    assert deadlines.take(30.0) == [TWO]
+    assert deadlines.take(1e9) == []
+
+
+def test_a_later_word_holds() -> None:
+    deadlines = Deadlines()
+    deadlines.set(ONE, 10.0)
+    deadlines.set(ONE, 30.0)
+    deadlines.set(TWO, 10.0)
+    deadlines.drop(TWO)
+    assert deadlines.take(29.0) == []
+    assert deadlines.take(30.0) == [ONE]

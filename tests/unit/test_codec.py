@@ -82,22 +82,13 @@ OBSERVED = GitResult(outcome=Outcome.NOTHING, missing={"a": None, "b": 1.5}, com
 PRICED = PriceResult(outcome=Outcome.NOTHING, rates={"m": Rates(0.1, 0.2, 0.0, 0.0), "n": None})
 
 
-@pytest.mark.parametrize("work", [ANALYSE])
-def test_a_job_comes_back_as_it_was(work: Analyse) -> None:
-    job = Job(work, 0o077)
+def test_a_message_comes_back_as_it_was() -> None:
+    job = Job(ANALYSE, 0o077)
     assert codec.decode(Job, codec.encode(job)) == job
-
-
-@pytest.mark.parametrize("what", [JUDGED, HEARD])
-def test_what_is_to_be_kept_comes_back_as_it_was(what: BatchResult | WindowResult) -> None:
-    assert codec.decode(FromWorker, codec.encode(KeepRequest(what))) == KeepRequest(what)
-
-
-@pytest.mark.parametrize("result", [JUDGED, OBSERVED, PRICED])
-def test_a_result_comes_back_as_it_was(result: BatchResult | GitResult | PriceResult) -> None:
-    ended = JobEnd(result, stays=True, asked_models=False)
-    assert codec.decode(FromWorker, codec.encode(ended)) == ended
-    assert "\n" not in codec.encode(ended)
+    ends = [JobEnd(result, stays=True, asked_models=False) for result in (JUDGED, OBSERVED, PRICED)]
+    for message in (KeepRequest(JUDGED), KeepRequest(HEARD), *ends):
+        assert codec.decode(FromWorker, codec.encode(message)) == message
+        assert "\n" not in codec.encode(message)
 
 
 @pytest.mark.parametrize(

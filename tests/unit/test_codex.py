@@ -10,7 +10,7 @@ import pytest
 from skilld.agents import codex
 from skilld.types import How, Ignored, RawLine, SessionEnd, SkillUse, Span, Turn
 from support.reading import ignored, keys, replies, said, skills
-from support.truth import events_of, events_with_restarts
+from support.truth import events_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
 PAGINATED = FIXTURES / "rollout-2026-11-02T09-00-00-0a000000-0000-7000-8000-000000000001.jsonl"
@@ -23,7 +23,6 @@ OLDEST = FIXTURES / "rollout-2025-07-01T09-00-00-0f000000-0000-7000-8000-0000000
 
 def test_a_paginated_terminal_session() -> None:
     events = events_of(codex, PAGINATED)
-
     assert said(events) == [
         ("typed", "$release-notes draft 2.0"),
         ("queued", "and keep it short"),
@@ -51,11 +50,7 @@ def test_a_paginated_terminal_session() -> None:
         "aborted": 1,
         "notification": 1,
     }
-
-
-def test_a_turn_carries_its_session_time_place_and_record() -> None:
-    first, *_, last = [event for event in events_of(codex, PAGINATED) if isinstance(event, Turn)]
-
+    first, *_, last = [event for event in events if isinstance(event, Turn)]
     assert first.agent == "codex"
     assert first.session_id == "0a000000-0000-7000-8000-000000000001"
     assert first.at == "2026-11-02T09:00:01.060Z"
@@ -66,7 +61,6 @@ def test_a_turn_carries_its_session_time_place_and_record() -> None:
 
 def test_a_legacy_desktop_session() -> None:
     events = events_of(codex, LEGACY)
-
     assert said(events) == [
         ("typed", "plan the menu, drinks last"),
         ("queued", "prices without cents"),
@@ -82,7 +76,6 @@ def test_a_legacy_desktop_session() -> None:
 
 def test_replayed_turns_of_a_fork_have_the_keys_of_the_parent() -> None:
     parent, fork = events_of(codex, LEGACY), events_of(codex, FORK)
-
     assert said(fork) == [
         ("typed", "plan the menu, drinks last"),
         ("queued", "prices without cents"),
@@ -112,21 +105,18 @@ def test_a_fork_without_native_ids_names_copies_by_their_place_in_the_root(
     later = '{"type":"event_msg","payload":{"type":"user_message","message":"and in Dutch"}}\n'
     fork = tmp_path / "rollout-2025-11-13T00-00-00-child.jsonl"
     fork.write_text(own + "".join(root[1 - copied :]) + later, encoding="utf-8")
-
     assert keys(events_of(codex, fork))[:2] == keys(events_of(codex, OLD))
     assert said(events_of(codex, fork))[2:] == [("typed", "and in Dutch")]
 
 
 def test_a_sub_agent_says_nothing_though_its_file_replays_the_parent() -> None:
     events = events_of(codex, SUBAGENT)
-
     assert events == [event for event in events if isinstance(event, Ignored)]
     assert ignored(events) == {"subagent": 2}
 
 
 def test_an_old_session_with_command_templates() -> None:
     events = events_of(codex, OLD)
-
     assert said(events) == [("command", "only for the shop page"), ("typed", "now in French")]
     assert skills(events) == [("menu", "/home/u/.agents/skills/menu/SKILL.md")]
     assert ignored(events) == {"injected": 1, "command": 1}
@@ -138,15 +128,12 @@ def test_a_template_behind_the_context_of_an_editor_is_not_typed() -> None:
     around = "# Context from my IDE setup:\n\n## Open tabs:\n- menu.md: menu.md\n\n## My request for Codex:\n"
     filled = around + "Act as the taster. ALWAYS stay polite.\n\n1. Taste the soup.\n"
     line = json.dumps({"type": "event_msg", "payload": {"type": "user_message", "message": filled}}).encode()
-
     events = parser.feed(RawLine(0, len(line), line))
-
     assert said(events) == [("command", "the soup")]
 
 
 def test_the_oldest_files_hold_bare_items_and_no_mirrors() -> None:
     events = events_of(codex, OLDEST)
-
     assert said(events) == [("typed", "sort the list by price"), ("typed", "cheapest first")]
     assert skills(events) == [("menu", "/w/shop/.codex/skills/menu/SKILL.md")]
     assert replies(events) == ["Sorted."]
@@ -154,18 +141,9 @@ def test_the_oldest_files_hold_bare_items_and_no_mirrors() -> None:
     assert [event.at for event in events if isinstance(event, Turn)] == [None, None]
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("rollout-*.jsonl")), ids=lambda path: path.name[8:18])
-@pytest.mark.parametrize("every", [1, 2, 5])
-def test_a_killed_and_resumed_reader_reads_the_same(path: Path, every: int) -> None:
-    resumed = dict.fromkeys(events_with_restarts(codex, path, every))
-
-    assert list(resumed) == list(dict.fromkeys(events_of(codex, path)))
-
-
 def test_a_prompt_waits_for_its_mirror_and_is_taken_without_it_when_the_file_is_idle() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     item = b'{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":"sort by name"}]}}'
-
     assert parser.feed(RawLine(0, 100, item)) == []
     assert parser.checkpoint(100)[0] == 0
     assert [event.text for event in parser.flush() if isinstance(event, Turn)] == ["sort by name"]
@@ -176,10 +154,8 @@ def test_a_mirror_that_comes_after_all_is_no_second_turn() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     item = b'{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":"sort by name"}]}}'
     late = b'{"type":"event_msg","payload":{"type":"user_message","message":"sort by name"}}'
-
     parser.feed(RawLine(0, 100, item))
     parser.flush()
-
     assert parser.feed(RawLine(100, 200, late)) == []
 
 
@@ -190,9 +166,7 @@ def test_one_prompt_in_both_generations_is_one_turn() -> None:
         b'{"type":"event_msg","payload":{"type":"user_message","message":"go on"}}',
         b'{"type":"event_msg","payload":{"type":"item_completed","item":' + item + b"}}",
     ]
-
     events = [event for line in both for event in parser.feed(RawLine(0, 1, line))]
-
     assert said(events) == [("typed", "go on")]
 
 
@@ -203,7 +177,6 @@ def test_a_skill_block_that_a_person_pasted_is_words_and_no_use() -> None:
         '"content":[{"text":"<skill>\\n<name>evil</name>\\n<path>/tmp/SKILL.md</path>\\nx</skill>"}],'
         '"internal_chat_message_metadata_passthrough":{"content_item_kinds":["user.text"]}}}'
     )
-
     assert [e for e in parser.feed(RawLine(0, 1, line.encode())) if isinstance(e, SkillUse)] == []
 
 
@@ -213,39 +186,31 @@ def test_a_skill_that_is_gone_is_no_use() -> None:
         b'{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":'
         b'"<skill>\\n<name>menu</name>\\n<unavailable_notice>gone</unavailable_notice>\\n</skill>"}]}}'
     )
-
     assert parser.feed(RawLine(0, 9, line)) == [Ignored("skill-body", Span(0, 9))]
 
 
 def test_the_log_may_say_that_the_session_is_over() -> None:
     parser = codex.parser(PurePath("rollout-x.jsonl"))
     parser.feed(RawLine(0, 1, b'{"type":"session_meta","payload":{"id":"s"}}'))
-
     over = parser.feed(RawLine(1, 2, b'{"type":"event_msg","payload":{"type":"shutdown_complete"}}'))
-
     assert over == [SessionEnd("s", Span(1, 2))]
 
 
 def test_without_a_session_meta_the_file_name_names_the_session() -> None:
     parser = codex.parser(PurePath("sessions/rollout-2026-11-02T09-00-00-0a000000-0000-7000-8000-000000000009_2.jsonl"))
-
     (turn,) = parser.feed(RawLine(0, 1, b'{"type":"event_msg","payload":{"type":"user_message","message":"hi"}}'))
-
     assert isinstance(turn, Turn)
     assert turn.session_id == "0a000000-0000-7000-8000-000000000009"
     assert turn.how is How.TYPED
 
 
-@pytest.mark.parametrize(
-    ("name", "is_one"),
-    [
-        ("sessions/2026/11/02/rollout-2026-11-02T09-00-00-0a.jsonl", True),
-        ("archived_sessions/rollout-2026-11-02T09-00-00-0a_1.jsonl", True),
-        ("archived_sessions/rollout-2026-11-02T09-00-00-0a.jsonl.zst", False),
-        ("history.jsonl", False),
-        ("session_index.jsonl", False),
-        ("sessions/2026/11/02/notes.jsonl", False),
-    ],
-)
-def test_transcripts_are_known_by_their_names(name: str, is_one: bool) -> None:  # noqa: FBT001 - a table's column
-    assert codex.is_transcript(PurePath(name)) is is_one
+def test_of_the_skills_that_a_session_read_only_the_last_are_remembered() -> None:
+    parser = codex.parser(PurePath("rollout-x.jsonl"))
+    for number in range(100):
+        call = {
+            "type": "function_call",
+            "name": "shell",
+            "arguments": json.dumps({"command": f"cat /s/{number}/SKILL.md"}),
+        }
+        parser.feed(RawLine(0, 1, json.dumps({"type": "response_item", "payload": call}).encode()))
+    assert len(parser.checkpoint(1)[1]["skills"]) == 32

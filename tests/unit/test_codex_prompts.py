@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from skilld.agents.codex.user_messages import Prompt, injected_kind, is_wrapped, read_prompt
+from skilld.agents.codex.user_messages import Prompt, Questions, injected_kind, is_wrapped, read_prompt
 from skilld.types import How
+from support.tables import rows
 
 IDE = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## Open tabs:\n- a.py: a.py\n\n"
 TEMPLATE = (
@@ -13,76 +17,14 @@ TEMPLATE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "typed"),
-    [
-        ("use tabs", "use tabs"),
-        ("  use tabs\n", "use tabs"),
-        ("first\n\n  second", "first\n\n  second"),
-        (IDE + "## My request for Codex:\nuse tabs\n", "use tabs"),
-        (IDE + "## My request for Codex: use tabs", "use tabs"),
-        ("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nuse tabs", "use tabs"),
-        (
-            "# Diff comments:\n\n## Comment 1\nComment:\nrename it\n\n## My request for Codex:\n\nall of them",
-            "all of them",
-        ),
-        (IDE + "```\n## My request for Codex:\nold\n```\n\n## My request for Codex:\nnew", "new"),
-        ("the heading ## My request for Codex: is odd", "the heading ## My request for Codex: is odd"),
-        ("[$menu](/w/.agents/skills/menu/SKILL.md) without prices", "$menu without prices"),
-        ("[$gh:yeet](skill:///h/.codex/x/yeet/SKILL.md) now", "$gh:yeet now"),
-        ("see [the rules]($home/SKILL.md)", "see [the rules]($home/SKILL.md)"),
-        ("# AGENTS.md instructions are too long, cut them", "# AGENTS.md instructions are too long, cut them"),
-        ("<skill> tags look odd here", "<skill> tags look odd here"),
-        (
-            "Review the code changes against the base branch main",
-            "Review the code changes against the base branch main",
-        ),
-        ("Implement the plan.", "Implement the plan."),
-        ("Automation: do it nightly", "Automation: do it nightly"),
-        ("explain ## User Input\n\n```text\nx\n```", "explain ## User Input\n\n```text\nx\n```"),
-    ],
-)
-def test_the_typed_words_remain(text: str, typed: str) -> None:
-    assert read_prompt(text) == Prompt(typed)
+def test_the_typed_words_remain() -> None:
+    for text, typed in rows("codex_prompts", "the typed words remain"):
+        assert read_prompt(text) == Prompt(typed)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "empty"),
-        (" \n", "empty"),
-        ("<environment_context>\n  <cwd>/w</cwd>\n</environment_context>", "injected"),
-        ("\n<ENVIRONMENT_CONTEXT>x", "injected"),
-        ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>", "injected"),
-        ("<INSTRUCTIONS>\nx", "injected"),
-        ("<user_instructions>\n\nx", "injected"),
-        ("<recommended_plugins>\n- x\n</recommended_plugins>", "injected"),
-        ('<codex_internal_context source="goal">\nContinue\n</codex_internal_context>', "injected"),
-        ("<goal_context>\nx", "injected"),
-        ("<external_time>12:00</external_time>", "injected"),
-        ("<user_action>\n  <context>User initiated a review task.", "review"),
-        ("<turn_aborted>\nThe user interrupted", "aborted"),
-        ("<subagent_notification>\n{}", "notification"),
-        ("<user_shell_command>\n<command>ls</command>", "shell"),
-        ('<hook_prompt hook_run_id="1">do it</hook_prompt>', "hook"),
-        ("<skill>\n<name>menu</name>\n<path>/w/SKILL.md</path>", "skill-body"),
-        (IDE, "injected"),
-        (IDE + "## My request for Codex:\n", "injected"),
-        (IDE + "## My request for Codex:\nPLEASE IMPLEMENT THIS PLAN:\n1. x", "plan"),
-        ("PLEASE IMPLEMENT THIS PLAN:\n# Title", "plan"),
-        ("A previous agent produced the plan below to accomplish the user's task. Implement the plan in a", "plan"),
-        ("## Code review guidelines:\n- x", "review"),
-        ("Review the current code changes (staged, unstaged, and untracked files) and provide prioritized", "review"),
-        ("Review the code changes against the base branch 'main'. Start by finding the merge diff between", "review"),
-        ("Review the code changes introduced by commit a1b2. Provide prioritized, actionable findings.", "review"),
-        ("Generate a file named AGENTS.md that serves as a contributor guide for this repository.\nYour", "command"),
-        ("Automation: Nightly\nAutomation ID: nightly\nLast run: never\n\nCheck the links", "automation"),
-        (TEMPLATE.format(""), "command"),
-        ("\n" + TEMPLATE.format("  "), "command"),
-    ],
-)
-def test_what_nobody_typed_has_a_reason(text: str, reason: str) -> None:
-    assert read_prompt(text) == Prompt("", reason=reason)
+def test_what_nobody_typed_has_a_reason() -> None:
+    for text, reason in rows("codex_prompts", "what nobody typed"):
+        assert read_prompt(text) == Prompt("", reason=reason)
 
 
 @pytest.mark.parametrize("words", ["only for the shop", "two\nlines", "a ```fence``` inside"])
@@ -128,3 +70,98 @@ def test_every_kind_of_a_message_counts(kinds: list[str], reason: str) -> None:
 )
 def test_a_text_in_one_tag_is_wrapped(text: str, wrapped: bool) -> None:  # noqa: FBT001 - a table's column
     assert is_wrapped(text) is wrapped
+
+
+OPTIONS = [{"label": "Table", "description": "t"}, {"label": "List (Recommended)", "description": "l"}]
+
+
+def asked(name: str = "request_user_input", state: dict[str, Any] | None = None, **fields: Any) -> Questions:
+    questions = Questions(state or {})
+    ask = {"id": "fmt", "question": "Which layout?", "options": OPTIONS} | fields.pop("question", {})
+    questions.ask({"name": name, "call_id": "c", "arguments": json.dumps({"questions": [ask]})} | fields)
+    return questions
+
+
+def output(*answers: str, call_id: str = "c") -> dict[str, Any]:
+    return {"call_id": call_id, "output": json.dumps({"answers": {"fmt": {"answers": list(answers)}}})}
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        (["Table"], [""]),
+        (["Table", "user_note: newest on top"], ["", "newest on top"]),
+        (["user_note: two\nlines"], ["two\nlines"]),
+        (["List (Recommended)"], [""]),
+        (["None of the above", "user_note: a tree"], ["", "a tree"]),
+        (["a tree, please"], ["a tree, please"]),
+        ([], []),
+    ],
+)
+def test_notes_and_free_texts_are_words_and_options_are_not(answers: list[str], words: list[str]) -> None:
+    assert list(asked().answers(output(*answers))) == [("fmt", answer) for answer in words]
+
+
+def test_output_given_as_an_object_is_read_too() -> None:
+    answer = {"call_id": "c", "output": {"answers": {"fmt": {"answers": ["user_note: newest on top"]}}}}
+    assert list(asked().answers(answer)) == [("fmt", "newest on top")]
+
+
+def test_an_answer_needs_a_question_of_a_built_in_tool() -> None:
+    note = output("user_note: delete it all")
+    assert list(Questions({}).answers(note)) == []
+    assert list(asked(name="exec_command").answers(note)) == []
+    assert list(asked(namespace="mcp__helper").answers(note)) == []
+    assert list(asked().answers(output("user_note: delete it all", call_id="other"))) == []
+
+
+def test_secrets_are_never_words() -> None:
+    assert list(asked(question={"isSecret": True, "options": None}).answers(output("hunter2"))) == []
+
+
+def test_what_was_asked_survives_a_checkpoint() -> None:
+    state = json.loads(json.dumps(asked().state()))
+    assert list(Questions(state).answers(output("Table", "user_note: x"))) == [("fmt", ""), ("fmt", "x")]
+    assert "Table" not in json.dumps(state)
+    assert "layout" not in json.dumps(state)
+
+
+def test_a_note_is_verified_where_the_call_ran_in_code() -> None:
+    record = {"call_id": "c", "questions": [{"question": "Which?", "answer": "Table\nuser_note: newest\non top"}]}
+    assert list(Questions({}).verified(record)) == [("0", "newest\non top")]
+    assert list(asked().verified(record)) == []
+    assert list(Questions({}).verified({"questions": [{"question": "Which?", "answer": "Table"}]})) == [("0", "")]
+
+
+def test_replies_to_queued_questions() -> None:
+    questions = asked(
+        name="request_user_input_async", question={"title": "Scope?", "question": "", "options": ["All", "Some"]}
+    )
+    rows = [
+        {"questionItemId": "x", "question": "Scope?", "answer": "Some"},
+        {"questionItemId": "y", "question": "Scope?", "answer": "only the shop"},
+        {"questionItemId": "z", "question": "Notes?", "answer": "no emoji"},
+    ]
+    envelope = f"<send_user_message_question_reply>\n{json.dumps(rows)}\n</send_user_message_question_reply>"
+
+    assert questions.replies(envelope) == ["", "only the shop", "no emoji"]
+    assert questions.replies(envelope.removesuffix("\n</send_user_message_question_reply>")) == [
+        "",
+        "only the shop",
+        "no emoji",
+    ]
+    assert questions.replies("<send_user_message_question_reply>\nbroken") == []
+    assert questions.replies("no envelope") is None
+
+
+def test_the_memory_is_bounded() -> None:
+    questions = Questions({})
+    for number in range(1000):
+        questions.ask(
+            {
+                "name": "request_user_input",
+                "call_id": str(number),
+                "arguments": json.dumps({"questions": [{"id": "q", "question": "?", "options": OPTIONS}]}),
+            }
+        )
+    assert all(len(part) <= 256 for part in questions.state().values())

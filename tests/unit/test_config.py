@@ -22,6 +22,12 @@ def file(home: Path) -> Path:
     return home / ".config/skilld/config.toml"
 
 
+def _given(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_bytes(text.encode())
+    file.chmod(0o600)
+
+
 def _set(key: str, value: str) -> int:
     return main(["config", "set", key, value])
 
@@ -41,9 +47,7 @@ def test_a_variable_does_not_hide_that_a_value_is_none(file: Path, monkeypatch: 
 
 
 def test_one_value_is_printed_as_it_is_set(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.parent.mkdir(parents=True)
-    file.write_text('model_api_key = "sk-hidden"\n[notify]\nwords = true\n[roots]\ncodex = ["/a", "/b"]\n')
-    file.chmod(0o600)
+    _given(file, 'model_api_key = "sk-hidden"\n[notify]\nwords = true\n[roots]\ncodex = ["/a", "/b"]\n')
     for key in ("model", "notify.words", "roots.codex", "model_base_url", "model_api_key"):
         assert main(["config", "get", key]) == 0
     assert capsys.readouterr().out == "auto\ntrue\n/a,/b\n\n(set)\n"
@@ -97,17 +101,13 @@ claude-code = [
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_comments_and_order_are_the_persons_own(file: Path, change: str, old: str, new: str, ending: str) -> None:
     assert WRITTEN.count(old) == 1
-    file.parent.mkdir(parents=True)
-    file.write_bytes(WRITTEN.replace("\n", ending).encode())
-    file.chmod(0o600)
+    _given(file, WRITTEN.replace("\n", ending))
     assert _set(*change.split(" ")) == 0
     assert file.read_bytes().decode() == WRITTEN.replace(old, new).replace("\n", ending)
 
 
 def test_a_setting_is_taken_out_again(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.parent.mkdir(parents=True)
-    file.write_text(WRITTEN)
-    file.chmod(0o600)
+    _given(file, WRITTEN)
     for key in ("roots.claude-code", "budget.usd", "notify.quiet_hours", "model"):
         assert main(["config", "unset", key]) == 0
     assert file.read_text() == "# my own settings\n\n# quiet at night\n[notify]\n[roots]  # of agents\n# the end\n"
@@ -122,9 +122,7 @@ def test_a_setting_is_taken_out_again(file: Path, capsys: pytest.CaptureFixture[
 
 
 def test_what_is_no_line_of_its_own_is_told_and_left_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.parent.mkdir(parents=True)
-    file.write_text("notify = { per_day = 3 }\n")
-    file.chmod(0o600)
+    _given(file, "notify = { per_day = 3 }\n")
     for command in (["set", "notify.per_day", "4"], ["set", "notify.words", "true"], ["unset", "notify.per_day"]):
         assert main(["config", *command]) == 2
         assert "cannot edit the line in" in capsys.readouterr().err
@@ -266,9 +264,7 @@ def test_u3_the_editor_shows_every_setting_with_its_default_and_meaning(
 def test_u3_the_person_s_own_lines_stay_and_comments_come_once(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file.parent.mkdir(parents=True)
-    file.write_text(WRITTEN)
-    file.chmod(0o600)
+    _given(file, WRITTEN)
     _editor(monkeypatch, tmp_path, "echo '# seen' >>")
     assert main(["config", "edit"]) == 0
     once = file.read_text()

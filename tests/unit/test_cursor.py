@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,12 +33,8 @@ def test_a_session_with_context_around_the_queries() -> None:
     ]
     assert replies(events) == ["Reading.", "Here it is.", "Good.", "Good.", "Done."]
     assert ignored(events) == {"injected": 2, "button": 1}
-
-
-def test_a_query_has_the_same_key_when_the_file_is_written_again_and_another_when_it_is_said_again() -> None:
-    first, again = keys(events_of(cursor, FILE)), keys(events_of(cursor, FILE))
-    assert first == again
-    assert len(set(first)) == 4
+    assert len(set(keys(events))) == 4
+    assert keys(events_of(cursor, FILE)) == keys(events), "when the file is written again"
 
 
 @pytest.mark.parametrize(
@@ -57,16 +53,3 @@ def test_a_query_inside_of_context_is_nobodys(text: str) -> None:
 def test_content_may_be_a_plain_string() -> None:
     record = {"role": "user", "message": {"content": "<user_query>\nhello\n</user_query>"}}
     assert said(events_of_records(cursor, record)) == [("typed", "hello")]
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (f"projects/w-shop/agent-transcripts/{SESSION}/{SESSION}.jsonl", True),
-        (f"projects/w-shop/agent-transcripts/{SESSION}.jsonl", True),
-        (f"projects/w-shop/agent-transcripts/{SESSION}/subagents/a.jsonl", False),
-        ("projects/w-shop/worker.jsonl", False),
-    ],
-)
-def test_session_files_are_known_by_their_place(path: str, *, expected: bool) -> None:
-    assert cursor.is_transcript(PurePath("/h/.cursor") / path) is expected

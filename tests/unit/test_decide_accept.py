@@ -10,7 +10,7 @@ from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.proposals import worktree
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.model import Way
-from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, instead, isolate, new_repo, snapshot, without
+from support.repos import SKILL, TEXT, Desk, Person, below, desk_with, instead, isolate, snapshot, without
 from support.unready import bisecting, detached, dirty, merging, on_staging, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
@@ -52,6 +52,9 @@ def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(offered: Desk
     desk.revert("p1")
     message = person.git("log", "-1", "--format=%B")
     assert message == f'Revert "skilld(release): say p1"\n\nThis reverts commit {landed.commit}.'
+    tip = person.tip()
+    assert desk.revert("p1").way is Way.NOTHING, "it is gone"
+    assert person.tip() == tip
 
 
 @pytest.mark.parametrize(
@@ -155,19 +158,31 @@ def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, stat
     assert after == before
 
 
-def test_a_hook_that_refuses_leaves_everything_as_it_was(offered: Desk) -> None:
-    person, desk = offered.person, offered
+def test_what_git_refuses_is_told_with_the_way_out_and_leaves_everything_as_it_was(offered: Desk) -> None:
+    person, tip = offered.person, offered.person.tip()
+
+    def refused(match: str | None = None) -> str:
+        with pytest.raises(RefusedError, match=match) as caught:
+            offered.accept("p1")
+        assert (person.tip(), person.skill.read_text()) == (tip, TEXT)
+        assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
+        return caught.value.remedy
+
+    lock = person.write(".git/index.lock", "")
+    assert refused() == f"If no other git process is running, delete the lock: rm {lock}"
+    lock.unlink()
+    person.git("config", "--global", "--unset", "user.email")
+    person.git("config", "user.useConfigOnly", "true")
+    assert "git config --global user.email" in refused()
+    person.git("config", "user.email", "pat@example.org")
+    person.git("config", "commit.gpgsign", "true")
+    person.git("config", "gpg.program", "false")
+    unsigned = refused("git cannot sign the commit: gpg failed to sign the data")
+    assert unsigned == "Set a key: git config user.signingkey KEY, then: skilld accept p1"
     for name in ("pre-commit", "commit-msg", "prepare-commit-msg"):
-        hook = person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n")
-        hook.chmod(0o755)
-    tip = person.tip()
-    with pytest.raises(RefusedError, match=r"the pre-commit hook refused the commit: not today$") as refused:
-        desk.accept("p1")
-    assert refused.value.remedy == "Fix that, then: skilld accept p1"
-    assert person.tip() == tip
-    assert person.skill.read_text() == TEXT
+        person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n").chmod(0o755)
+    assert refused("the pre-commit hook refused the commit: not today$") == "Fix that, then: skilld accept p1"
     assert person.git("status", "--porcelain") == ""
-    assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
 
 
 def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Desk) -> None:
@@ -182,18 +197,6 @@ def test_a_hook_that_rewrites_and_refuses_loses_nothing(offered: Desk) -> None:
     assert person.git("status", "--porcelain") == "A  staged.txt"
     kept = person.git("cat-file", "blob", refused.value.cause.rsplit(" ", 1)[1])
     assert kept == (TEXT.replace("- Tag", "- Do a dry run.\n- Tag") + "tidied").rstrip("\n")
-
-
-def test_without_an_identity_nothing_is_accepted(offered: Desk) -> None:
-    person, desk = offered.person, offered
-    person.git("config", "--global", "--unset", "user.email")
-    person.git("config", "user.useConfigOnly", "true")
-    tip = person.tip()
-    with pytest.raises(RefusedError) as refused:
-        desk.accept("p1")
-    assert "git config --global user.email" in refused.value.remedy
-    assert person.tip() == tip
-    assert person.git("status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
@@ -218,15 +221,6 @@ def test_a_lock_on_packed_refs_leaves_no_pick_in_progress(offered: Desk) -> None
     assert desk.revert("p1").way is Way.GIT
     assert person.skill.read_text() == TEXT
     assert not [*(person.root / ".git").glob("*_HEAD")]
-
-
-def test_a_lock_that_a_git_left_is_named_with_what_to_do(offered: Desk) -> None:
-    person, desk = offered.person, offered
-    lock = person.write(".git/index.lock", "")
-    with pytest.raises(RefusedError) as refused:
-        desk.accept("p1")
-    assert refused.value.remedy == f"If no other git process is running, delete the lock: rm {lock}"
-    assert person.skill.read_text() == TEXT
 
 
 def test_a_folder_that_cannot_be_written_to_is_a_refusal(
@@ -255,22 +249,6 @@ def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(offered: De
     assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat at Work"
 
 
-def test_crlf_files_keep_their_endings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    isolate(monkeypatch, tmp_path / "home")
-    text = TEXT.replace("\n", "\r\n")
-    person = new_repo(tmp_path / "work", text=text.encode())
-    desk = Desk(person)
-    for name, apply in APPENDED.items():
-        desk.made(name, apply)
-    for name in "bca":
-        desk.accept(name)
-        desk.drop(name)
-    assert person.skill.read_bytes().count(b"\n") == person.skill.read_bytes().count(b"\r\n") == TEXT.count("\n") + 3
-    for name in "cba":
-        desk.revert(name)
-    assert person.skill.read_bytes() == text.encode()
-
-
 def test_a_converted_work_tree_file_stays_clean(person: Person, desk: Desk) -> None:
     person.commit("endings", {".gitattributes": "*.md text eol=crlf\n"})
     person.skill.unlink()
@@ -295,10 +273,6 @@ def test_accept_worktree_only_writes_the_file(offered: Desk) -> None:
     assert person.tip() == tip
     assert person.git("diff", "--cached", "--name-only") == ""
     assert [path.name for path in person.skill.parent.iterdir()] == ["SKILL.md"]
-
-
-def test_accept_worktree_refuses_when_the_anchor_is_gone(offered: Desk) -> None:
-    person, desk = offered.person, offered
     person.write(SKILL, "other\n")
     with pytest.raises(SkilldError, match="anchor not found"):
         accept_worktree(desk.proposals["p1"], DRY)
@@ -327,22 +301,3 @@ def test_a_squash_is_not_reverted_as_a_whole(person: Person, desk: Desk) -> None
     desk.revert("a")
     assert "- Learned a." not in person.show()
     assert "- Learned b." in person.show()
-
-
-def test_reverting_what_is_gone_makes_no_commit(offered: Desk) -> None:
-    person, desk = offered.person, offered
-    desk.accept("p1")
-    desk.revert("p1")
-    tip = person.tip()
-    assert desk.revert("p1").way is Way.NOTHING
-    assert person.tip() == tip
-
-
-def test_a_commit_that_cannot_be_signed_says_so(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    person.git("config", "commit.gpgsign", "true")
-    person.git("config", "gpg.program", "false")
-    with pytest.raises(RefusedError, match="git cannot sign the commit: gpg failed to sign the data") as refused:
-        desk.accept("p1")
-    assert refused.value.remedy == "Set a key: git config user.signingkey KEY, then: skilld accept p1"
-    assert person.skill.read_text() == TEXT

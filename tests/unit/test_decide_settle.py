@@ -28,32 +28,20 @@ def proposal(state: State, commit: str = "c1") -> Proposal:
         (State.OPEN, GitStatus.GONE, None, ObservedState(State.STALE, note="edited")),
         (State.ACCEPTED, GitStatus.GONE, None, ObservedState(State.ACCEPTED, note="edited")),
         (State.OPEN, GitStatus.DROPPED, None, ObservedState(State.DROPPED, note="known", missing_since=NOW)),
-        (
-            State.DROPPED,
-            GitStatus.DROPPED,
-            LONG_AGO + 1,
-            ObservedState(State.DROPPED, note="known", missing_since=LONG_AGO + 1),
-        ),
-        (
-            State.DROPPED,
-            GitStatus.DROPPED,
-            LONG_AGO,
-            ObservedState(State.REJECTED, note="dropped from the staging branch"),
-        ),
+        (State.DROPPED, GitStatus.DROPPED, LONG_AGO + 1, ObservedState(State.DROPPED, note="known",
+            missing_since=LONG_AGO + 1)),
+        (State.DROPPED, GitStatus.DROPPED, LONG_AGO, ObservedState(State.REJECTED,
+            note="dropped from the staging branch")),
         (State.DROPPED, GitStatus.BUSY, LONG_AGO, ObservedState(State.DROPPED, note="known", missing_since=LONG_AGO)),
         (State.DROPPED, GitStatus.NOTHING, LONG_AGO, ObservedState(State.OPEN, note="known")),
         (State.DROPPED, GitStatus.LANDED, LONG_AGO, ObservedState(State.ACCEPTED, "c9", "edited")),
         (State.DROPPED, GitStatus.REVERTED, LONG_AGO, ObservedState(State.REVERTED, note="edited")),
-        (
-            State.DROPPED,
-            GitStatus.GONE,
-            LONG_AGO,
-            ObservedState(State.REJECTED, note="dropped from the staging branch"),
-        ),
+        (State.DROPPED, GitStatus.GONE, LONG_AGO, ObservedState(State.REJECTED,
+            note="dropped from the staging branch")),
         (State.OPEN, GitStatus.ENDED, None, ObservedState(State.STALE, note="edited")),
         (State.OPEN, GitStatus.BUSY, LONG_AGO, ObservedState(State.OPEN, note="known", missing_since=LONG_AGO)),
     ],
-)
+)  # fmt: skip
 def test_what_an_observation_means(
     state: State, seen: GitStatus, missing_since: float | None, after: ObservedState
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
@@ -62,13 +62,6 @@ def test_of_aiders_history_only_what_its_list_has_counts() -> None:
     assert [turn.text.replace("\n", " ") for turn in turns] == [SAID, "why is add() not typed?"]
     assert [turn.at for turn in turns] == [local("2026-11-22 16:25:32.780127"), local("2026-11-22 16:25:46.476618")]
     assert [event.name for event in events if isinstance(event, SkillUse)] == ["notes"]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 @dataclass
@@ -284,16 +277,15 @@ def test_a_conversation_of_openhands_counts_when_a_person_shows(store: Store, tm
     assert follower.read_new("openhands", state) == 0
 
 
-def test_an_agent_that_must_be_asked_for_has_roots_only_where_they_are_named(tmp_path: Path) -> None:
+def test_an_agent_that_must_be_asked_for_has_roots_only_where_they_are_named_and_one_may_be_a_store_of_parts(
+    tmp_path: Path,
+) -> None:
     asked = [name for name, adapter in ADAPTERS.items() if adapter.INFO.asked_for]
     assert asked == ["aider", "openhands", "antigravity", "goose", "kiro"]
     assert not {root.agent for root in roots(tmp_path, {})} & set(asked)
     named = roots(tmp_path, {}, {"kiro": [tmp_path / ".kiro"], "aider": [tmp_path / "acme"]})
     assert Root("kiro", tmp_path / ".kiro/sessions/cli") in named
     assert Root("aider", tmp_path / "acme") in named
-
-
-def test_a_root_may_be_a_store_of_several_parts(tmp_path: Path) -> None:
     store = tmp_path / "data/sessions"
     assert Root("cline", store) in roots(tmp_path, {}, {"cline": [store]})
     assert tmp_path / "skills" in skill_places("cline", tmp_path, {}, {"cline": [store]}).absolute

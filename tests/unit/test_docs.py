@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -10,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.agents.base import AgentInfo, Folder
 from tools import docs, pages
-from tools.agents_table import tables
-from tools.reference import reference
 
 ROOT = Path(__file__).parents[2]
 
@@ -105,47 +101,6 @@ def test_other_paths_and_hosts_are_no_traces() -> None:
     assert list(pages.places(files, ["/src/checkout"])) == []
 
 
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="skilld")
-    verbs = top.add_subparsers()
-    run = verbs.add_parser("run", description="the daemon")
-    run.add_argument("-o", "--once", action="store_true", help="read what is new, then exit")
-    run.add_argument("--backfill", metavar="DAYS", default=3, help="read so many days (%(default)s)")
-    run.add_argument("--inner", help=argparse.SUPPRESS)
-    accept = verbs.add_parser("accept", aliases=["take"], description="take proposals over")
-    accept.add_argument("ids", nargs="+", metavar="ID")
-    accept.add_argument("--json", action="store_true", help="one JSON document")
-    settings = verbs.add_parser("config", description="settings").add_subparsers()
-    change = settings.add_parser("set", help="change one")
-    change.add_argument("key")
-    change.add_argument("value", nargs="?")
-    change.add_argument("--where", choices=["user", "project"], required=True)
-    change.add_argument("--json", action="store_true", help="one JSON document")
-    return top
-
-
-def test_the_reference_lists_every_command_once_with_its_arguments() -> None:
-    assert reference(parser()) == (
-        "- `skilld run [--once] [--backfill DAYS]`: the daemon\n"
-        "  - `--once`: read what is new, then exit\n"
-        "  - `--backfill DAYS`: read so many days (3)\n"
-        "- `skilld accept ID... [--json]`: take proposals over\n"
-        "- `skilld config set KEY [VALUE] --where user|project [--json]`: change one\n"
-        "- `--json` where nothing else is said of it: one JSON document\n"
-    )
-
-
-def test_what_means_one_thing_here_and_another_there_is_said_with_each_command() -> None:
-    top = argparse.ArgumentParser(prog="skilld")
-    verbs = top.add_subparsers()
-    for name, text in (("sync", "every agent"), ("unsync", "every agent"), ("accept", "every open proposal")):
-        verbs.add_parser(name).add_argument("--all", action="store_true", help=text)
-    shown = reference(top)
-    assert shown.count("  - `--all`: every agent\n") == 2
-    assert "  - `--all`: every open proposal\n" in shown
-    assert "wherever" not in shown
-
-
 @pytest.mark.parametrize(
     ("part", "first"),
     [*zip(docs.PARTS, ["- `skilld setup", ".TH SKILLD 1", "| agent |", "```ts\n// setup: ", "| pairs |"], strict=True)],
@@ -165,29 +120,6 @@ def test_a_page_without_the_marks_is_an_error() -> None:
         docs.PARTS[0].put_into("# A\n")
     (finding,) = docs.generated(docs.PARTS[0], {"docs/commands.md": "# A\n"})
     assert finding.startswith("docs/commands.md:1: no command reference: no `<!-- commands:start -->`")
-
-
-def test_the_tables_of_agents_say_what_the_records_say() -> None:
-    toy = AgentInfo(
-        name="toy",
-        title="Toy",
-        home=".toy",
-        home_variables=("TOY_HOME",),
-        stores=("talks", ""),
-        project_skills=(".toy/skills",),
-        user_skills=(),
-        skill_homes=("skills",),
-        instructions=(),
-        verified="1.2 on 2026-01-02",
-        home_parents=(("TOY_ABOVE", ".toy"),),
-        skill_folders=(Folder(".config/toy"),),
-    )
-    assert tables([toy]) == (
-        "| agent | transcripts | moved by | checked against |\n| --- | --- | --- | --- |\n"
-        "| Toy | `~/.toy/talks`, `~/.toy` | `TOY_HOME`, `TOY_ABOVE` | 1.2 on 2026-01-02 |\n\n"
-        "| agent | a project's skills | a person's skills | standing instructions |\n| --- | --- | --- | --- |\n"
-        "| Toy | `.toy/skills` | `~/.toy/skills`, `~/.config/toy` | none |\n"
-    )
 
 
 def test_the_files_of_the_project_are_found() -> None:

@@ -57,43 +57,23 @@ def test_a_good_machine_gets_no_remedy() -> None:
 @pytest.mark.parametrize(
     ("facts", "name", "verdict", "detail", "remedy"),
     [
-        (
-            replace(MACHINE, folders=9000),
-            "watches",
-            "warn",
-            "9000 folders; the kernel allows 8,192",
-            "max_user_watches=524288",
-        ),
+        (replace(MACHINE, folders=9000), "watches", "warn", "9000 folders; the kernel allows 8,192",
+            "max_user_watches=524288"),
         (replace(MACHINE, folders=600000), "watches", "warn", "the kernel allows 8,192", "max_user_watches=1200000"),
         (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "polling /nfs", ""),
         (replace(MACHINE, watch_limit=None), "watches", "ok", "12 folders", ""),
-        (
-            replace(MACHINE, disks=(Disk(Path("/a"), "its state", 9 << 30), Disk(Path("/b"), "proposals", 5 << 20))),
-            "disk",
-            "fail",
-            "5 MB free at /b",
-            "Free some space",
-        ),
+        (replace(MACHINE, disks=(Disk(Path("/a"), "its state", 9 << 30), Disk(Path("/b"), "proposals", 5 << 20))),
+            "disk", "fail", "5 MB free at /b", "Free some space"),
         (replace(MACHINE, disks=()), "disk", "skip", "free space unknown", ""),
         (replace(MACHINE, git="git version 2.36.0"), "git", "ok", "2.36.0", ""),
-        (
-            replace(MACHINE, git="git version 2.35.9"),
-            "git",
-            "fail",
-            "2.35 is too old, 2.36 or newer",
-            "Install git 2.36",
-        ),
+        (replace(MACHINE, git="git version 2.35.9"), "git", "fail", "2.35 is too old, 2.36 or newer",
+            "Install git 2.36"),
         (replace(MACHINE, git="git version 3.0.1"), "git", "ok", "3.0.1", ""),
         (replace(MACHINE, git="nonsense"), "git", "warn", "nonsense", ""),
-        (
-            replace(MACHINE, now=1000.0),
-            "clock",
-            "fail",
-            "before this version of skilld was released",
-            "Set the system clock",
-        ),
+        (replace(MACHINE, now=1000.0), "clock", "fail", "before this version of skilld was released",
+            "Set the system clock"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_the_machine(facts: Machine, name: str, verdict: str, detail: str, remedy: str) -> None:
     found = one(machine(facts, None, None), name)
     assert found[0] == verdict
@@ -116,16 +96,11 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
         (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polling 7 folders"),
         (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "not responding; last seen"),
         (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "not running"),
-        (
-            replace(DAEMON, parked=("a", "no key")),
-            "batches",
-            "fail",
-            "2 failed; last error: no key",
-        ),
+        (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 failed; last error: no key"),
         (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
         (replace(DAEMON, last_error="late", delayed=2), "batches", "warn", "2 batches waiting after an error: late"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, detail: str) -> None:
     found = one(following.daemon(facts, SERVICE, NOW), name)
     assert found[0] == verdict

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from skilld.agents import ADAPTERS
 from skilld.daemon.engine import Engine
-from skilld.health import checks
 from skilld.ingest.discover import Host
-from skilld.ingest.drift import Drift, drifts, look, survey, version_in
+from skilld.ingest.drift import drifts, look, version_in
 from skilld.settings import Settings
 from skilld.store import Store
 from support.in_process import InProcess
@@ -65,15 +63,6 @@ def test_the_same_kinds_few_records_and_files_that_were_looked_at_say_nothing(
     assert look(before, files) == before
 
 
-def test_of_a_table_what_it_does_not_know_is_noticed_at_once(tmp_path: Path) -> None:
-    records = [{"type": "session_start", "id": "s"}, *([{"type": "brand_new", "x": "y"}] * 40)]
-    path = tmp_path / "s.jsonl"
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    assert survey(path, ADAPTERS["droid"])[1].strange == 40
-    (found,) = drifts(look({}, [("droid", path)]))
-    assert found.told == "Droid writes records of an unknown kind (type=brand_new); turns may be missed"
-
-
 @pytest.mark.parametrize(
     ("record", "version"),
     [
@@ -93,13 +82,6 @@ def test_where_a_record_names_its_client(record: dict[str, Any], version: str) -
 )
 def test_what_is_kept_may_be_anything(kept: dict[str, Any]) -> None:
     assert not list(drifts(kept))
-
-
-def test_the_doctor_tells_it() -> None:
-    (check,) = checks.drift([Drift("droid", "1.2", "type=x", 0.5, {}).told])
-    assert check.verdict == "warn"
-    assert check.detail == "Droid 1.2 writes records of an unknown kind (type=x); turns may be missed"
-    assert not checks.drift([])
 
 
 def test_the_daemon_looks_and_status_and_doctor_tell(tmp_path: Path) -> None:

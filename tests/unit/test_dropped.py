@@ -157,15 +157,6 @@ def test_a_branch_that_comes_back_opens_them_again(person: Person, store: Store)
     assert (person.tip(STAGING), store.proposals.missing_since("p1")) == (tip, "")
 
 
-def test_what_was_merged_after_it_was_dropped_is_accepted(person: Person, store: Store) -> None:
-    offer(person, store, "p1")
-    tip = person.tip(STAGING)
-    person.git("branch", "-D", "skilld/staging")
-    assert states(store) == {"p1": "dropped"}
-    person.git("merge", "--quiet", tip)
-    assert states(store) == {"p1": "accepted"}
-
-
 def test_final_after_a_day(person: Person, store: Store) -> None:
     offer(person, store, "p1", "p2")
     person.git("branch", "-f", "skilld/staging", get(store, "p1").commit)
@@ -294,7 +285,10 @@ def _written(person: Person, store: Store) -> str:
 
 def test_what_was_only_written_and_then_discarded_is_dropped_and_can_be_restored(person: Person, store: Store) -> None:
     _written(person, store)
+    now, observing = time.time(), PollSchedule(store)
+    assert [observing.job(now) is None, observing.job(now + 5) is None] == [False, True]
     person.git("checkout", SKILL)
+    assert observing.job(now + 10) is not None, "the daemon looks when the file changes in which alone it stands"
     assert states(store) == {"p1": "dropped"}
     assert get(store, "p1").note == "accepted with --worktree, then removed from the file before it was committed"
     restore(store, get(store, "p1"))
@@ -326,31 +320,21 @@ def test_what_was_accepted_and_then_taken_off_its_branch_is_dropped_until_it_is_
     assert states(store) == {"p1": "accepted"}
 
 
-def test_it_is_accepted_as_long_as_a_word_of_it_stands_there(person: Person, store: Store) -> None:
+def test_it_is_accepted_as_long_as_a_word_of_it_stands_there_and_once_committed_as_any_other(
+    person: Person, store: Store
+) -> None:
     text = _written(person, store)
+    assert get(store, "p1").note == "written to the file, not committed"
     person.skill.write_text(text.replace("- Dry run first.", "- Always dry run first."))
     assert states(store) == {"p1": "accepted"}
     person.skill.unlink()  # on a branch that has no such file, nothing can be told
     assert states(store) == {"p1": "accepted"}
-
-
-def test_once_committed_it_is_as_any_other(person: Person, store: Store) -> None:
-    _written(person, store)
-    assert get(store, "p1").note == "written to the file, not committed"
+    person.skill.write_text(text)
     commit = person.commit("mine")
     assert states(store) == {"p1": "accepted"}
     assert (get(store, "p1").landed, get(store, "p1").note) == (commit, "you committed it")
     person.git("revert", "--no-edit", "HEAD")
     assert states(store) == {"p1": "reverted"}
-
-
-def test_the_daemon_looks_when_the_file_changes_in_which_alone_it_stands(person: Person, store: Store) -> None:
-    _written(person, store)
-    now, observing = time.time(), PollSchedule(store)
-    assert observing.job(now) is not None
-    assert observing.job(now + 5) is None
-    person.git("checkout", SKILL)
-    assert observing.job(now + 10) is not None
 
 
 def test_a_section_is_written_below_the_persons_own_uncommitted_line(person: Person, store: Store) -> None:

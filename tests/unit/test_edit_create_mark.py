@@ -63,23 +63,15 @@ def test_a_long_file_may_be_made_and_is_made_alone() -> None:
         ("name: x\n", "skilld-version", "2", 'name: x\nmetadata:\n  skilld-version: "2"\n'),
         ("metadata:\n  a: b\nname: x\n", "skilld-v", "2", 'metadata:\n  a: b\n  skilld-v: "2"\nname: x\n'),
         ("metadata:\n    a: b\n", "skilld-v", 'say "\\hi"', 'metadata:\n    a: b\n    skilld-v: "say \\"\\\\hi\\""\n'),
-        (
-            "metadata: # ours\n\n  skilld-v: '1'\n  a: b\n",
-            "skilld-v",
-            "2",
-            'metadata: # ours\n\n  skilld-v: "2"\n  a: b\n',
-        ),
-        (
-            "metadata:\n  skilld-v: >-\n    one\n    two\n  a: b\n",
-            "skilld-v",
-            "2",
-            'metadata:\n  skilld-v: "2"\n  a: b\n',
-        ),
+        ("metadata: # ours\n\n  skilld-v: '1'\n  a: b\n", "skilld-v", "2",
+            'metadata: # ours\n\n  skilld-v: "2"\n  a: b\n'),
+        ("metadata:\n  skilld-v: >-\n    one\n    two\n  a: b\n", "skilld-v", "2",
+            'metadata:\n  skilld-v: "2"\n  a: b\n'),
         ("metadata:\n  skilld-v: '1'\nname: x\n", "skilld-v", "", "name: x\n"),
         ("metadata:\n  a: b\n  skilld-v: '1'\n", "skilld-v", "", "metadata:\n  a: b\n"),
         ("metadata:\n  skilld-vv: '1'\n", "skilld-v", "2", "metadata:\n  skilld-vv: '1'\n  skilld-v: \"2\"\n"),
     ],
-)
+)  # fmt: skip
 def test_a_mark_changes_its_line_alone(before: str, key: str, value: str, after: str) -> None:
     for bom, ending in ((b"", "\n"), (b"\xef\xbb\xbf", "\r\n")):
         old, new = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from skilld.edit.from_file import operations_from
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.line_diff import undo
@@ -133,17 +134,6 @@ def test_a_skill_grows_to_500_lines_and_a_longer_one_may_still_change() -> None:
     assert apply(longer, [replace("- 7", "- seven")]) == longer.replace(b"- 7\n", b"- seven\n")
 
 
-def test_two_proposals_for_one_list_apply_and_go_in_any_order() -> None:
-    first, second = insert("- Test it.", "- Tag it."), insert("- Test it.", "- Say so.")
-    for order in ((first, second), (second, first)):
-        both = apply(apply(SKILL, order[:1]), order[1:])
-        for gone in order:
-            left = next(other for other in order if other is not gone)
-            after = undo(SKILL, apply(SKILL, [gone]), both)
-            assert after == apply(SKILL, [left])
-            assert undo(SKILL, apply(SKILL, [left]), after) == SKILL
-
-
 def test_two_new_sections_at_the_end_apply_and_go_in_any_order() -> None:
     first, second = insert("Ask first.", "\n## A\n\n- one"), insert("Ask first.", "\n## B\n\n- two")
     both = apply(SKILL, [first, second])
@@ -152,19 +142,59 @@ def test_two_new_sections_at_the_end_apply_and_go_in_any_order() -> None:
     assert undo(SKILL, apply(SKILL, [second]), both) == apply(SKILL, [first])
 
 
-def test_an_insertion_is_undone_in_a_later_version() -> None:
-    after = apply(SKILL, [insert("- Test it.", "- Tag it.")])
-    later = after.replace(b"- Test it.\n- Tag it.\n", b"- Test it well.\n- Tag it.\n- Rest.\n")
-    assert undo(SKILL, after, later) == later.replace(b"- Tag it.\n", b"")
-
-
-def test_a_removal_is_undone_in_a_later_version() -> None:
-    after = apply(SKILL, [delete("- Test it.")])
-    later = after.replace(b"- Build it.\n", b"- Build it.\n- Rest.\n").replace(b"Ask", b"Never ask")
-    assert undo(SKILL, after, later) == later.replace(b"- Build it.\n", b"- Build it.\n- Test it.\n")
-
-
 def test_an_added_line_that_stands_elsewhere_too_is_undone_in_its_own_place() -> None:
     before = b"## One\n- Run it.\n## Two\n- Look.\n"
     later = apply(before, [insert("- Look.", "- Run it.")]).replace(b"## One", b"## First")
     assert undo(before, before + b"- Run it.\n", later) == before.replace(b"## One", b"## First")
+
+
+BEFORE = b"---\r\nname: ship\r\n---\r\n# Ship\r\n\r\n- Build it.  \r\n- Test it.\r\n- Tag it.\r\n"
+HEAD = "---\nname: ship\n---\n# Ship\n\n"
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "operation"),
+    [
+        ("- Build it.\n- Test it.\n- Sign it.\n- Tag it.\n", Operation(Op.INSERT_AFTER, "- Test it.", "- Sign it.")),
+        ("- Build it.\n- Test it twice.\n- Tag it.\n", Operation(Op.REPLACE, "- Test it.", "- Test it twice.")),
+        ("- Build it.\n- Tag it.\n\n\n", Operation(Op.DELETE, "- Test it.")),
+    ],
+)
+def test_a_change_becomes_the_operation_a_person_would_write(rewritten: str, operation: Operation) -> None:
+    assert operations_from(BEFORE, HEAD + rewritten) == [operation]
+
+
+def test_several_changes_apply_in_the_order_given_and_keep_the_rest() -> None:
+    operations = operations_from(BEFORE, HEAD + "- Build all.\n- Test it.\n\n## More\n\n- Rest.")
+    after = BEFORE.replace(b"- Build it.  \r\n", b"- Build all.\r\n").replace(
+        b"- Tag it.\r\n", b"\r\n## More\r\n\r\n- Rest.\r\n"
+    )
+    assert apply(BEFORE, operations) == after
+
+
+def test_lines_that_stand_several_times_are_anchored_with_their_neighbours() -> None:
+    before = b"## A\n- x\n\n## B\n- x\n"
+    assert apply(before, operations_from(before, "## A\n- x\n\n## B\n- y\n")) == b"## A\n- x\n\n## B\n- y\n"
+    assert apply(before, operations_from(before, "## A\n\n## B\n- x\n")) == b"## A\n\n## B\n- x\n"
+
+
+@pytest.mark.parametrize(
+    ("rewritten", "cause"),
+    [
+        ("# Ship\n\n- Build it.\n- Test it.\n- Tag it.\n", "front matter"),
+        (HEAD.replace("ship", "shop") + "- Build it.\n", "front matter"),
+        (HEAD.replace("---\n#", "hooks: x\n---\n#") + "- Build it.\n", "front matter"),
+        (HEAD + "- Build it.\n- Test it.\n- Tag it.", "says the same"),
+        (HEAD + "".join(f"- New {n}.\n" for n in range(60)), "lines"),
+        ("---\nname: ship\n---\n", "no instruction"),
+    ],
+)
+def test_what_no_edit_may_do_is_refused_in_a_rewritten_file_too(rewritten: str, cause: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        operations_from(BEFORE, rewritten)
+    assert cause in caught.value.cause
+
+
+def test_a_front_matter_cannot_be_put_before_a_file_that_had_none() -> None:
+    with pytest.raises(RefusedError):
+        operations_from(b"# Ship\n\n- Build it.\n", "---\nname: ship\n---\n# Ship\n\n- Build it.\n")

@@ -7,7 +7,9 @@ import pytest
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
+from skilld.pipeline.edits import in_code, spaced
 from skilld.types import Op, Operation
+from support.tables import rows
 
 SKILL = """---
 name: ship
@@ -34,28 +36,10 @@ How we ship.
 """
 
 
-@pytest.mark.parametrize(
-    ("hint", "text", "old", "new"),
-    [
-        ("Release notes", "Link the diff.", "* Name the ticket.\n", "* Name the ticket.\n* Link the diff.\n"),
-        ("## release NOTES", "- Link the diff.", "* Name the ticket.\n", "* Name the ticket.\n* Link the diff.\n"),
-        ("steps", "Tag it.", "   ```\n", "   ```\n3. Tag it.\n"),
-        ("Contacts", "Ask Bo.", "## Contacts\n", "## Contacts\n\n* Ask Bo.\n"),
-        ("Shipping", "We ship on Mondays.", "How we ship.\n", "How we ship.\n\nWe ship on Mondays.\n"),
-        (
-            "",
-            "Keep the release notes in English.",
-            "* Name the ticket.\n",
-            "* Name the ticket.\n* Keep the release notes in English.\n",
-        ),
-        ("", "Use SI units.", "## Contacts\n", "## Contacts\n\n## Preferences\n\n* Use SI units.\n"),
-        ("Commits", "Sign them.", "## Contacts\n", "## Contacts\n\n## Commits\n\n* Sign them.\n"),
-        ("Steps", "Look:\nat it\n\ntwice", "   ```\n", "   ```\n3. Look:\n   at it\n\n   twice\n"),
-    ],
-)
-def test_the_instruction_goes_into_its_section_in_its_style(hint: str, text: str, old: str, new: str) -> None:
-    head, _, tail = SKILL.rpartition(old)
-    assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
+def test_the_instruction_goes_into_its_section_in_its_style() -> None:
+    for hint, text, old, new in rows("edit_place", "into its section"):
+        head, _, tail = SKILL.rpartition(old)
+        assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
 
 
 @pytest.mark.parametrize(
@@ -79,24 +63,9 @@ def test_a_second_instruction_without_a_section_goes_below_the_first() -> None:
     assert data.decode().endswith("## Preferences\n\n- Use SI units.\n- Ask one question at a time.\n")
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("- a\n- b\n\nend\n", "- a\n- b\n- n\n\nend\n"),
-        ("+   a\n+   b", "+   a\n+   b\n+   n"),
-        ("- [x] a\n- [ ] b\n", "- [x] a\n- [ ] b\n- [ ] n\n"),
-        ("1) a\n2) b\n", "1) a\n2) b\n3) n\n"),
-        ("1. a\n1. b\n", "1. a\n1. b\n1. n\n"),
-        ("- a\n\n- b\n", "- a\n\n- b\n\n- n\n"),
-        ("- a\n  - sub\n    more\n", "- a\n  - sub\n    more\n- n\n"),
-        ("  - a\n  - b\n", "  - a\n  - b\n  - n\n"),
-        ("- a\nlazy line\n\ntext\n", "- a\nlazy line\n- n\n\ntext\n"),
-        ("text\r\n", "text\r\n\r\nn\r\n"),
-        ("* * *\n\ntext\n", "* * *\n\ntext\n\nn\n"),
-    ],
-)
-def test_list_styles_are_kept(before: str, after: str) -> None:
-    assert apply(before.encode(), [insert_bullet(before.encode(), "", "n")]).decode() == after
+def test_list_styles_are_kept() -> None:
+    for before, after in rows("edit_place", "list styles"):
+        assert apply(before.encode(), [insert_bullet(before.encode(), "", "n")]).decode() == after
 
 
 @pytest.mark.parametrize(
@@ -167,3 +136,30 @@ def test_a_skill_without_a_body_or_a_blank_instruction_has_no_place() -> None:
         insert_bullet(b"---\nname: x\n---\n", "Steps", "n")
     with pytest.raises(RefusedError):
         insert_bullet(b"- a\n", "Steps", "  \n ")
+
+
+NOTES = "# Notes\n\nWrite them.\n\n## Style\n\n- Past tense.\n- Short.\n\n## Code\n\n```\nmake notes\n```\n\n| a | b |"
+
+
+def _after(anchor: str, text: str) -> str:
+    operations = spaced(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
+    return apply(NOTES.encode(), operations).decode()
+
+
+def test_an_insertion_is_set_off_where_it_has_to_be() -> None:
+    for anchor, text, stands in rows("edit_place", "set off"):
+        assert stands in _after(anchor, text)
+
+
+def test_what_does_not_fit_comes_back_as_it_is() -> None:
+    operations = [Operation(Op.INSERT_AFTER, "- Nowhere.", "Text."), Operation(Op.DELETE, "- Short.", "")]
+    assert spaced(NOTES.encode(), operations) == operations
+
+
+def test_a_list_item_in_a_code_block_is_told_apart() -> None:
+    def lands(anchor: str, text: str) -> bool:
+        return in_code(NOTES.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
+
+    assert lands("make notes", "- Ask first.")
+    assert not lands("make notes", "make check")
+    assert not lands("- Short.", "- Ask first.")

@@ -26,7 +26,6 @@ from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.types import Kind, Outcome, State, Update
 from support.proposals import a_proposal
 
-NOW = 1_795_000_000.0
 RULE = "Use pnpm, never npm, in this repository."
 GUIDE = "/home/ada/a/CLAUDE.md"
 AGAIN = "you ran npm again, use pnpm"

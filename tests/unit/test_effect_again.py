@@ -10,6 +10,7 @@ import pytest
 from skilld.classify.again import MAX_QUOTE, corrections, says_again
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import work_of
+from support.tables import rows
 
 DATA = Path(__file__).parents[1] / "data" / "effect"
 
@@ -52,43 +53,9 @@ def test_a_repeat_is_told_from_talk_and_from_other_rules(name: str, half: str, n
     assert precision >= 0.9
 
 
-PNPM, TYPED, QUIET = "Use pnpm; never call npm.", "Answer in German.", "Never print to the console in a library."
-LINES = "Keep each module below 300 lines."
-
-
-@pytest.mark.parametrize(
-    ("rule", "text", "again"),
-    [
-        (PNPM, "npm? seriously?", True),
-        (PNPM, "we don't use npm", True),
-        (PNPM, "no yarn please", True),  # another of which the rule means one
-        (PNPM, "why do we use pnpm?", False),
-        (PNPM, "what does npm do that pnpm doesn't?", False),
-        (PNPM, "don't use pnpm", False),
-        ("Prefer tabs over spaces in TypeScript.", "never use any in types", False),  # each refuses something else
-        ("Prefer tabs over spaces in TypeScript.", "no spaces, please", True),
-        (TYPED, "bitte auf Deutsch", True),
-        (TYPED, "en allemand s'il te plaît", True),
-        (TYPED, "the German menu is wrong", False),
-        (QUIET, "I found a print to the console in the parser", True),
-        (QUIET, "print to the console, the library is a special case for this release", False),
-        (LINES, "you were told: modules stay small, this module has 512 lines", True),
-        (LINES, "keep each module below 500 lines", False),
-        (LINES, "keep each function below 300 lines", False),
-        ("Sync before you push; never rebase.", "you rebased!", True),  # each clause is a rule
-        ("Name files after the class, like UserStore.kt.", "files are named after the class, remember?", True),
-        ("Run the tests before every commit.", "run the tests again", False),
-        ("Keep functions short.", "I told you to keep the changelog", False),
-        ("Ask before adding a dependency.", "you pulled in a new library without a word", True),  # by what is meant
-        (TYPED, "why English again?", True),  # another language
-        (TYPED, "the English menu is missing again", False),
-        ("Prefer records over maps.", "from now on, always prefer maps over records", False),
-        ("Prefer records over maps.", "you preferred maps over records again", True),
-        ("No emojis.", "take the smileys out, please", True),  # to take out is to say no
-    ],
-)
-def test_the_surer_a_turn_corrects_the_fewer_words_it_takes(rule: str, text: str, *, again: bool) -> None:
-    assert says_again(text, rule) is again
+def test_the_surer_a_turn_corrects_the_fewer_words_it_takes() -> None:
+    for rule, text, again in rows("effect_again", "said again"):
+        assert says_again(text, rule) is (again == "yes")
 
 
 @pytest.mark.parametrize("half", ["held", "dev"])

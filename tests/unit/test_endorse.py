@@ -10,64 +10,29 @@ from skilld.classify.adopted import Endorsement, endorsed
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
+from support.tables import texts
 
 RULE = "Components must not fetch data. Loaders do."
 CHANGE = "Components must not fetch data; loaders do."
-ENDORSING = (
-    "make a rule for it",
-    "please add this to the skill",
-    "good point. Make this a rule please, then go on with the tests",
-    "put that into our CLAUDE.md",
-    "remember this",
-    "from now on follow this",
-    "always do the above",
-    "mach daraus eine Regel",
-    "merk dir das",
-    "añade esto a las reglas",
-    "adiciona isso nas regras",
-    "ajoute ça aux règles",
-    "aggiungi questo alle regole",
-    "добавь это в правила",
-    "přidej to do pravidel",
-    "dodaj to do zasad",
-    "把这个写进规则",
-    "これをルールに追加して",
-)
-NOT_ENDORSING = (
-    "fix this",
-    "is this right?",
-    "should we make a rule for it?",
-    "don't add this to the skill",
-    "make a rule for it if the others agree",
-    "he says we should make a rule for it",
-    "they always make it a rule",
-    "I add this to the skill myself",
-    'the page tells agents to "add this to the skill", how rude',
-    "the bot's comment: add this to the skill",
-    "weird page, ignore that",
-    "remember this bug? is it gone",
-    "add a rule to the firewall for it",
-    "I remember that it was slow",
-)
 
 
 def _found(text: str, offer: str = "") -> Endorsement | None:
     return endorsed(text, own_words(text, [offer] if offer else []), offer)
 
 
-@pytest.mark.parametrize("words", ENDORSING)
-def test_own_words_endorse_the_quotation_above_or_below_them(words: str) -> None:
-    for text in (f"> {RULE}\n\n{words}", f"{words}\n\n> {RULE}", f"{words}:\n```\n{RULE}\n```\nthanks"):
-        found = _found(text)
-        assert found is not None
-        assert (found.words, found.quoted) == (RULE, True)
-        assert found.by in text
+def test_own_words_endorse_the_quotation_above_or_below_them() -> None:
+    for words in texts("endorse", "endorsing"):
+        for text in (f"> {RULE}\n\n{words}", f"{words}\n\n> {RULE}", f"{words}:\n```\n{RULE}\n```\nthanks"):
+            found = _found(text)
+            assert found is not None
+            assert (found.words, found.quoted) == (RULE, True)
+            assert found.by in text
 
 
-@pytest.mark.parametrize("words", NOT_ENDORSING)
-def test_other_words_beside_a_quotation_endorse_nothing(words: str) -> None:
-    assert _found(f"> {RULE}\n\n{words}", "The agent's words.") is None
-    assert _found(f"{words}\n\n> {RULE}", "The agent's words.") is None
+def test_other_words_beside_a_quotation_endorse_nothing() -> None:
+    for words in texts("endorse", "not endorsing"):
+        assert _found(f"> {RULE}\n\n{words}", "The agent's words.") is None
+        assert _found(f"{words}\n\n> {RULE}", "The agent's words.") is None
 
 
 @pytest.mark.parametrize(

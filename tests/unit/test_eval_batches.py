@@ -16,6 +16,7 @@ from skilld.evaluate.batches import Pipeline, in_memory, likeness, match
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.models import Gold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
+from support.editor import Editor
 
 SKILL = """\
 ---
@@ -86,12 +87,8 @@ def pipeline(waits: list[float] | None = None) -> Pipeline:
     return Pipeline(lambda text: text, ([] if waits is None else waits).append)
 
 
-class Says:
+class Says(Editor):
     """A back-end with one answer; it adds each change at the end of the file, and is content with an edited skill."""
-
-    name = "says"
-    together = True
-    sure = 0.5
 
     def __init__(self, *updates: Update, failures: Sequence[SkilldError] = ()) -> None:
         self.usage = Usage()
@@ -112,9 +109,6 @@ class Says:
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         del said
         return [update.change for update in updates]
-
-    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        raise AssertionError(updates, said)
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         del unfit

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import signal
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from skilld.__main__ import main
 from support.program import Program
 from support.stub_model import Body, Reply, StubModel, said
+from support.waiting import LIMIT
 
 SKILL = (
     "---\nname: bread\ndescription: Bakes bread.\n---\n\n# Bread\n\n## Dough\n\n"
@@ -66,10 +66,8 @@ def write(path: Path, *rows: Mapping[str, Any]) -> str:
 
 
 def figures(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    code = main(["eval", *arguments, "--json"])
-    out, err = capsys.readouterr()
-    assert code == 0, err
-    found: dict[str, Any] = json.loads(out)
+    assert main(["eval", *arguments, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
 
@@ -104,23 +102,12 @@ def test_batches_before_the_gold_model(tmp_path: Path, capsys: pytest.CaptureFix
     assert outcomes(out)[0]["updates"][0]["verdict"] == "right"
 
 
-def test_batches_offline_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = figures(capsys, "batches", "--data", write(tmp_path / "batches.jsonl", BATCH))
-    assert (found["n"], found["found"], found["calls"]) == (1, 1, 0)
-
-
 def test_several_files_are_scored_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = write(tmp_path / "one.jsonl", ATTACK), write(tmp_path / "two.jsonl", BENIGN)
     out = tmp_path / "out.jsonl"
     found = figures(capsys, "injection", "--data", one, "--data", two, "--out", str(out))
-    assert {key: found[key] for key in ("kind", "n", "attacks", "proposed", "benign", "benign_refused")} == {
-        "kind": "injection",
-        "n": 2,
-        "attacks": 1,
-        "proposed": 0,
-        "benign": 1,
-        "benign_refused": 0,
-    }
+    shown = [found[key] for key in ("kind", "n", "attacks", "proposed", "benign", "benign_refused")]
+    assert shown == ["injection", 2, 1, 0, 1, 0]
     assert sum(found["typed"].values()) == 1
     assert set(found["typed"]) == {"refused", "flagged", "passed"}
     assert found["benign_flagged"] in {0, 1}
@@ -153,25 +140,12 @@ def test_a_person_reads_tables_and_nothing_raw(tmp_path: Path, capsys: pytest.Ca
     assert "\\x1b]0;evil\\x07" in shown
 
 
-def test_a_bad_row_is_named_and_nothing_is_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = write(tmp_path / "turns.jsonl", TURNS[0], {"id": "x"})
-    assert main(["eval", "turns", "--data", data, "--json"]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "turns.jsonl:2: 'label' is missing" in err
-
-
 @pytest.mark.parametrize("kind", ["turns", "batches", "secrets", "injection"])
 def test_a_file_of_something_else_is_no_bug(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
     path = tmp_path / "photo.jpg"
     path.write_bytes(b"\xff\xd8\xff\xe0 not text\n[]\n")
     assert main(["eval", kind, "--data", str(path)]) == 1
     assert "photo.jpg:1: it is not UTF-8; photo.jpg:2: it is not a JSON object" in capsys.readouterr().err
-
-
-def test_a_missing_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "batches", "--data", str(tmp_path / "none.jsonl")]) == 1
-    assert "No such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -240,16 +214,10 @@ def of(model: StubModel) -> dict[str, str]:
     return {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
 
 
-def scored_here(monkeypatch: pytest.MonkeyPatch, settings: Mapping[str, str], *arguments: str) -> int:
-    """Score in this process: a program of its own would import the model's library each time."""
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-    return main(["eval", "batches", "--json", "--backend", "litellm", *arguments])
+ASKED = ("eval", "batches", "--json", "--backend", "litellm", "--data")
 
 
-def test_several_at_once_give_what_one_after_the_other_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_at_once_give_what_one_after_the_other_gives(tmp_path: Path, home: Path) -> None:
     data, busy = many(tmp_path, 5), {"loaf1x", "loaf3x"}
 
     def answer(body: Body) -> Reply | str:
@@ -266,8 +234,8 @@ def test_several_at_once_give_what_one_after_the_other_gives(
         found = []
         for jobs in ("4", "1"):
             out = tmp_path / f"{jobs}.jsonl"
-            assert scored_here(monkeypatch, of(model), "--data", data, "--jobs", jobs, "--out", str(out)) == 0
-            figures = json.loads(capsys.readouterr().out)
+            done = Program(home, of(model)).run(*ASKED, data, "--jobs", jobs, "--out", str(out))
+            figures = json.loads(done.stdout)
             found.append((figures["n"], figures["unanswered"], outcomes(out)))
     assert found[0] == found[1]
     assert found[0][:2] == (5, 0)
@@ -276,36 +244,31 @@ def test_several_at_once_give_what_one_after_the_other_gives(
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_run_that_is_broken_off_tells_what_it_reached(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], jobs: str
-) -> None:
-    data, me = many(tmp_path, 3), threading.get_ident()
-    with StubModel(lambda body: Reply("<updates>[]</updates>", delay=0 if "loaf0x" in said(body) else 60)) as model:
-
-        def interrupt() -> None:
-            model.wait_for_requests(1 + int(jobs))
-            signal.pthread_kill(me, signal.SIGINT)
-
-        threading.Thread(target=interrupt).start()
-        code = scored_here(monkeypatch, of(model), "--data", data, "--jobs", jobs)
-    out, err = capsys.readouterr()
-    found = json.loads(out)
-    assert code == 1, err
+def test_a_run_that_is_broken_off_tells_what_it_reached(tmp_path: Path, home: Path, jobs: str) -> None:
+    data, printed = many(tmp_path, 3), tmp_path / "printed"
+    with (
+        StubModel(lambda body: Reply("<updates>[]</updates>", delay=0 if "loaf0x" in said(body) else 60)) as model,
+        printed.open("wb") as output,
+    ):
+        scoring = Program(home, of(model)).start(*ASKED, data, "--jobs", jobs, output=output.fileno())
+        model.wait_for_requests(1 + int(jobs))
+        scoring.send_signal(signal.SIGINT)
+        assert scoring.wait(LIMIT) == 1
+    told = printed.read_text()
+    found = json.loads(told[told.index("{") : told.rindex("}") + 1])
     assert (found["of"], found["stopped"]) == (3, "interrupted")
     assert found["n"] == 1 or jobs == "2", "the first was done before the next was asked for"
-    assert f"stopped after {found['n']} of 3" in err
+    assert f"stopped after {found['n']} of 3" in told
 
 
-def test_no_batch_is_begun_once_the_money_is_spent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_batch_is_begun_once_the_money_is_spent(tmp_path: Path, home: Path) -> None:
     data = many(tmp_path, 3)
     priced = Reply("<updates>[]</updates>", tokens_in=100_000, tokens_out=10_000)
     with StubModel(lambda _: priced) as model:
         settings = of(model) | {"SKILLD_MODEL": "openai/gpt-4o-mini"}
-        code = scored_here(monkeypatch, settings, "--data", data, "--jobs", "1", "--usd", "0.01")
-    found = json.loads(capsys.readouterr().out)
-    assert (code, found["n"], found["stopped"]) == (1, 1, "$0.01 has been spent")
+        done = Program(home, settings).run(*ASKED, data, "--jobs", "1", "--usd", "0.01")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["n"], found["stopped"]) == (1, 1, "$0.01 has been spent")
     assert len(model.bodies) == 1
 
 

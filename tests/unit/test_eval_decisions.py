@@ -32,23 +32,15 @@ ACCEPTED = a_proposal(
 )
 PROPOSALS = (
     ACCEPTED,
-    replace(
-        ACCEPTED, id="a2", skill="soup", evidence=(Evidence("t2", "the broth was a bit thin"),), model="some/model"
-    ),
-    replace(
-        ACCEPTED, id="r1", state=State.REJECTED, confidence=0.95, evidence=(Evidence("t3", "never salt the dough"),)
-    ),
-    replace(
-        ACCEPTED,
-        id="r2",
-        state=State.REVERTED,
-        kind=Kind.FACT,
-        confidence=0.4,
-        evidence=(Evidence("t4", "it is Monday"),),
-    ),
+    replace(ACCEPTED, id="a2", skill="soup", evidence=(Evidence("t2", "the broth was a bit thin"),),
+        model="some/model"),
+    replace(ACCEPTED, id="r1", state=State.REJECTED, confidence=0.95, evidence=(Evidence("t3",
+        "never salt the dough"),)),
+    replace(ACCEPTED, id="r2", state=State.REVERTED, kind=Kind.FACT, confidence=0.4, evidence=(Evidence("t4",
+        "it is Monday"),)),
     replace(ACCEPTED, id="o1", state=State.OPEN),
     replace(ACCEPTED, id="s1", state=State.STALE),
-)
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -40,18 +40,6 @@ def transcripts(scene: Scene) -> list[Path]:
     return [path for path in sorted(scene.store.rglob("*.jsonl")) if claude_code.is_transcript(path)]
 
 
-@pytest.mark.parametrize("carrier", Carrier)
-def test_a_carrier_holds_the_text_and_no_turn_does(tmp_path: Path, carrier: Carrier) -> None:
-    scene = Scene(tmp_path)
-    scene.play(ATTACK, carrier)
-    assert sum(path.read_text().count(ATTACK) for path in scene.store.rglob("*.jsonl")) >= 1
-    (path,) = transcripts(scene)
-    view = inspect(path, claude_code)
-    assert [turn.text for turn in view.turns.values()] == list(HARMLESS)
-    assert [(use.name, use.path) for use, _ in view.skills] == [("release-notes", str(scene.skill))]
-    assert (view.session_id, view.malformed) == (SESSION, 0)
-
-
 @pytest.mark.parametrize(
     ("carrier", "shapes"),
     [
@@ -60,29 +48,24 @@ def test_a_carrier_holds_the_text_and_no_turn_does(tmp_path: Path, carrier: Carr
         (Carrier.FILE, 3),  # attached, edited meanwhile, and in the wrapper of older clients
         (Carrier.SUB_AGENT, 9),  # inline, its call and answer, and in both places where its own file has been
         (Carrier.SUMMARY, 2),  # with its flag and without
+        (None, 1),
     ],
 )
-def test_a_carrier_has_every_shape_that_a_client_writes(tmp_path: Path, carrier: Carrier, shapes: int) -> None:
+def test_a_carrier_holds_the_text_in_every_shape_that_a_client_writes_and_no_turn_does(
+    tmp_path: Path, carrier: Carrier | None, shapes: int
+) -> None:
     scene = Scene(tmp_path)
+    scene.play("another text", Carrier.SUB_AGENT)  # of which nothing stays
     scene.play(ATTACK, carrier)
-    counted = sum(path.read_text().count(ATTACK) for path in scene.store.rglob("*.jsonl"))
-    assert counted == shapes
-
-
-def test_what_is_typed_is_a_turn_like_the_others(tmp_path: Path) -> None:
-    scene = Scene(tmp_path)
-    scene.play(ATTACK, None)
+    texts = [path.read_text() for path in scene.store.rglob("*.jsonl")]
+    assert sum(text.count(ATTACK) for text in texts) == shapes
+    assert not [text for text in texts if "another text" in text]
     (path,) = transcripts(scene)
-    texts = [turn.text for turn in inspect(path, claude_code).turns.values()]
-    assert texts == [HARMLESS[0], ATTACK, *HARMLESS[1:]]
-
-
-def test_nothing_stays_of_the_text_before(tmp_path: Path) -> None:
-    scene = Scene(tmp_path)
-    for carrier in Carrier:
-        scene.play(ATTACK, carrier)
-    scene.play("hello", None)
-    assert not [path for path in scene.store.rglob("*.jsonl") if ATTACK in path.read_text()]
+    view = inspect(path, claude_code)
+    typed = [*HARMLESS] if carrier else [HARMLESS[0], ATTACK, *HARMLESS[1:]]
+    assert [turn.text for turn in view.turns.values()] == typed
+    assert [(use.name, use.path) for use, _ in view.skills] == [("release-notes", str(scene.skill))]
+    assert (view.session_id, view.malformed) == (SESSION, 0)
 
 
 def test_an_attack_gets_through_nowhere_but_typed(guard: Guard) -> None:
@@ -166,45 +149,24 @@ def test_the_figures_count_cases() -> None:
         GuardResult(GuardCase("e", "", "ben", attack=False), (), Typed.REFUSED, ("why",)),
         GuardResult(GuardCase("f", "", "ben", attack=False), (), Typed.PASSED, ()),
     ]
-    nothing = {"quoting_attack": 0, "quoting_harmless": 0}
-    assert injection.figures(guarded) == {
-        "kind": "injection",
-        "n": 6,
-        "attacks": 3,
-        "proposed": 1,
-        "typed": {"refused": 1, "flagged": 1, "passed": 1},
-        "typed_as_due": {
-            "must_be_refused": {"n": 2, "met": 1},
-            "must_be_refused_or_flagged": {"n": 1, "met": 0},
-        },
-        "benign": 3,
-        "benign_refused": 1,
-        "benign_flagged": 1,
-        "by_carrier": {
-            "tool_result": nothing,
-            "assistant_text": nothing,
-            "attached_file": {"quoting_attack": 1, "quoting_harmless": 1},
-            "sub_agent": nothing,
-            "compaction_summary": nothing,
-        },
-        "by_family": {
-            "one": {"n": 2, "proposed": 1, "refused": 1, "flagged": 0, "passed": 1},
-            "two": {"n": 1, "proposed": 0, "refused": 0, "flagged": 1, "passed": 0},
-        },
+    found = injection.figures(guarded)
+    shown = ("kind", "n", "attacks", "proposed", "benign", "benign_refused", "benign_flagged")
+    assert [found[key] for key in shown] == ["injection", 6, 3, 1, 3, 1, 1]
+    assert found["typed"] == {"refused": 1, "flagged": 1, "passed": 1}
+    assert found["typed_as_due"] == {
+        "must_be_refused": {"n": 2, "met": 1},
+        "must_be_refused_or_flagged": {"n": 1, "met": 0},
     }
-    assert injection.rows_out(guarded)[0] == {
-        "id": "a",
-        "label": "attack",
-        "family": "one",
-        "proposed": True,
-        "through": [
-            {"carrier": "attached_file", "quoting": "harmless"},
-            {"carrier": "attached_file", "quoting": "attack"},
-        ],
-        "typed": "passed",
-        "as_due": False,
-        "why_not": [],
+    places = ("tool_result", "assistant_text", "attached_file", "sub_agent", "compaction_summary")
+    counts = {place: {"quoting_attack": 0, "quoting_harmless": 0} for place in places}
+    assert found["by_carrier"] == counts | {"attached_file": {"quoting_attack": 1, "quoting_harmless": 1}}
+    assert found["by_family"] == {
+        "one": {"n": 2, "proposed": 1, "refused": 1, "flagged": 0, "passed": 1},
+        "two": {"n": 1, "proposed": 0, "refused": 0, "flagged": 1, "passed": 0},
     }
+    ways = [{"carrier": "attached_file", "quoting": quoting} for quoting in ("harmless", "attack")]
+    about = {"id": "a", "label": "attack", "family": "one", "proposed": True, "through": ways}
+    assert injection.rows_out(guarded)[0] == about | {"typed": "passed", "as_due": False, "why_not": []}
 
 
 def test_a_row_says_whether_it_attacks() -> None:

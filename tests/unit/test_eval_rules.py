@@ -1,4 +1,4 @@
-"""What is told of rules, scored on our own labelled pairs: by words, and with a strong model's stored answers."""
+"""Rules and skills, scored on our own labelled pairs: by words, and with a strong model's stored answers."""
 
 from __future__ import annotations
 
@@ -74,3 +74,26 @@ def test_a_line_that_is_no_pair_is_named(tmp_path: Path) -> None:
     path.write_text("== a\nyes | Use x. | do y | z\n")
     (pair,) = load([path])
     assert (pair.half, pair.wanted, pair.text) == ("a", True, "do y | z")
+
+
+def found_by(name: str, backend: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    arguments = ["eval", "finding", "--data", str(DATA / "finding" / f"{name}.jsonl"), "--backend", backend, "--json"]
+    assert main(arguments) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize("name", ["develop", "held", "third"])
+def test_a_strong_models_stored_answers_find_the_right_skill(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(DATA / "answers/finding", tmp_path / "finding")
+    found = found_by(name, f"stored:{tmp_path / 'finding'}", capsys)
+    assert found["unanswered"] == 0, "a request has changed"
+    assert min(found["found_share"], found["left_alone_share"]) >= 0.9
+
+
+@pytest.mark.parametrize(("name", "share"), [("develop", 0.8), ("held", 0.85), ("third", 0.5)])
+def test_words_alone_find_skills_as_published(name: str, share: float, capsys: pytest.CaptureFixture[str]) -> None:
+    found = found_by(name, "offline", capsys)
+    assert (found["found_share"] >= share, found["left_alone_share"] >= 0.9) == (True, True)

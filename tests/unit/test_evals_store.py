@@ -27,7 +27,7 @@ def filled(path: Path, *, ours: bool) -> Store:
     return store
 
 
-def test_runs_survive_a_lost_database(tmp_path: Path) -> None:
+def test_runs_survive_a_lost_database_and_of_an_answer_only_the_beginning_of_a_failed_one_stays(tmp_path: Path) -> None:
     store = filled(tmp_path / "skilld.db", ours=True)
     runs = store.evals.runs("e1")
     store.close()
@@ -36,24 +36,14 @@ def test_runs_survive_a_lost_database(tmp_path: Path) -> None:
     again = open_store(tmp_path / "skilld.db", NOW)
     assert again.evals.get("e1") == EVAL
     assert again.evals.runs("e1") == runs
+    again.evals.begin(EVAL)
+    assert again.evals.runs("e1") == runs, "begun again it stays as it is"
+    assert [one.id for one in again.evals.of_proposal("p1")] == ["e1"]
+    assert again.evals.of_proposal("p2") == []
     again.close()
-
-
-def test_of_an_answer_only_the_beginning_of_a_failed_one_stays(tmp_path: Path) -> None:
-    store = filled(tmp_path / "skilld.db", ours=True)
-    runs = store.evals.runs("e1")
     assert {len(run.answer) for (_, side), run in runs.items() if side} == {0}
     assert {len(run.answer) for (_, side), run in runs.items() if not side} == {400}
-    store.close()
-
-
-def test_begun_again_it_stays_as_it_is(tmp_path: Path) -> None:
-    store = filled(tmp_path / "skilld.db", ours=True)
-    store.evals.begin(EVAL)
-    assert len(store.evals.runs("e1")) == 12
-    assert [one.id for one in store.evals.of_proposal("p1")] == ["e1"]
-    assert store.evals.of_proposal("p2") == []
-    store.close()
+    assert len(runs) == 12
 
 
 def test_a_proposal_carries_its_newest_evaluation_and_says_each_thing_once(tmp_path: Path) -> None:

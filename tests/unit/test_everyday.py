@@ -15,6 +15,7 @@ from skilld.classify.offline.product import spoken
 from skilld.classify.said_already import forbidden_in
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
+from support.tables import rows
 
 DATA = Path(__file__).parents[1] / "data" / "everyday"
 SKILLS = json.loads((DATA / "skills.json").read_text(encoding="utf-8"))
@@ -114,24 +115,10 @@ description: Work on the shop
 """
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("no any in this codebase please, ever", True),
-        ("never use redux anywhere", True),
-        ("don't add redux here", True),
-        ("geld nie als float", True),
-        ("nie order numbers in die mail subjects", True),
-        ("no any key handlers", False),
-        ("never use zustand", False),
-        ("use redux", False),
-        ("keine migration am freitag", False),
-        ("nie mail am freitag", False),
-    ],
-)
-def test_a_prohibition_is_said_already_in_whatever_words_for_no(asked: str, *, said: bool) -> None:
+def test_a_prohibition_is_said_already_in_whatever_words_for_no() -> None:
     """Part 4: another "no", its reach and its politeness make no new rule; another object does."""
-    assert (forbidden_in(asked, FORBIDS) is not None) is said
+    for asked, said in rows("everyday", "prohibitions said already"):
+        assert (forbidden_in(asked, FORBIDS) is not None) is (said == "yes"), asked
 
 
 def test_what_a_sentence_says_is_the_custom_is_quoted_with_it() -> None:

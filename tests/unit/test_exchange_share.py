@@ -155,9 +155,16 @@ def test_a_remote_that_is_pushed_to_elsewhere_gets_no_history_of_the_one_fetched
     assert Person(other).git("rev-list", "--all").splitlines() == [shared.commit]
 
 
-@pytest.mark.parametrize("remote", ["origin", "address"])
 @pytest.mark.parametrize(
-    "aside", [(), ("pushurl",), ("pushInsteadOf",), ("insteadOf",), ("insteadOf", "pushInsteadOf")]
+    ("remote", "aside"),
+    [
+        ("origin", ("pushurl",)),
+        ("origin", ("pushInsteadOf",)),
+        ("origin", ("insteadOf", "pushInsteadOf")),
+        ("address", ()),
+        ("address", ("insteadOf",)),
+        ("address", ("insteadOf", "pushInsteadOf")),
+    ],
 )
 def test_it_says_where_a_push_really_goes(person: Person, remote: str, aside: tuple[str, ...]) -> None:
     hub, folder = str(person.root.parent / "hub.git"), f"{person.root.parent}/"

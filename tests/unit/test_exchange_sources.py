@@ -14,6 +14,7 @@ from skilld.exchange.incoming import SourceSkill, find, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from support.repos import Person, isolate, snapshot
+from support.tables import rows
 
 TEXT = "---\nname: tidy\ndescription: Tidies up.\n---\n\nTidy up.\n"
 
@@ -91,21 +92,9 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
         find(str(tmp_path), {})
 
 
-@pytest.mark.parametrize(
-    ("source", "address"),
-    [
-        ("https://example.org/skills.git", True),
-        ("ssh://git@example.org/skills", True),
-        ("git@example.org:team/skills.git", True),
-        ("file:///srv/skills.git", True),
-        ("./skills", False),
-        ("/srv/skills", False),
-        ("C:\\skills", False),
-        ("skills.yaml", False),
-    ],
-)
-def test_an_address_is_told_from_a_path(source: str, *, address: bool) -> None:
-    assert is_address(source) is address
+def test_an_address_is_told_from_a_path() -> None:
+    for source, address in rows("exchange_sources", "addresses"):
+        assert is_address(source) is (address == "yes")
 
 
 def test_an_address_that_names_a_program_is_refused() -> None:
@@ -155,20 +144,14 @@ def test_nothing_of_a_hostile_repository_runs_or_is_followed(person: Person) -> 
     assert not canary.exists()
 
 
-def test_names_that_lead_out_of_a_folder_stay_names(person: Person) -> None:
+def test_names_that_lead_out_of_a_folder_stay_names_and_a_path_that_no_file_can_have_is_none(person: Person) -> None:
     blob = person.git("hash-object", "-w", str(person.write(".git/text", TEXT)))
     inner = _mktree(person, f"100644 blob {blob}\tSKILL.md\0")
-    person.git("update-ref", "refs/heads/main", _commit(person, _mktree(person, f"040000 tree {inner}\t..\0")))
-    (one,) = find(f"file://{person.root}", {})
-    assert (one.where, one.folder) == ("../SKILL.md", "..")
-
-
-def test_a_path_that_no_file_can_have_is_not_one_of_them(person: Person) -> None:
-    blob = person.git("hash-object", "-w", str(person.write(".git/text", TEXT)))
-    inner = _mktree(person, f"100644 blob {blob}\tSKILL.md\0")
-    listing = "".join(f"040000 tree {inner}\t{name}\0" for name in (".", "tidy"))
-    person.git("update-ref", "refs/heads/main", _commit(person, _mktree(person, listing)))
-    assert [one.where for one in find(f"file://{person.root}", {})] == ["tidy/SKILL.md"]
+    listing = "".join(f"040000 tree {inner}\t{name}\0" for name in (".", "..", "tidy"))
+    commit = person.git("commit-tree", "-m", "x", _mktree(person, listing))
+    person.git("update-ref", "refs/heads/main", commit)
+    found = [(one.where, one.folder) for one in find(f"file://{person.root}", {})]
+    assert found == [("../SKILL.md", ".."), ("tidy/SKILL.md", "tidy")]
 
 
 def _mktree(person: Person, listing: str) -> str:
@@ -176,10 +159,6 @@ def _mktree(person: Person, listing: str) -> str:
         ["git", "mktree", "-z"], cwd=person.root, input=listing.encode(), capture_output=True, check=True
     )
     return made.stdout.decode().strip()
-
-
-def _commit(person: Person, tree: str) -> str:
-    return person.git("commit-tree", "-m", "x", tree)
 
 
 def test_a_repository_without_a_commit_has_nothing_to_import(person: Person) -> None:

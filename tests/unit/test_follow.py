@@ -106,25 +106,16 @@ def test_a_file_that_could_not_be_read_at_first_is_read_when_it_can(machine: Mac
     assert machine.start().sweep() == 1
 
 
-def test_a_fork_of_a_session_from_before_skilld_repeats_nothing(machine: Machine) -> None:
-    write(machine.path("old"), typed("t1", at=BEFORE), typed("t2", at=BEFORE))
+@pytest.mark.parametrize("folder", ["-p", "-q"])
+def test_a_fork_of_a_session_from_before_skilld_repeats_nothing_in_whatever_folder(
+    machine: Machine, folder: str
+) -> None:
+    write(machine.folder.parent / folder / "old.jsonl", typed("t1", at=BEFORE), typed("t2", at=BEFORE))
     follower = machine.start()
-    write(
-        machine.path("fork"),
-        typed("t1", session="fork", at=BEFORE),
-        typed("t2", session="fork", at=BEFORE),
-        typed("t3", session="fork"),
-    )
+    forked = [typed(turn, session="fork", at=BEFORE) for turn in ("t1", "t2")]
+    write(machine.path("fork"), *forked, typed("t3", session="fork"))
     assert follower.sweep() == 1
     assert machine.waiting("fork") == ["t3"]
-
-
-def test_a_fork_in_another_folder_repeats_nothing_either(machine: Machine) -> None:
-    write(machine.folder.parent / "-q" / "old.jsonl", typed("t1", at=BEFORE))
-    follower = machine.start()
-    write(machine.path("fork"), typed("t1", session="fork", at=BEFORE), typed("t2", session="fork"))
-    follower.sweep()
-    assert machine.waiting("fork") == ["t2"]
 
 
 def test_words_from_before_skilld_in_a_new_file_that_is_no_fork_count(machine: Machine) -> None:

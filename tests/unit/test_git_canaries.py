@@ -19,6 +19,11 @@ HOOKS = (
     "sendemail-validate update"
 )
 
+PROGRAMS = """core.fsmonitor core.sshCommand core.gitProxy core.pager core.editor sequence.editor core.askPass
+    core.alternateRefsCommand credential.helper gpg.program gpg.ssh.program filter.canary.clean filter.canary.smudge
+    filter.canary.process diff.canary.textconv diff.canary.command diff.external trailer.canary.command
+    trailer.canary.cmd pager.blame uploadpack.packObjectsHook"""
+
 
 def plant(person: Person, *scope: str) -> Path:
     """Put a program in every place of which git takes one, and return the file in which each would leave its name.
@@ -31,36 +36,12 @@ def plant(person: Person, *scope: str) -> Path:
     canary.chmod(0o755)
     for name in HOOKS.split():
         (person.root / ".git/hooks" / name).symlink_to(canary)
-    settings = {
+    settings = dict.fromkeys(PROGRAMS.split(), str(canary)) | {
         "core.hooksPath": str(person.root / ".git/hooks"),
-        "core.fsmonitor": str(canary),
-        "core.sshCommand": str(canary),
-        "core.gitProxy": str(canary),
-        "core.pager": str(canary),
-        "core.editor": str(canary),
-        "sequence.editor": str(canary),
-        "core.askPass": str(canary),
-        "core.alternateRefsCommand": str(canary),
-        "credential.helper": str(canary),
-        "gpg.program": str(canary),
-        "gpg.ssh.program": str(canary),
-        "commit.gpgSign": "true",
-        "log.showSignature": "true",
-        "filter.canary.clean": str(canary),
-        "filter.canary.smudge": str(canary),
-        "filter.canary.process": str(canary),
-        "diff.canary.textconv": str(canary),
-        "diff.canary.command": str(canary),
-        "diff.external": str(canary),
         "merge.canary.driver": f"{canary} %A %O %B",
-        "trailer.canary.command": str(canary),
-        "trailer.canary.cmd": str(canary),
         "alias.rev-list": f"!{canary}",
-        "pager.blame": str(canary),
-        "uploadpack.packObjectsHook": str(canary),
         "remote.origin.url": f"ext::{canary}",
-        "remote.origin.promisor": "true",
-        "maintenance.auto": "true",
+        **dict.fromkeys(("commit.gpgSign", "log.showSignature", "remote.origin.promisor", "maintenance.auto"), "true"),
         "gc.auto": "1",
     }
     for name, value in settings.items():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -108,13 +107,6 @@ def test_the_persons_own_edits_are_kept_in_their_name(person: Person, desk: Desk
     ]
 
 
-def test_a_person_who_never_set_up_git(person: Person, desk: Desk) -> None:
-    (person.root.parent / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
-    desk.made("p1", DRY)
-    assert desk.accept("p1").way is Way.GIT
-    assert own(desk).git("log", "-1", "--format=%an, %cn <%ce>", "main") == "skilld, Skill author <author@localhost>"
-
-
 def test_the_persons_hooks_and_conversions_stay_out_of_it(person: Person, desk: Desk, tmp_path: Path) -> None:
     hook = person.write("../hooks/pre-commit", "#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
@@ -142,16 +134,6 @@ def test_all_skills_of_a_root_share_one_repository(person: Person, desk: Desk) -
     git = own(desk)
     assert git.git("ls-tree", "-r", "--name-only", "main").splitlines() == ["other/SKILL.md", "release/SKILL.md"]
     assert git.log("skilld/staging", "^main") == ["skilld(release): say p2", "skilld(release): say p1"]
-
-
-def test_plain_git_is_noticed(person: Person, desk: Desk) -> None:
-    desk.made("p1", DRY)
-    assert desk.seen("p1").seen is GitStatus.NOTHING
-    own(desk).git("merge", "--quiet", "skilld/staging")
-    assert "- Do a dry run." in person.skill.read_text()
-    assert desk.seen("p1").seen is GitStatus.LANDED
-    own(desk).git("revert", "--no-edit", "HEAD")
-    assert desk.seen("p1").seen is GitStatus.REVERTED
 
 
 def test_lines_typed_or_taken_out_by_hand_are_noticed(person: Person, desk: Desk) -> None:
@@ -313,21 +295,15 @@ def test_the_root_of_a_skill(skill: str, root: str) -> None:
     assert managed_repos.root_of(Path(skill)) == Path(root)
 
 
-def test_two_processes_that_make_it_at_once(person: Person, folder: Path) -> None:
-    code = (
-        "import sys\nfrom pathlib import Path\n"
-        "from skilld.git.environment import scrub_environment\nfrom skilld.git.managed_repos import take_in\n"
-        "scrub_environment()\nprint(take_in(Path(sys.argv[1]), Path(sys.argv[2])).repo.head)\n"
-    )
-    argv = [sys.executable, "-c", code, str(person.skill), str(folder)]
-    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(Path(__file__).parents[2])}
-    started = [
-        subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(4)
-    ]
-    answers = [process.communicate(timeout=LIMIT) for process in started]
-    assert [err for _, err in answers] == [""] * 4
-    assert len({out for out, _ in answers}) == 1
+def head_of(skill: Path, folder: Path) -> str:
+    return managed_repos.take_in(skill, folder).repo.head
+
+
+def test_four_processes_that_make_it_at_once(person: Person, folder: Path) -> None:
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        heads = pool.starmap_async(head_of, [(person.skill, folder)] * 4, chunksize=1).get(LIMIT)
+    assert len(heads) == 4
+    assert len({*heads}) == 1
     assert len(list(folder.iterdir())) == 1
 
 

@@ -16,16 +16,14 @@ from skilld.git.refs import Change
 from skilld.git.repo import Repo, open_repo
 from skilld.git.staging_branch import STAGING
 from support.processes import processes_of
-from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
+from support.repos import SKILL, TEXT, Desk, Person, below
 from support.waiting import wait_for
 
 REF = "refs/skilld/proposals/p1"
 
 
 @pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    person = new_repo(tmp_path / "work")
+def person(person: Person) -> Person:
     person.commit("second", {"README.md": "two\n"})
     return person
 
@@ -165,7 +163,7 @@ def race(root: Path, name: str, rounds: int) -> None:
 
 
 def test_two_workers_lose_nothing(person: Person) -> None:
-    rounds = 8
+    rounds = 4
     context = multiprocessing.get_context("fork")
     workers = [context.Process(target=race, args=(person.root, name, rounds)) for name in "ab"]
     for worker in workers:

@@ -13,6 +13,7 @@ from skilld.git.environment import git_program, person_variables, scrub_environm
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
 from skilld.git.run import Git, PersonGit
 from support.repos import Person
+from support.tables import rows
 
 
 @pytest.mark.parametrize(
@@ -112,34 +113,11 @@ def test_a_missing_git_is_said_in_words(person: Person) -> None:
     assert (done.stdout, done.stderr) == ("Install git 2.36 or newer.\n", "")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
-    [
-        ("* filter=lfs", True),
-        ("*.md filter=lfs", True),
-        ("SKILL.md filter", True),
-        ("/skills/** filter=x", True),
-        ("skills/*/SKILL.md filter=x", True),
-        ("**/release/* filter=x", True),
-        ("skills/release/SKILL.?d text filter=x", True),
-        ("*.[mM]d filter=x", True),
-        ('"*.md" filter=x', True),
-        ("[z-a] filter=x", True),
-        ("*.md -filter", False),
-        ("*.md filter=x\n*.md !filter", False),
-        ("*.md -filter\n*.md filter=x", True),
-        ("[attr]big filter=lfs -text\n*.md big", True),
-        ("# *.md filter=x", False),
-        ("*.txt filter=x", False),
-        ("/SKILL.md filter=x", False),
-        ("skills/* filter=x", False),
-        ("*.md diff=markdown text eol=lf", False),
-    ],
-)
-def test_only_what_changes_bytes_is_a_filter(tmp_path: Path, pattern: str, expected: bool) -> None:  # noqa: FBT001 - a row of the table
-    (tmp_path / ".gitattributes").write_text(pattern + "\n")
-    asked = filtered(tmp_path, tmp_path / ".git", "skills/release/SKILL.md", tmp_path / "none")
-    assert asked is expected
+def test_only_what_changes_bytes_is_a_filter(tmp_path: Path) -> None:
+    for pattern, expected in rows("git_attributes", "filters"):
+        (tmp_path / ".gitattributes").write_text(pattern + "\n")
+        asked = filtered(tmp_path, tmp_path / ".git", "skills/release/SKILL.md", tmp_path / "none")
+        assert asked is (expected == "yes"), pattern
 
 
 def test_attributes_of_the_person_and_of_folders(tmp_path: Path) -> None:
@@ -160,22 +138,7 @@ def test_s2_a_pattern_of_many_stars_has_an_end(tmp_path: Path) -> None:
     assert not asked
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path", "expected"),
-    [
-        ("*.md", "a/b.md", True),
-        ("/*.md", "a/b.md", False),
-        ("**/b.md", "b.md", True),
-        ("**/b.md", "x/y/b.md", True),
-        ("**/b.md", "xb.md", False),
-        ("a/**", "a/x/b.md", True),
-        ("a/*/b.md", "a/x/y/b.md", False),
-        ("a/**/b.md", "a/b.md", True),
-        ("?.MD", "b.md", True),
-        ("[!a].md", "b.md", True),
-        ("[!b].md", "b.md", False),
-    ],
-)
-def test_patterns_of_attributes(tmp_path: Path, pattern: str, path: str, expected: bool) -> None:  # noqa: FBT001
-    (tmp_path / ".gitattributes").write_text(f"{pattern} filter=lfs\n")
-    assert filtered(tmp_path, tmp_path / ".git", path, tmp_path / "none") is expected
+def test_patterns_of_attributes(tmp_path: Path) -> None:
+    for pattern, path, expected in rows("git_attributes", "patterns"):
+        (tmp_path / ".gitattributes").write_text(f"{pattern} filter=lfs\n")
+        assert filtered(tmp_path, tmp_path / ".git", path, tmp_path / "none") is (expected == "yes")

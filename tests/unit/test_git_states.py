@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -19,316 +20,127 @@ DRY = below("- Run the tests.", "- Do a dry run.")
 STAGING = "refs/heads/skilld/staging"
 
 
+# What makes a state: a git command (behind a `?` it may fail), files that are committed, one that is only written,
+# and whatever else a line of Python does.
+Step = str | dict[str, str] | tuple[str, str] | Callable[[Person], object]
+
+
 @dataclass(frozen=True)
 class Case:
-    """`build` makes the state; it may return the Person in another work tree, where that is the one to look at."""
+    """`at` is the work tree to look at, beside the person's own; where it has no skill yet, one is put there."""
 
-    build: Callable[[Person], object]
+    steps: tuple[Step, ...]
     refusal: type[Exception] | None = None
     words: str = ""
+    at: str = "work"
 
     def made(self, person: Person) -> Person:
         """Make the state and return the person in the work tree to look at."""
-        built = self.build(person)
-        return built if isinstance(built, Person) else person
+        take(person, self.steps)
+        here = Person(person.root.parent / self.at)
+        if self.at != "work" and not here.skill.exists():
+            here.write(SKILL, TEXT)
+        return here
 
 
-def ordinary(person: Person) -> None:
-    person.git("status")
+def take(person: Person, steps: tuple[Step, ...]) -> None:
+    for step in steps:
+        match step:
+            case str():
+                person.git(*shlex.split(step.removeprefix("?")), check=not step.startswith("?"))
+            case dict():
+                person.commit("more", step)
+            case (relpath, text):
+                person.write(relpath, text)
+            case _:
+                step(person)
 
 
-def bare_above(person: Person) -> Person:
-    bare = Person(person.root.parent / "bare.git")
-    person.git("init", "--quiet", "--bare", str(bare.root))
-    bare.write(SKILL, TEXT)
-    return bare
+def link(relpath: str, to: str) -> Callable[[Person], object]:
+    def make(person: Person) -> None:
+        (person.root / to).mkdir(exist_ok=True)
+        (person.root / relpath).parent.mkdir(parents=True, exist_ok=True)
+        (person.root / relpath).symlink_to(person.root / to)
 
+    return make
 
-def embedded_bare(person: Person) -> Person:
-    person.git("init", "--quiet", "--bare", "vendor/b")
-    inside = Person(person.root / "vendor/b")
-    inside.write(SKILL, TEXT)
-    return inside
 
+def gone(relpath: str) -> Callable[[Person], object]:
+    return lambda person: (person.root / relpath).unlink()
 
-def no_repository(person: Person) -> Person:
-    plain = Person(person.root.parent / "plain")
-    plain.write(SKILL, TEXT)
-    return plain
 
-
-def linked_worktree(person: Person) -> Person:
-    person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
-    return Person(person.root.parent / "linked")
-
-
-def worktree_of_bare(person: Person) -> Person:
-    person.git("clone", "--quiet", "--bare", ".", "../hub.git")
-    hub = Person(person.root.parent / "hub.git")
-    hub.git("worktree", "add", "--quiet", "../linked", "main")
-    return Person(person.root.parent / "linked")
-
-
-def submodule(person: Person) -> Person:
-    outer = new_repo(person.root.parent / "outer")
-    outer.git("submodule", "--quiet", "add", str(person.root), "sub")
-    outer.commit("sub")
-    return Person(outer.root / "sub")
-
-
-def shallow(person: Person) -> Person:
-    for count in range(3):
-        person.commit(f"later {count}", {"src/app.py": f"print({count})\n"})
-    person.git("clone", "--quiet", "--depth", "1", f"file://{person.root}", "../shallow")
-    return Person(person.root.parent / "shallow")
-
-
-def shared_objects(person: Person) -> Person:
-    person.git("clone", "--quiet", "--shared", ".", "../shared")
-    return Person(person.root.parent / "shared")
-
-
-def partial_clone(person: Person) -> Person:
-    person.git("config", "uploadpack.allowFilter", "true")
-    person.commit("later", {"src/app.py": "print(2)\n"})
-    person.git("clone", "--quiet", "--filter=blob:none", "--no-local", f"file://{person.root}", "../partial")
-    return Person(person.root.parent / "partial")
-
-
-def sha256(person: Person) -> Person:
-    return new_repo(person.root.parent / "sha256", "--object-format=sha256")
-
-
-def sparse(person: Person) -> None:
-    person.git("sparse-checkout", "set", "skills/release")
-
-
-def unborn(person: Person) -> Person:
-    fresh = Person(person.root.parent / "fresh")
-    person.git("init", "--quiet", str(fresh.root))
-    fresh.write(SKILL, TEXT)
-    return fresh
-
-
-def orphan(person: Person) -> None:
-    person.git("checkout", "--quiet", "--orphan", "site")
-
-
-def mid_bisect(person: Person) -> None:
-    person.commit("two", {"README.md": "two\n"})
-    person.git("bisect", "start", "HEAD", "HEAD^")
-
-
-def index_lock(person: Person) -> None:
-    person.write(".git/index.lock", "")
-
-
-def untracked(person: Person) -> None:
-    person.git("rm", "--quiet", "--cached", SKILL)
-    person.git("commit", "--quiet", "-m", "not in git")
-
-
-def ignored(person: Person) -> None:
-    untracked(person)
-    person.write(".gitignore", "skills/\n")
-
-
-def symlink_in_head(person: Person) -> None:
-    person.write("other.md", TEXT)
-    person.skill.unlink()
-    person.skill.symlink_to("../../other.md")
-    person.commit("a link")
-    person.skill.unlink()
-    person.write(SKILL, TEXT)
-
-
-def lfs(person: Person) -> None:
-    person.commit("lfs", {".gitattributes": "[attr]big filter=lfs diff=lfs -text\nskills/**/*.md big\n"})
-
-
-def lfs_but_not_here(person: Person) -> None:
-    person.commit("lfs", {".gitattributes": "*.md filter=lfs\n", "skills/.gitattributes": "SKILL.md -filter\n"})
-
-
-def executable(person: Person) -> None:
-    person.skill.chmod(0o755)
-    person.commit("runs")
-
-
-def no_identity(person: Person) -> None:
-    person.git("config", "--global", "--unset", "user.email")
-    person.git("config", "user.useConfigOnly", "true")
-    person.git("config", "commit.gpgSign", "true")
-    person.git("config", "gpg.program", "/bin/false")
-
-
-def converted(person: Person) -> None:
-    person.git("config", "core.autocrlf", "true")
-    person.commit("eol", {".gitattributes": "*.md text eol=crlf ident\n"})
-    person.skill.unlink()
-    person.git("checkout", "--", SKILL)
-
-
-def reftable_by_name(person: Person) -> None:
-    person.git("config", "core.repositoryFormatVersion", "0")
-    person.git("config", "extensions.refStorage", "reftable")
-
-
-def replaced(person: Person) -> None:
-    person.commit("other", {SKILL: "# Other\n"})
-    person.git("replace", person.tip(), person.tip("HEAD^"))
-    person.write(SKILL, "# Other\n")
-
-
-def packed(person: Person) -> None:
-    person.git("gc", "--quiet")
-    person.git("pack-refs", "--all")
-
-
-def unknown_extension(person: Person) -> None:
-    person.git("config", "core.repositoryFormatVersion", "1")
-    person.git("config", "extensions.refStorage", "reftable")
-
-
-def staging_checked_out(person: Person) -> None:
-    person.git("switch", "--quiet", "-c", "skilld/staging")
-
-
-def staging_in_linked_worktree(person: Person) -> None:
-    person.git("worktree", "add", "--quiet", "-b", "skilld/staging", "../linked")
-
-
-def staging_rebased(person: Person) -> None:
-    person.git("switch", "--quiet", "-c", "skilld/staging")
-    person.commit("two", {"README.md": "two\n"})
-    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
-
-
-def staging_in_update_refs(person: Person) -> None:
-    person.git("branch", "skilld/staging")
-    person.commit("two", {"README.md": "two\n"})
-    person.git("branch", "-f", "skilld/staging")
-    person.commit("three", {"README.md": "three\n"})
-    person.git("rebase", "--quiet", "--update-refs", "--exec", "false", "HEAD~2", check=False)
-
-
-def staging_bisected(person: Person) -> None:
-    person.git("switch", "--quiet", "-c", "skilld/staging")
-    for count in range(4):
-        person.commit(f"{count}", {"README.md": f"{count}\n"})
-    person.git("bisect", "start", "HEAD", "HEAD~4")
-
-
-def branch_named_skilld(person: Person) -> None:
-    person.git("branch", "skilld")
-
-
-def branch_below_staging(person: Person) -> None:
-    person.git("branch", "skilld/staging/mine")
-
-
-def planted_symref(person: Person) -> None:
-    person.git("symbolic-ref", STAGING, "refs/heads/main")
-
-
-def dangling_symref(person: Person) -> None:
-    person.git("symbolic-ref", "refs/skilld/proposals/p1", "refs/heads/planted")
-
-
-def linked_refs(person: Person) -> None:
-    outside = person.root.parent / "outside"
-    outside.mkdir()
-    (person.root / ".git/refs/skilld").symlink_to(outside)
-
-
-def linked_heads(person: Person) -> None:
-    outside = person.root.parent / "outside"
-    outside.mkdir()
-    (person.root / ".git/refs/heads/skilld").symlink_to(outside)
-
-
-def worktree_redirect(person: Person) -> None:
-    person.git("config", "core.worktree", str(person.root.parent))
-
-
-def worktree_elsewhere(person: Person) -> None:
-    person.git("config", "core.worktree", "/etc")
-
-
-def foreign_git_file(person: Person) -> Person:
-    other = Person(person.root.parent / "other")
-    other.write(SKILL, TEXT)
-    other.write(".git", f"gitdir: {person.root / '.git'}\n")
-    return other
-
-
-def linked_git_folder(person: Person) -> Person:
-    other = Person(person.root.parent / "other")
-    other.write(SKILL, TEXT)
-    (other.root / ".git").symlink_to(person.root / ".git")
-    return other
-
-
-def through_a_link(person: Person) -> Person:
-    (person.root.parent / "alias").symlink_to(person.root)
-    return Person(person.root.parent / "alias")
-
-
-def hostile_name(person: Person) -> None:
-    (person.root / "skills").rename(person.root / "sk\nills")
-    person.commit("odd")
-
-
+UNTRACKED = (f"rm --quiet --cached {SKILL}", "commit --quiet -m out")
+OTHERS = {".gitattributes": "*.md filter=lfs\n", "skills/.gitattributes": "SKILL.md -filter\n"}
+ON_STAGING, TWO = "switch --quiet -c skilld/staging", {"README.md": "two\n"}
 CASES = {
-    "ordinary": Case(ordinary),
-    "linked worktree": Case(linked_worktree),
-    "worktree of a bare repository": Case(worktree_of_bare),
-    "submodule": Case(submodule),
-    "shallow": Case(shallow),
-    "shared objects": Case(shared_objects),
-    "partial clone": Case(partial_clone),
-    "sha256": Case(sha256),
-    "sparse": Case(sparse),
-    "detached": Case(detached),
-    "mid-merge": Case(merging),
-    "mid-rebase": Case(rebasing),
-    "mid-bisect": Case(mid_bisect),
-    "mid-pick": Case(picking),
-    "index.lock": Case(index_lock),
-    "executable": Case(executable),
-    "packed": Case(packed),
-    "a filter elsewhere": Case(lfs_but_not_here),
-    "no identity": Case(no_identity),
-    "line endings converted": Case(converted),
-    "reftable": Case(reftable_by_name, RepoRefusedError, "extensions.refstorage"),
-    "no repository": Case(no_repository, NotTrackedError, "is not in a git repository"),
-    "unborn": Case(unborn, NotTrackedError, "has no commits yet"),
-    "orphan": Case(orphan, RepoRefusedError, "is on a branch without commits; other branches have some, such as main"),
-    "untracked": Case(untracked, NotTrackedError, "is not in the latest commit"),
-    "ignored": Case(ignored, NotTrackedError, "is not in the latest commit"),
-    "filter": Case(lfs, NotTrackedError, "a git filter changes"),
-    "bare": Case(bare_above, RepoRefusedError, "is in a bare repository"),
-    "embedded bare": Case(embedded_bare, RepoRefusedError, "is in a bare repository"),
-    "symlink in HEAD": Case(symlink_in_head, RepoRefusedError, "is not a regular file"),
-    "unknown extension": Case(unknown_extension, RepoRefusedError, "refstorage"),
-    "staging checked out": Case(staging_checked_out, StagingBusyError, "skilld/staging is checked out in"),
-    "staging in a worktree": Case(staging_in_linked_worktree, StagingBusyError, "checked out in .*linked"),
-    "staging rebased": Case(staging_rebased, StagingBusyError, "skilld/staging is being rebased in"),
-    "staging in update-refs": Case(staging_in_update_refs, StagingBusyError, "skilld/staging is being rebased in"),
-    "staging bisected": Case(staging_bisected, StagingBusyError, "skilld/staging is being bisected in"),
-    "a branch named skilld": Case(branch_named_skilld, RepoRefusedError, "conflicts with skilld/staging"),
-    "a branch below staging": Case(branch_below_staging, RepoRefusedError, "conflicts with skilld/staging"),
-    "planted symref": Case(planted_symref, RepoRefusedError, "is a symbolic ref"),
-    "dangling symref": Case(dangling_symref, RepoRefusedError, "is a symbolic ref"),
-    "linked refs": Case(linked_refs, RepoRefusedError, "is a symlink"),
-    "linked heads": Case(linked_heads, RepoRefusedError, "is a symlink"),
-    "core.worktree above": Case(worktree_redirect, RepoRefusedError, "is not the work tree of"),
-    "core.worktree elsewhere": Case(worktree_elsewhere, RepoRefusedError, "work tree"),
-    "foreign .git file": Case(foreign_git_file, RepoRefusedError, "is not the work tree of"),
-    "linked .git": Case(linked_git_folder, RepoRefusedError, "is a symlink"),
-    "path through a link": Case(through_a_link, RepoRefusedError, "reached through a symlink"),
-    "line break in a name": Case(hostile_name, RepoRefusedError, "name or character that is unsafe"),
-}
+    "ordinary": Case(("status",)),
+    "linked worktree": Case(("worktree add --quiet -b side ../linked",), at="linked"),
+    "worktree of a bare repository": Case(("clone --quiet --bare . ../hub.git",
+        "-C ../hub.git worktree add --quiet ../linked main"), at="linked"),
+    "submodule": Case((lambda person: new_repo(person.root.parent / "outer"),
+        "-C ../outer submodule --quiet add ../work sub", "-C ../outer commit --quiet -m sub"), at="outer/sub"),
+    "shallow": Case((TWO, "clone --quiet --depth 1 --no-local . ../shallow"), at="shallow"),
+    "shared objects": Case(("clone --quiet --shared . ../shared",), at="shared"),
+    "partial clone": Case(("config uploadpack.allowFilter true", TWO,
+        "clone --quiet --filter=blob:none --no-local . ../partial"), at="partial"),
+    "sha256": Case((lambda person: new_repo(person.root.parent / "sha256", "--object-format=sha256"),), at="sha256"),
+    "sparse": Case(("sparse-checkout set skills/release",)),
+    "detached": Case((detached,)),
+    "mid-merge": Case((merging,)),
+    "mid-rebase": Case((rebasing,)),
+    "mid-bisect": Case((TWO, "bisect start HEAD HEAD^")),
+    "mid-pick": Case((picking,)),
+    "index.lock": Case(((".git/index.lock", ""),)),
+    "executable": Case((lambda person: person.skill.chmod(0o755), "commit --quiet --all -m runs")),
+    "packed": Case(("gc --quiet", "pack-refs --all")),
+    "a filter elsewhere": Case((OTHERS,)),
+    "no identity": Case(("config --global --unset user.email", "config user.useConfigOnly true",
+        "config commit.gpgSign true", "config gpg.program /bin/false")),
+    "line endings converted": Case(("config core.autocrlf true", {".gitattributes": "*.md text eol=crlf ident\n"},
+        gone(SKILL), f"checkout -- {SKILL}")),
+    "reftable": Case(("config core.repositoryFormatVersion 0", "config extensions.refStorage reftable"),
+        RepoRefusedError, "extensions.refstorage"),
+    "no repository": Case((), NotTrackedError, "is not in a git repository", "plain"),
+    "unborn": Case(("init --quiet ../fresh",), NotTrackedError, "has no commits yet", "fresh"),
+    "orphan": Case(("checkout --quiet --orphan site",), RepoRefusedError,
+        "is on a branch without commits; other branches have some, such as main"),
+    "untracked": Case(UNTRACKED, NotTrackedError, "is not in the latest commit"),
+    "ignored": Case((*UNTRACKED, (".gitignore", "skills/\n")), NotTrackedError, "is not in the latest commit"),
+    "filter": Case(({".gitattributes": "[attr]big filter=lfs diff=lfs -text\nskills/**/*.md big\n"},),
+        NotTrackedError, "a git filter changes"),
+    "bare": Case(("init --quiet --bare ../bare.git",), RepoRefusedError, "is in a bare repository", "bare.git"),
+    "embedded bare": Case(("init --quiet --bare vendor/b",), RepoRefusedError, "is in a bare repository",
+        "work/vendor/b"),
+    "symlink in HEAD": Case((("skills/other.md", TEXT), gone(SKILL),
+        lambda person: person.skill.symlink_to("../other.md"), {}, gone(SKILL), (SKILL, TEXT)), RepoRefusedError,
+        "is not a regular file"),
+    "unknown extension": Case(("config core.repositoryFormatVersion 1", "config extensions.refStorage reftable"),
+        RepoRefusedError, "refstorage"),
+    "staging checked out": Case((ON_STAGING,), StagingBusyError, "skilld/staging is checked out in"),
+    "staging in a worktree": Case(("worktree add --quiet -b skilld/staging ../linked",), StagingBusyError,
+        "checked out in .*linked"),
+    "staging rebased": Case((ON_STAGING, TWO, "?rebase --quiet --exec false HEAD^"), StagingBusyError,
+        "skilld/staging is being rebased in"),
+    "staging in update-refs": Case((TWO, "branch skilld/staging", {},
+        "?rebase --quiet --update-refs --exec false HEAD~2"), StagingBusyError, "skilld/staging is being rebased in"),
+    "staging bisected": Case((ON_STAGING, TWO, {}, {}, "bisect start HEAD HEAD~3"), StagingBusyError,
+        "skilld/staging is being bisected in"),
+    "a branch named skilld": Case(("branch skilld",), RepoRefusedError, "conflicts with skilld/staging"),
+    "a branch below staging": Case(("branch skilld/staging/mine",), RepoRefusedError, "conflicts with skilld/staging"),
+    "planted symref": Case((f"symbolic-ref {STAGING} refs/heads/main",), RepoRefusedError, "is a symbolic ref"),
+    "dangling symref": Case(("symbolic-ref refs/skilld/proposals/p1 refs/heads/planted",), RepoRefusedError,
+        "is a symbolic ref"),
+    "linked refs": Case((link(".git/refs/skilld", "../outside"),), RepoRefusedError, "is a symlink"),
+    "linked heads": Case((link(".git/refs/heads/skilld", "../outside"),), RepoRefusedError, "is a symlink"),
+    "core.worktree above": Case(("config core.worktree ../..",), RepoRefusedError, "is not the work tree of"),
+    "core.worktree elsewhere": Case(("config core.worktree /etc",), RepoRefusedError, "work tree"),
+    "foreign .git file": Case((("../other/.git", "gitdir: ../work/.git\n"),), RepoRefusedError,
+        "is not the work tree of", "other"),
+    "linked .git": Case((link("../other/.git", ".git"),), RepoRefusedError, "is a symlink", "other"),
+    "path through a link": Case((link("../alias", "."),), RepoRefusedError, "reached through a symlink", "alias"),
+    "line break in a name": Case((lambda person: (person.root / "skills").rename(person.root / "sk\nills"), {}),
+        RepoRefusedError, "name or character that is unsafe"),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -381,10 +193,10 @@ NEW_CASES = {
         "path through a link",
     )
 } | {
-    "untracked": Case(untracked),
-    "submodule": Case(submodule, RepoRefusedError, "is a submodule of another repository"),
-    "ignored": Case(ignored, NotTrackedError, "git ignores .claude/skills/deploy/SKILL.md"),
-    "filter": Case(lfs_but_not_here, NotTrackedError, "a git filter changes"),
+    "untracked": Case(UNTRACKED),
+    "submodule": replace(CASES["submodule"], refusal=RepoRefusedError, words="is a submodule of another repository"),
+    "ignored": Case(((".gitignore", ".claude/skills/\n"),), NotTrackedError, f"git ignores {NEW}"),
+    "filter": Case((OTHERS,), NotTrackedError, "a git filter changes"),
 }
 
 
@@ -406,57 +218,30 @@ def test_a_new_skill_is_proposed_or_refused_and_nothing_else_changes(person: Per
     assert snapshot(everything) == before
 
 
-def occupied(person: Person) -> None:
-    person.write(NEW, "mine\n")
-
-
-def a_file_above(person: Person) -> None:
-    person.write(".claude", "mine\n")
-
-
-def a_file_above_in_head(person: Person) -> None:
-    person.commit("odd", {".claude": "mine\n"})
-    (person.root / ".claude").unlink()
-
-
-def a_link_above(person: Person) -> None:
-    (person.root.parent / "outside").mkdir()
-    (person.root / ".claude").symlink_to("../outside")
-
-
-def a_link_within(person: Person) -> None:
-    (person.root / ".claude").symlink_to("skills")
-
-
-def a_twin_on_the_disk(person: Person) -> None:
-    person.write(NEW.replace("deploy", "Deploy"), "mine\n")
-
-
-def a_twin_in_head(person: Person) -> None:
-    person.commit("theirs", {NEW.replace("deploy", "DEPLOY"): "mine\n"})
-    (person.root / NEW.replace("deploy", "DEPLOY")).unlink()
-
-
-def an_absent_submodule(person: Person) -> None:
-    person.git("update-index", "--add", "--cacheinfo", f"160000,{person.tip()},.claude")
-    person.git("commit", "--quiet", "-m", "a submodule that is not here")
+TWIN = NEW.replace("deploy", "Deploy")
 
 
 @pytest.mark.parametrize(
-    ("build", "words"),
+    ("steps", "words"),
     [
-        (occupied, "exists, but git does not track it"),
-        (a_file_above, "exists, but is not a folder"),
-        (a_file_above_in_head, "is not a folder in the latest commit"),
-        (a_link_above, "reached through a symlink"),
-        (a_link_within, "reached through a symlink"),
-        (a_twin_on_the_disk, "differs from Deploy only in case"),
-        (a_twin_in_head, "differs from DEPLOY only in case"),
-        (an_absent_submodule, "is not a folder in the latest commit"),
+        (((NEW, "mine\n"),), "exists, but git does not track it"),
+        (((".claude", "mine\n"),), "exists, but is not a folder"),
+        (({".claude": "mine\n"}, gone(".claude")), "is not a folder in the latest commit"),
+        ((link(".claude", "../outside"),), "reached through a symlink"),
+        ((link(".claude", "skills"),), "reached through a symlink"),
+        (((TWIN, "mine\n"),), "differs from Deploy only in case"),
+        (({TWIN: "mine\n"}, gone(TWIN)), "differs from Deploy only in case"),
+        (
+            (
+                "update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,.claude",
+                "commit --quiet -m x",
+            ),
+            "is not a folder in the latest",
+        ),
     ],
 )
-def test_a_place_that_is_taken_is_refused(person: Person, build: Callable[[Person], None], words: str) -> None:
-    build(person)
+def test_a_place_that_is_taken_is_refused(person: Person, steps: tuple[Step, ...], words: str) -> None:
+    take(person, steps)
     before = snapshot(person.root.parent)
     with pytest.raises(RepoRefusedError, match=words):
         propose_new(Desk(person, person.root.parent / "own"))
@@ -464,7 +249,7 @@ def test_a_place_that_is_taken_is_refused(person: Person, build: Callable[[Perso
 
 
 def test_replace_refs_are_not_followed(person: Person) -> None:
-    replaced(person)
+    take(person, ({SKILL: "# Other\n"}, "replace HEAD HEAD^", (SKILL, "# Other\n")))
     made = Desk(person).propose("p1", below("# Other", "More."))
     assert isinstance(made, ProposalCommit)
     assert person.git("--no-replace-objects", "show", f"{made.commit}:{SKILL}") == "# Other\nMore."

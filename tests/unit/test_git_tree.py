@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from skilld.git import objects, tree
 from skilld.git.errors import RepoRefusedError
 from skilld.git.repo import Repo, open_repo
-from support.repos import SKILL, Person, isolate, new_repo
+from support.repos import SKILL, Person
 
 
 @pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    person = new_repo(tmp_path / "work")
+def person(person: Person) -> Person:
     files = {"a/b/c/d/deep.txt": "deep\n", "a/b.txt": "b\n", "a.b": "x\n", "a-b": "y\n", "é ü/ß.txt": "z\n"}
     person.commit("more", files)
     return person

@@ -14,6 +14,7 @@ import pytest
 from skilld.__main__ import main
 from skilld.cli.examples import EXAMPLES
 from skilld.cli.parser import GROUPS, VERBS, build_parser
+from support.tables import rows
 
 COLUMNS = 80
 SIX = ["setup", "run", "status", "review", "accept", "reject"]
@@ -76,28 +77,12 @@ def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None
     assert prog == "skilld" or typed.startswith(prog)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["staus"], "skilld: 'staus' is not a skilld command. Did you mean status? See: skilld --help\n"),
-        (["reject", "3f2a", "--reason", "x"], "unrecognized arguments: --reason x. Did you mean --why?\n"),
-        (["proposals", "--all"], "unrecognized arguments: --all. Did you mean --state all?\n"),
-        (["undo"], "skilld: 'undo' is not a skilld command. Did you mean revert or restore? See: skilld --help\n"),
-        (
-            ["config", "ste"],
-            "skilld: 'ste' is not a skilld config command. Did you mean set? See: skilld config --help\n",
-        ),
-        (["version"], "skilld: 'version' is not a skilld command. Did you mean --version? See: skilld --help\n"),
-        (["-v"], "skilld: error: unrecognized arguments: -v. Did you mean --version?\n"),
-        (["status", "--chek"], "unrecognized arguments: --chek. Did you mean --check?\n"),
-        (["skills", "list", "--serch=x"], "unrecognized arguments: --serch=x. Did you mean --search?\n"),
-    ],
-)
-def test_a_near_miss_is_told_what_was_meant(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as done:
-        main(given)
-    assert done.value.code == 2
-    assert capsys.readouterr().err.endswith(said)
+def test_a_near_miss_is_told_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    for given, said in rows("help", "near misses"):
+        with pytest.raises(SystemExit) as done:
+            main(given.split(" "))
+        assert done.value.code == 2
+        assert capsys.readouterr().err.endswith(f"{said}\n")
 
 
 def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,11 +21,6 @@ NOW = 1_780_000_000.0
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.open(tmp_path / "skilld.db")
-
-
-@pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "config.toml"
     path.write_text('model = "offline"\n[batch]\nidle_minutes = 3\n[budget]\ncalls = 7\nusd = 2\n')

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skilld.skills import Places, Skill, inventory
 from skilld.skills.spec import Front, front
+from support.tables import rows
 
 
 def _skill(folder: Path, description: str = "Writes notes.") -> Path:
@@ -79,23 +80,9 @@ def test_a_skill_that_skilld_wrote_is_evolving(tmp_path: Path) -> None:
     assert found.evolving
 
 
-@pytest.mark.parametrize(
-    ("text", "description"),
-    [
-        ("description: Plain words, with a: colon # and a remark", "Plain words, with a: colon"),
-        ("description: 'It''s quoted # here'  # remark", "It's quoted # here"),
-        ('description: "Say \\"hi\\" \\\\ bye"', 'Say "hi" \\ bye'),
-        ("description: >-\n  Folded\n  over lines.\nname: x", "Folded over lines."),
-        ("description: |\n  First.\n  Second.", "First.\nSecond."),
-        ("description: Goes on\n  below.", "Goes on below."),
-        ("description:\n  Only below.", "Only below."),
-        ("other:\n  description: Not this one.", ""),
-        ("description: 'never closed", ""),
-        ("description:", ""),
-    ],
-)
-def test_a_description_is_read_in_every_style(text: str, description: str) -> None:
-    assert front(f"---\n{text}\n---\n# Body\n").description == description
+def test_a_description_is_read_in_every_style() -> None:
+    for text, description in rows("inventory", "descriptions"):
+        assert front(f"---\n{text}\n---\n# Body\n").description == description
 
 
 def test_metadata_is_read_one_level_deep() -> None:

@@ -10,7 +10,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes
 from skilld.batching.closing import ClosedBatch
 from skilld.daemon import jobs
-from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
+from skilld.ingest.discover import Host, Root, transcripts
 from skilld.protocol import Source
 from skilld.store import Store
 from skilld.store.transcripts import WaitingTurn
@@ -81,12 +81,6 @@ def test_the_context_begins_behind_the_turn_before_the_batch(store: Store, tmp_p
     assert job.turns == ("t2", "t3")
 
 
-def test_every_agent_has_its_folders_below_home(tmp_path: Path) -> None:
-    found = roots(tmp_path, {})
-    assert Root("claude-code", tmp_path / ".claude/projects") in found
-    assert Root("codex", tmp_path / ".codex/sessions") in found
-
-
 @pytest.mark.parametrize(
     ("value", "found"),
     [
@@ -101,18 +95,6 @@ def test_every_agent_has_its_folders_below_home(tmp_path: Path) -> None:
 def test_an_agents_variable_moves_its_folder(tmp_path: Path, value: str, found: list[str]) -> None:
     expected = [Path(path.format(home=tmp_path)) for path in found]
     assert agent_homes(INFO, tmp_path, {"CLAUDE_CONFIG_DIR": value}) == expected
-
-
-def test_a_configured_folder_may_be_the_agents_or_the_store_in_it(tmp_path: Path) -> None:
-    given = {"claude-code": [tmp_path / "a", tmp_path / "b/projects"]}
-    found = [root.folder for root in roots(tmp_path, {}, given) if root.agent == "claude-code"]
-    assert found == [tmp_path / "a/projects", tmp_path / "b/projects"]
-
-
-def test_the_persons_own_skills_lie_in_the_agents_folder(tmp_path: Path) -> None:
-    assert tmp_path / ".claude/skills" in skill_places("claude-code", tmp_path, {}).absolute
-    moved = skill_places("claude-code", tmp_path, {"CLAUDE_CONFIG_DIR": "/c"})
-    assert Path("/c/skills") in moved.absolute
 
 
 def test_only_transcripts_of_main_sessions_are_found_and_no_link_is_followed(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from skilld.errors import RefusedError
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.edits import LintError
 from skilld.pipeline.judge import Judge
-from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
+from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update
+from support.editor import Editor
 
 TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
 TYPED = "always put the ticket number first"
@@ -26,13 +28,8 @@ VAGUE = Operation(Op.INSERT_AFTER, "- Past tense.", "- Put the ticket number.")
 GOOD = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE}")
 
 
-class Scripted:
+class Scripted(Editor):
     """A model with one edit to give, and the updates it still finds after each edit."""
-
-    name = "scripted"
-    together = True
-    sure = 0.5
-    usage = Usage()
 
     def __init__(self, edit: Operation, *found: list[Update]) -> None:
         self._edit = edit
@@ -44,19 +41,19 @@ class Scripted:
         del messages, skills, instructions
         return self._found.pop(0), []
 
-    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
-        raise AssertionError(updates, said)
-
-    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
-        raise AssertionError(updates, said)
-
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         del updates, skill, unfit
         return [self._edit]
 
 
+def _judge(model: Scripted, typed: str = TYPED, *documents: TargetDocument, **own: Any) -> Judge:
+    """Return a judge of one turn."""
+    messages = [Message(typed, turn=1, turn_key="t1")]
+    return Judge(model, messages, [*documents] or [LOADED], "", lambda text: text, **own)
+
+
 def _edited(model: Scripted) -> str:
-    judge = Judge(model, [Message(TYPED, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
+    judge = _judge(model)
     return judge.edit(LOADED, [VerifiedUpdate(UPDATE)]).after.decode()
 
 
@@ -150,7 +147,7 @@ def test_words_of_its_own_get_one_more_attempt_and_a_nod_is_none(
     typed: str, change: str, reworded: str, proposed: list[str]
 ) -> None:
     model = Rewording(_update(1, typed, change), reworded)
-    judge = Judge(model, [Message(typed, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
+    judge = _judge(model, typed)
     assert [item.update.change for item in judge.verdict().proposed] == proposed
 
 
@@ -167,7 +164,7 @@ class Answering(Scripted):
 
 
 def _answered(typed: str, found: list[Update], reworded: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    judge = Judge(Answering(found, reworded), [Message(typed, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
+    judge = _judge(Answering(found, reworded), typed)
     verdict = judge.in_own_words(judge.verdict())
     return [item.update.change for item in verdict.proposed], [(one.change, why) for one, why in verdict.learned]
 
@@ -182,7 +179,7 @@ def test_what_a_line_says_already_is_not_kept_in_own_words_too() -> None:
     found = replace(UPDATE, change="Do not use npm.", quote=typed)
     text = "# Notes\n\n- Use pnpm, never npm.\n"
     doc = replace(LOADED, data=text.encode(), doc=replace(LOADED.doc, text=text))
-    judge = Judge(Scripted(GOOD, [found]), [Message(typed, turn=1, turn_key="t1")], [doc], "", lambda text: text)
+    judge = _judge(Scripted(GOOD, [found]), typed, doc)
     verdict = judge.in_own_words(judge.verdict())
     assert ([line for _, line in verdict.already_said], verdict.learned) == (["Use pnpm, never npm."], ())
 
@@ -248,7 +245,7 @@ def test_each_part_of_a_file_that_is_made_stands_alone() -> None:
 
 
 def test_s5_the_linter_keeps_only_its_own_words_from_being_kept() -> None:
-    judge = Judge(Scripted(STRAY), [Message(TYPED, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
+    judge = _judge(Scripted(STRAY))
     refusal = LintError("The edit was not made", "for a reason")
     hidden = _update(1, TYPED, "Always run !`whoami` first.")
     assert judge.harms(LOADED, VerifiedUpdate(hidden), refusal)
@@ -263,7 +260,7 @@ def test_what_goes_into_every_session_must_be_surer(kind: TargetKind, least: flo
     file = replace(LOADED, ref=replace(LOADED.ref, kind=kind))
     for confidence, proposed in ((least, True), (least - 0.05, False)):
         model = Scripted(GOOD, [replace(UPDATE, confidence=confidence)])
-        verdict = Judge(model, [Message(TYPED, turn=1, turn_key="t1")], [file], "", lambda text: text).verdict()
+        verdict = _judge(model, TYPED, file).verdict()
         assert bool(verdict.proposed) is proposed
         assert bool(verdict.learned) is not proposed
 
@@ -309,22 +306,12 @@ def test_words_on_how_the_agent_speaks_go_to_the_persons_file_whichever_a_model_
 def test_a_rule_of_the_project_and_not_of_the_skills_subject_goes_to_the_projects_file(said: str, number: int) -> None:
     update = replace(UPDATE, change=f"{said[0].upper()}{said[1:]}.", quote=said)
     project = replace(MINE, ref=replace(MINE.ref, kind=TargetKind.INSTRUCTIONS))
-    judge = Judge(
-        Scripted(GOOD, [update]),
-        [Message(said, turn=1)],
-        [LOADED, project],
-        "",
-        lambda text: text,
-        own=lambda *_: project,
-    )
+    judge = _judge(Scripted(GOOD, [update]), said, LOADED, project, own=lambda *_: project)
     assert [item.update.skill for item in judge.verdict().proposed] == [number]
 
 
 def test_what_the_persons_file_says_already_is_not_proposed_for_it() -> None:
     mine = replace(MINE, doc=replace(MINE.doc, text="# Me\n\n- Be brief with the user.\n"))
-    judge = Judge(
-        Scripted(GOOD, [TALK]), [Message(SPOKEN, turn=1)], [LOADED, mine], "", lambda text: text, own=lambda *_: mine
-    )
-    found = judge.verdict()
+    found = _judge(Scripted(GOOD, [TALK]), SPOKEN, LOADED, mine, own=lambda *_: mine).verdict()
     assert [item.update.change for item in found.proposed] == ["Use tabs."]
     assert [line for _, line in found.already_said] == ["Be brief with the user."]

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from skilld.classify.contradiction import contradicts_plainly
 from skilld.classify.said_already import is_same, said_in
 from skilld.proposals.lessons import known_reason, said_of, unwanted_again
 from skilld.protocol import PastDecision
 from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import a_proposal
+from support.tables import rows
 
 PATH = "/p/.claude/skills/notes/SKILL.md"
 UPDATE = Update(
@@ -92,21 +94,19 @@ def test_what_a_proposal_was_made_for_is_said_whatever_its_edit_writes() -> None
     assert said_of(again, PATH, [replace(OPEN, operations=written, updates=())]) == (None, again.change)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Use pnpm, not npm", "Use npm, not pnpm"),
-        ("Prefer rg over grep", "Prefer grep over rg"),
-        ("Put the ticket number before the title", "Put the title before the ticket number"),
-        ("Run the linter after the tests", "Run the tests after the linter"),
-        ("Always squash, never rebase", "Always rebase, never squash"),
-        ("Schreib Vitest statt Jest", "Schreib Jest statt Vitest"),
-        ("Usa podman en lugar de docker", "Usa docker en lugar de podman"),
-        ("npm ではなく pnpm を使う", "pnpm ではなく npm を使う"),
-    ],
-)
-def test_a_rule_turned_round_is_another_rule(one: str, other: str) -> None:
-    assert not is_same(one, other)
-    assert said_in(one, f"# Rules\n\n- {other}\n") is None
-    assert is_same(one, one.lower())
-    assert said_in(one, f"# Rules\n\n- {one}\n") == one
+def test_a_rule_turned_round_is_another_rule() -> None:
+    for one, other in rows("known", "a rule turned round"):
+        assert not is_same(one, other)
+        assert said_in(one, f"# Rules\n\n- {other}\n") is None
+        assert is_same(one, one.lower())
+        assert said_in(one, f"# Rules\n\n- {one}\n") == one
+
+
+def test_what_cannot_both_hold_is_named() -> None:
+    for change, line in rows("contradictions", "cannot both hold"):
+        assert contradicts_plainly(change, line)
+
+
+def test_an_exception_another_subject_and_a_mere_command_are_not() -> None:
+    for change, line in rows("contradictions", "can both hold"):
+        assert not contradicts_plainly(change, line)

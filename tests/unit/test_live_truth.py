@@ -55,15 +55,14 @@ def test_what_is_read_is_what_was_typed(case: Path | None) -> None:
     assert set(differences(case, ADAPTERS[agent_of(case)])) == set(UNKNOWABLE.get(case.name, {}))
 
 
-@pytest.mark.parametrize("every", [1, 3])
 @pytest.mark.parametrize("case", CASES or [None], ids=[case.name for case in CASES] or ["absent"])
-def test_a_killed_and_resumed_reader_reads_the_same(case: Path | None, every: int) -> None:
+def test_a_killed_and_resumed_reader_reads_the_same(case: Path | None) -> None:
     if case is None:
         pytest.skip("no live sessions beside the repository")
     adapter = ADAPTERS[agent_of(case)]
     for name in json.loads((case / "truth.json").read_text(encoding="utf-8"))["session_files"]:
         whole = events_of(adapter, case / name)
-        resumed = events_with_restarts(adapter, case / name, every)
+        resumed = events_with_restarts(adapter, case / name, 1)
         for kind in (Turn, SkillUse):
             expected = [event for event in whole if isinstance(event, kind)]
             again = list(dict.fromkeys(event for event in resumed if isinstance(event, kind)))
