@@ -51,9 +51,3 @@ def test_every_test_here_stands_in_the_row_of_its_fault() -> None:
         for test in _tests(f"faults/{path.name}"):
             if number := re.match(r"test_f(\d\d)_", test):
                 assert f"faults/{path.name}::{test}" in rows[f"F-{number[1]}"]
-
-
-def test_what_is_not_there_is_found() -> None:
-    assert _named("`unit/test_gone.py`") == {"unit/test_gone.py:: does not exist"}
-    assert _named("`unit/test_text.py::test_gone`") == {"unit/test_text.py::test_gone does not exist"}
-    assert _named("`faults/test_f14_sleep.py::test_f99_*`") == {"faults/test_f14_sleep.py::test_f99_* does not exist"}
