@@ -323,6 +323,13 @@ def _relpath(world: Taught) -> str:
     return world.project.skill_path.relative_to(world.project.root).as_posix()
 
 
+def test_an_agent_is_not_let_in(world: Taught) -> None:
+    world.program.environment["CLAUDECODE"] = "1"
+    done = world.program.run("review", "--plain")
+    assert done.returncode == 5
+    assert "Only you can decide" in done.stderr
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
 def test_in_a_real_terminal(world: Taught) -> None:
     """Issue 18, 5: three sizes, and keys as a terminal sends them; every key of the review is in `test_review_keys`."""
