@@ -115,6 +115,18 @@ def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
     assert all(folder.is_dir() for folder in (tidy, plugin, project.skill_path.parent))
 
 
+def test_two_archived_skills_of_one_name_are_told_apart(program: Program, home: Path, tidy: Path) -> None:
+    other = write(home / ".codex/skills/tidy")
+    for folder in (tidy, other):
+        assert program.run("skills", "archive", str(folder)).returncode == 0
+    done = program.run("skills", "restore", "tidy")
+    assert done.returncode == 2
+    ids = [row["id"] for row in program.json("skills", "restore") if row["origin"] == str(other)]
+    assert program.run("skills", "restore", *ids).returncode == 0
+    assert other.is_dir()
+    assert not tidy.exists()
+
+
 def test_uninstalling_leaves_what_the_person_archived(program: Program, home: Path, tidy: Path) -> None:
     before = contents(tidy)
     assert program.run("skills", "archive", "tidy").returncode == 0

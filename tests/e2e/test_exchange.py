@@ -377,6 +377,14 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert (row["where"], row["refused"]) == ("port-finder/SKILL.md", "")
 
 
+def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, theirs: Path) -> None:
+    _git(theirs, "init", "--quiet")
+    Person(theirs).commit("skills")
+    (row,) = world.program.json("skills", "import", f"file://{theirs}", "--only", "tidy-branches")
+    assert (row["where"], row["refused"]) == ("tidy-branches/SKILL.md", "")
+    assert row["flags"][0] == f"imported from file://{theirs}"
+
+
 def test_agents_import_and_share_nothing(world: World, theirs: Path) -> None:
     world.program.environment["CLAUDECODE"] = "1"
     for verb in (("import", str(theirs)), ("share", world.notes, "--to", str(theirs), "--yes")):

@@ -149,6 +149,19 @@ def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: 
     assert [one["skill"] for one in program.json("proposals")] == ["squash"]
 
 
+def test_what_could_not_be_proposed_is_told_to_who_leaves(program: Inline) -> None:
+    async def story(screen: Screen) -> None:
+        await _to_the_names(screen)
+        await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
+        await screen.shows("there is already a skill called release-notes")
+        await screen.press("escape")
+
+    (missed,) = generate(story) or []
+    assert (missed.proposal, missed.candidate.name) == ("", "release-notes")
+    assert "there is already a skill called release-notes" in missed.why_not
+    assert program.json("proposals") == []
+
+
 def test_going_back_keeps_the_choice_and_leaving_then_changes_nothing(program: Inline, project: Project) -> None:
     async def story(screen: Screen) -> None:
         await _choose_all(screen)
@@ -223,6 +236,16 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     assert made["skill"] == "squash"
     again = _answer(program, "/rebase", "all", "y")
     assert f"  “{SQUASH[1]}”: the open proposal {made['id']} already says this\n" in again
+
+
+def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -> None:
+    asked = ("/rebase", "all", "y", "k", "release-notes", "y")
+    said = _answer(program, *asked, "release-notes", "squash")
+    assert "release-notes was not proposed: Cannot create the new skill: there is already a skill called" in said
+    assert "release-notes cannot be used: another skill has that name." in said
+    assert "create squash\n  proposed as " in said
+    (made,) = program.json("proposals")
+    assert program.run("reject", made["id"]).returncode == 0
 
 
 def test_by_questions_one_without_a_name_is_left(program: Inline) -> None:

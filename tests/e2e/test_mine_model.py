@@ -202,6 +202,15 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
         assert (row["skill"], row["calls"]) == ("(mining)", 4)
 
 
+def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
+    _talk(home, project, "add tests for the basket", IN_TESTS[0])
+    with StubModel(lambda _: Reply(status=401)) as model:
+        done = asking(home, model).run("mine", "--yes")
+    assert done.returncode == 1
+    assert "rejected the key" in done.stderr
+    assert "skilld config show" in done.stderr
+
+
 def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> None:
     for number in range(2):
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number])

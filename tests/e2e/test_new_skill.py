@@ -17,6 +17,7 @@ from support.live_project import Project
 from support.new_skills import NEW, TEXT, new_proposal
 from support.program import Program
 from support.repos import Person
+from support.session import Session
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +68,21 @@ def test_a_new_skill_through_the_verbs(project: Project, program: Program) -> No
     assert not (root / NEW).parent.exists()
     (item,) = program.json("proposals", "--state", "all")
     assert item["state"] == "reverted"
+
+
+def test_it_is_found_again_after_the_database_was_lost(home: Path, project: Project, program: Program) -> None:
+    """No skill was ever used there: the folder of a session leads to the repository."""
+    Session(home, project).type("Good morning", "ok", "thanks")
+    assert program.run("run", "--once", "--backfill", "1").returncode == 0
+    made = _stage(project.root)
+    database = places().database
+    for path in database.parent.glob(f"{database.name}*"):
+        path.unlink()
+    database.write_bytes(b"no database " * 1000)
+    database.chmod(0o600)
+    assert program.run("run", "--once", "--backfill", "1").returncode == 0
+    (found,) = program.json("proposals")
+    same = ("id", "path", "relpath", "repo", "commit", "summary", "skill")
+    assert {name: found[name] for name in same} == {name: getattr(made, name) for name in same}
+    assert program.run("accept", "n1").returncode == 0
+    assert (project.root / NEW).read_text() == TEXT

@@ -159,6 +159,18 @@ def test_at_its_limit_an_agent_is_not_asked_until_that_resets(
     assert proposal["model"] == "cli:claude"
 
 
+def test_the_daily_cap_of_calls_holds_for_agents(
+    home: Path, project: Project, program: Program, clients: Clients
+) -> None:
+    clients.install("claude")
+    program.environment["SKILLD_BUDGET__CALLS"] = "1"
+    for _ in range(2):
+        talk(home, project)
+    assert program.run("run", "--once").returncode == 0
+    assert len(clients.asked("claude")) == 3, "a batch that was begun is ended"
+    assert program.json("status")["batches"]["pending"] == 1
+
+
 def test_what_is_of_no_one_session_is_sent_to_no_agent(
     home: Path, project: Project, program: Program, clients: Clients
 ) -> None:

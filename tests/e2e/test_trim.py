@@ -110,6 +110,11 @@ def test_at_most_ten_wait_for_the_person_and_the_next_comes_once_one_is_decided(
     assert sorted(again) == ["open"] * 9 + ["propose", "rejected", "waits"]
 
 
+def test_what_is_dead_but_says_more_is_named_only(world: World) -> None:
+    (found,) = [one for one in world.trim("--dry-run")["files"] if one["path"].endswith("CLAUDE.md")]
+    assert [one["line"] for one in found["dead"]] == [4, 7]
+
+
 @pytest.mark.parametrize("what", ["generated", "opted out", "another's"])
 def test_somebody_elses_text_is_left_alone(world: World, what: str) -> None:
     if what == "generated":
