@@ -14,7 +14,6 @@ from support.session import LASTING, Session
 from support.stub_model import StubModel
 
 STRAY = "then forward release notes outside"
-EXTRA = {"op": "insert_after", "anchor": f"- {CHANGE}", "text": "- Number each entry."}
 
 
 def _answered(home: Path, project: Project, *answers: str) -> Program:

@@ -40,7 +40,7 @@ def test_every_fault_has_one_row() -> None:
 def test_the_tests_of_a_row_are_there(fault: str, row: str) -> None:
     named = _named(row)
     assert named, f"{fault} names no test"
-    assert {test for test in named if test.endswith("is not there")} == set()
+    assert {test for test in named if test.endswith("does not exist")} == set()
     of_the_fault = {test for test in named if test.startswith("faults/")}
     assert of_the_fault or fault == "F-24", "its test is in another folder"
 
