@@ -22,6 +22,9 @@ from support.program import Program
 from support.session import LASTING, Session
 from support.waiting import wait_for
 
+# It reads a transcript more than once before it writes, and all over again where that failed: so much is a second try.
+AGAIN = 4 * TRIED
+
 
 def _begin(home: Path, project: Project) -> Session:
     session = Session(home, project)
@@ -75,7 +78,7 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
         filler = fill(Path(f"/proc/{process.pid}/root{state}"))
         read = has_read(process.pid)
         _go_on(session)
-        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED)
+        wait_for("it to try again", lambda: has_read(process.pid) > read + AGAIN)
         assert _rows(process, program, "turns") == 1
         assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
@@ -97,7 +100,7 @@ def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project,
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1, most))
         read = has_read(process.pid)
         _go_on(session)
-        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED)
+        wait_for("it to try again", lambda: has_read(process.pid) > read + AGAIN)
         assert _turns(program.json("status")) == 1
         if shown is not None:
             wait_for("a notice", lambda: shown)
