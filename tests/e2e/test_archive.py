@@ -115,20 +115,6 @@ def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
     assert all(folder.is_dir() for folder in (tidy, plugin, project.skill_path.parent))
 
 
-def test_restoring_never_overwrites(program: Program, tidy: Path) -> None:
-    assert program.run("skills", "archive", "tidy").returncode == 0
-    write(tidy)
-    assert "already exists" in refused(program, "restore", "tidy")
-    assert contents(tidy) == {"SKILL.md": TEXT.format("tidy").encode()}
-    assert len(program.json("skills", "restore")) == 1
-
-
-def test_an_agent_moves_no_skills(home: Path, tidy: Path) -> None:
-    agent = InProcess(home, {"CLAUDECODE": "1"})
-    assert "coding agent" in refused(agent, "archive", "tidy")
-    assert tidy.is_dir()
-
-
 def test_two_archived_skills_of_one_name_are_told_apart(program: Program, home: Path, tidy: Path) -> None:
     other = write(home / ".codex/skills/tidy")
     for folder in (tidy, other):

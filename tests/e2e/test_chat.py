@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from faults.model import asking
 from support.program import Program
 from support.stub_model import Reply, StubModel, said
 
@@ -23,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_conversation_goes_on_with_what_was_said(home: Path, folder: Path) -> None:
     with StubModel() as model:
         model.queue("One\nline \x1b[31mred.", "Two.")
-        program = Program(home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url})
+        program = asking(home, model)
         done = program.run("chat", "--skill", "notes", "--project", str(folder), typed=f"Hello, {KEY}\n\nAgain\n")
         assert (done.returncode, done.stdout) == (0, "One\nline \\x1b[31mred.\nTwo.\n")
         first, second = model.bodies
@@ -40,7 +41,7 @@ def test_a_conversation_goes_on_with_what_was_said(home: Path, folder: Path) -> 
 def test_trouble_ends_it_with_a_sentence(home: Path, folder: Path) -> None:
     with StubModel() as model:
         model.queue(Reply(status=401))
-        program = Program(home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url})
+        program = asking(home, model)
         done = program.run("chat", "hi", "--project", str(folder))
         assert (done.returncode, done.stdout) == (1, "")
         assert "rejected the key" in done.stderr

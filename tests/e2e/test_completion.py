@@ -41,21 +41,12 @@ def shell_home(home: Path) -> Path:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("skilld accept ", ["PROPOSAL"]),
-        ("skilld config set batch.", ["batch.turns", "batch.idle_minutes"]),
-    ],
-)
-def test_tab_completes(shell_home: Path, shell: str, line: str, expected: list[str]) -> None:
+def test_tab_completes(shell_home: Path, shell: str) -> None:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
-    done = _in_a_shell(program, SHELLS[shell], shell_home, line)
-    proposal = a_proposal(**COMMITTED).id
-    for word in expected:
-        assert word.replace("PROPOSAL", proposal) in done.stdout, done.stderr
+    done = _in_a_shell(program, SHELLS[shell], shell_home, "skilld config set batch.")
+    assert all(name in done.stdout for name in ("batch.turns", "batch.idle_minutes")), done.stderr
 
 
 # A package puts its file where the shell looks for it at the first Tab.

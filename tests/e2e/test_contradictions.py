@@ -136,17 +136,9 @@ def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Pa
     (one,) = says(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
     assert [item.text for item in one.conflicts] == ["- Always use npm."]
     assert one.linked == ()
-
-
-def test_what_was_taken_back_since_is_told_no_more(home: Path, tmp_path: Path, here: OneProcess) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
-    personal = home / ".claude/CLAUDE.md"
-    personal.parent.mkdir(exist_ok=True)
-    personal.write_text("- Always use npm.\n")
-    (one,) = says(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
     assert len(otherwise(here.store, one)) == 1
-    personal.write_text("- Be brief.\n")
-    assert (conflicts(one), otherwise(here.store, one)) == ([], [])
+    (home / ".claude/CLAUDE.md").write_text("- Be brief.\n")
+    assert (conflicts(one), otherwise(here.store, one)) == ([], []), "what was taken back since"
 
 
 def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: OneProcess) -> None:

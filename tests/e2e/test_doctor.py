@@ -81,20 +81,48 @@ def test_where_all_is_well_nothing_fails_and_looking_changes_nothing(patient: Pa
     assert list(fresh.iterdir()) == []
 
 
-def test_01_a_setting_that_is_none(patient: Patient) -> None:
-    write(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
-    said = patient.examine()
-    assert failed(said) == {"settings"}
-    assert "did you mean model?" in said["settings"]["detail"]
-    assert "config.toml" in said["settings"]["remedy"]
-    assert said["judge"]["verdict"] == "skip"
+def _damage(patient: Patient) -> None:
+    database = patient.state / "skilld.db"
+    sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
+    database.write_bytes(database.read_bytes()[:4096] + b"\xff" * 8192)
 
 
-def test_02_a_state_folder_that_others_may_enter(patient: Patient) -> None:
-    patient.state.chmod(0o755)
+def _set_back(patient: Patient) -> None:
+    ahead = time.time() + 3625  # rounded to minutes when it is looked at, up to 55 seconds from now
+    os.utime(patient.session, (ahead, ahead))
+
+
+UNIT = b'[Service]\nExecStart=:"/nowhere/bin/python" "-m" "skilld" run\n'
+BROKEN: dict[str, tuple[Callable[[Patient], object], str, str]] = {
+    "settings": (
+        lambda one: write(one.home / ".config/skilld/config.toml", b"modle = 'offline'\n"),
+        "did you mean model?",
+        "config.toml",
+    ),
+    "permissions": (lambda one: one.state.chmod(0o755), "", "chmod 700 /"),
+    "agents": (lambda one: shutil.rmtree(one.home / ".claude"), "", "roots.claude-code"),
+    "database": (_damage, "damaged", "skilld run"),
+    "pause": (lambda one: one.program.run("pause"), "paused until you resume", "skilld resume"),
+    "clock": (_set_back, "60 minutes in the future", ""),
+    "service": (
+        lambda one: write(one.home / ".config/systemd/user/skilld.service", UNIT),
+        "starts /nowhere/bin/python, which no longer exists",
+        "",
+    ),
+    "notices": (lambda one: one.set(SKILLD_NOTIFY__ENABLED="true"), "no D-Bus session bus", ""),
+}
+
+
+@pytest.mark.parametrize("check", BROKEN)
+def test_what_is_broken_is_named_and_nothing_else(patient: Patient, check: str) -> None:
+    if sys.platform != "linux" and check in {"service", "notices"}:
+        pytest.skip("systemd and a session bus are Linux's")
+    spoil, detail, remedy = BROKEN[check]
+    spoil(patient)
     said = patient.examine()
-    assert failed(said) == {"permissions"}
-    assert said["permissions"]["remedy"] == f"chmod 700 {patient.state}"
+    assert failed(said) == {check}
+    assert detail in said[check]["detail"]
+    assert remedy in said[check]["remedy"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
@@ -102,8 +130,8 @@ def test_02_a_state_folder_that_may_not_be_written(patient: Patient) -> None:
     if os.geteuid() == 0:
         patient.program.before = KEPT_OUT
     patient.state.chmod(0o500)
-    said = patient.examine()
-    why = patient.why_nothing()
+    document = patient.program.json("doctor")
+    said, why = {check["name"]: check for check in document["checks"]}, document["why_nothing"]
     paused = patient.program.run("pause")
     patient.state.chmod(0o700)
     assert failed(said) == {"permissions", "database"}
@@ -131,13 +159,6 @@ def test_04_an_agents_folder_that_was_moved_nowhere(patient: Patient) -> None:
     del patient.program.environment["CLAUDE_CONFIG_DIR"]
     patient.set(SKILLD_ROOTS__CODEX=str(patient.home / "gone"))
     assert "roots.codex" in patient.examine()["agent codex"]["detail"]
-
-
-def test_05_no_agent_at_all(patient: Patient) -> None:
-    shutil.rmtree(patient.home / ".claude")
-    said = patient.examine()
-    assert failed(said) == {"agents"}
-    assert "roots.claude-code" in said["agents"]["remedy"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
@@ -196,16 +217,6 @@ def test_09_a_budget_that_is_spent(patient: Patient) -> None:
     assert "budget" in said["judge"]["detail"]
 
 
-def test_10_a_damaged_database(patient: Patient) -> None:
-    database = patient.state / "skilld.db"
-    sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
-    database.write_bytes(database.read_bytes()[:4096] + b"\xff" * 8192)
-    said = patient.examine()
-    assert failed(said) == {"database"}
-    assert "damaged" in said["database"]["detail"]
-    assert "skilld run" in said["database"]["remedy"]
-
-
 def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
     said = patient.examine()
     assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "not running")
@@ -215,41 +226,6 @@ def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
     said = patient.examine()
     lock.release()
     assert said["daemon"]["detail"] == "not responding; last seen 10 minutes ago"
-
-
-def test_12_a_pause_that_was_forgotten(patient: Patient) -> None:
-    assert patient.program.run("pause").returncode == 0
-    said = patient.examine()
-    assert failed(said) == {"pause"}
-    assert said["pause"]["remedy"] == "skilld resume"
-    assert "paused until you resume" in said["pause"]["detail"]
-
-
-def test_13_a_clock_that_was_set_back(patient: Patient) -> None:
-    ahead = time.time() + 3625  # rounded to minutes when it is looked at, up to 55 seconds from now
-    os.utime(patient.session, (ahead, ahead))
-    said = patient.examine()
-    assert failed(said) == {"clock"}
-    assert "60 minutes in the future" in said["clock"]["detail"]
-
-
-def test_14_a_service_whose_program_is_gone(patient: Patient) -> None:
-    unit = b'[Service]\nExecStart=:"/nowhere/bin/python" "-m" "skilld" run\n'
-    write(patient.home / ".config/systemd/user/skilld.service", unit)
-    if sys.platform != "linux":
-        pytest.skip("systemd is Linux's")
-    said = patient.examine()
-    assert failed(said) == {"service"}
-    assert said["service"]["detail"] == "starts /nowhere/bin/python, which no longer exists"
-
-
-def test_15_no_bus_for_notices(patient: Patient) -> None:
-    if sys.platform != "linux":
-        pytest.skip("macOS has no session bus")
-    patient.set(SKILLD_NOTIFY__ENABLED="true")
-    said = patient.examine()
-    assert failed(said) == {"notices"}
-    assert said["notices"]["detail"] == "no D-Bus session bus"
 
 
 def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.taught import Taught, taught, teach
+from support.taught import Taught
 
 PAGE = Path(__file__).parents[2] / "docs" / "editors.md"
 ROWS = re.findall(
     r"^\| ([^|]+) \|[^|]*\|[^|]*\| `([^`]+)` \| (\w+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
 )
-
-
-@pytest.fixture(scope="module")
-def lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("editors")
-    teach(folder)
-    return folder
-
-
-@pytest.fixture
-def bench(lessons: Path) -> Iterator[Taught]:
-    with taught(lessons) as copy:
-        yield copy
 
 
 def test_the_table_is_read() -> None:
@@ -36,13 +22,13 @@ def test_the_table_is_read() -> None:
 
 
 @pytest.mark.parametrize(("what", "commands", "state"), ROWS, ids=[what for what, _, _ in ROWS])
-def test_what_an_editor_runs_is_a_decision(bench: Taught, what: str, commands: str, state: str) -> None:
-    commit = bench.shown(bench.two)["commit"]
+def test_what_an_editor_runs_is_a_decision(world: Taught, what: str, commands: str, state: str) -> None:
+    commit = world.shown(world.two)["commit"]
     for command in commands.split(" && "):
-        words = shlex.split(command.replace("COMMIT", commit).replace("ID", bench.two))
+        words = shlex.split(command.replace("COMMIT", commit).replace("ID", world.two))
         if words[0] == "git":
-            bench.project.git(*words[1:])
+            world.project.git(*words[1:])
         else:
-            assert bench.program.run(*words[1:]).returncode == 0
+            assert world.program.run(*words[1:]).returncode == 0
     all_of_it = "all" in what.split() or state == "open"
-    assert bench.states() == {bench.two: state, bench.one: state if all_of_it else "open"}
+    assert world.states() == {world.two: state, world.one: state if all_of_it else "open"}

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from skilld.ingest.remote import files
 from skilld.mining.kept import kept, shown_in
 from skilld.mining.spread import locally, one_file, together
+from support.claude_lines import typed, write
 from support.program import Program
 
 KEY = b"k" * 32
@@ -39,9 +39,13 @@ def sessions(tmp_path: Path) -> Path:
     below = tmp_path / "all/.claude/projects/-shop"
     below.mkdir(parents=True)
     for number in range(12):
-        text = "".join(json.dumps(_line(number, at, said)) + "\n" for at, said in enumerate(_said(number)))
-        (below / f"{number:08}-0000-4000-8000-000000000000.jsonl").write_text(text)
-    (below / "99999999-0000-4000-8000-000000000000.jsonl").write_text(text)
+        session, cwd = f"{number:08}-0000-4000-8000-000000000000", CWDS[number % 4]
+        lines = [
+            typed(f"{number}-{at}", text, session=session, at=f"2026-03-{number + 5:02}T10:0{at}:00.000Z", cwd=cwd)
+            for at, text in enumerate(_said(number))
+        ]
+        write(below / f"{session}.jsonl", *lines)
+    write(below / "99999999-0000-4000-8000-000000000000.jsonl", *lines)
     return tmp_path / "all"
 
 
@@ -50,21 +54,6 @@ def _said(number: int) -> list[str]:
         f"Install the packages of 1.{number}.",
         f"{AGAIN} The token is {SECRET}." if number != 10 else "Which files did pnpm write?",
     ]
-
-
-def _line(session: int, at: int, text: str) -> dict[str, Any]:
-    return {
-        "type": "user",
-        "uuid": f"u-{session}-{at}",
-        "parentUuid": f"u-{session}-{at - 1}" if at else None,
-        "sessionId": f"{session:08}-0000-4000-8000-000000000000",
-        "timestamp": f"2026-03-{session + 5:02}T10:0{at}:00.000Z",
-        "cwd": CWDS[session % 4],
-        "version": "2.1.330",
-        "isSidechain": False,
-        "userType": "external",
-        "message": {"role": "user", "content": text},
-    }
 
 
 def _quiet(done: int, total: int) -> None:

@@ -102,10 +102,6 @@ def obeys(text: str) -> float:
     return 1.0 if RULE in text else 0.0
 
 
-def runs_of(model: StubModel) -> int:
-    return sum("<answers mark=" not in said(body) for body in model.bodies)
-
-
 def test_issue_17_part_5_from_an_accepted_correction_to_a_result(person: Person) -> None:
     before = person.project.fingerprint()
     with StubModel(answers(obeys)) as model:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +9,6 @@ from unittest import mock
 
 import pytest
 
-from skilld.mcp.server import Shelf
-from skilld.skills import Skill, Source
-from skilld.skills.spec import front
 from skilld.store import Store
 from skilld.store.proposals import Proposals
 from skilld.types import Evidence, State
@@ -174,7 +169,6 @@ def test_s8_nothing_of_a_session_leaves_in_any_field(world: World, tmp_path: Pat
 @pytest.mark.parametrize(
     "change",
     [
-        ('skilld-kind: "prompt-template"', 'skilld-team: "before Ada is back"'),
         ("as in https", "the last was https"),
         ("with me\n", f"with me\n\nSee session {SESSION}.\n"),
     ],
@@ -306,18 +300,6 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(wor
     assert _states(world)["tidy-branches"] == "accepted"
 
 
-def test_into_the_persons_own_skills_it_waits_in_skillds_repository(world: World, theirs: Path) -> None:
-    options = ("--name", "tidy-up", "--as", "domain")
-    (row,) = world.program.json("skills", "import", str(theirs / "tidy-branches"), *options)
-    assert row["path"] == str(world.home / ".claude/skills/tidy-up/SKILL.md")
-    assert not Path(row["path"]).parent.exists()
-    assert world.program.run("reject", row["proposal"]).returncode == 0
-    assert not Path(row["path"]).parent.exists()
-    refused = world.program.run("skills", "import", str(theirs / "tidy-branches"), "--as", "workflow")
-    assert refused.returncode == 5
-    assert "workflows need numbered steps, but this one has none" in refused.stderr
-
-
 def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, theirs: Path) -> None:
     done = world.program.run("skills", "import", str(theirs))
     assert done.returncode == 5
@@ -355,39 +337,6 @@ def test_what_was_exported_is_imported_as_the_same_skill(world: World, tmp_path:
     assert back.endswith(body)
     assert 'skilld-kind: "mcp-tool"' in back
     assert "skilld-sessions" not in back
-
-
-def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, theirs: Path) -> None:
-    _git(theirs, "init", "--quiet")
-    Person(theirs).commit("skills")
-    rows = world.program.run("skills", "import", f"file://{theirs}", "--only", "tidy-branches", "--json")
-    (row,) = json.loads(rows.stdout)
-    assert (row["where"], row["refused"]) == ("tidy-branches/SKILL.md", "")
-    assert row["flags"][0] == f"imported from file://{theirs}"
-
-
-def test_a_path_that_is_no_text_is_imported_from_and_told_harmlessly(world: World, tmp_path: Path) -> None:
-    theirs = tmp_path / os.fsdecode(b"caf\xe9\n\x1b[31m")
-    try:
-        theirs.mkdir()
-    except OSError:  # macOS
-        pytest.skip("this file system has no such names")
-    (theirs / "SKILL.md").write_text(TOOL)
-    done = world.program.run("skills", "import", str(theirs))
-    assert done.returncode == 0, done.stderr
-    (flag,) = (line for line in done.stdout.splitlines() if "imported from" in line)
-    assert flag.endswith("/caf\ufffd \\x1b[31m")
-    missing = world.program.run("skills", "import", f"{theirs}2")
-    assert (missing.returncode, missing.stdout) == (1, "")
-    assert missing.stderr.endswith("/caf\\udce9 \\x1b[31m2 does not exist\n")
-    into = world.program.run("skills", "import", str(theirs), "--name", "other", "--project", str(theirs))
-    assert (into.returncode, "is not valid UTF-8" in into.stderr) == (5, True)
-
-
-def test_agents_import_and_share_nothing(world: World, theirs: Path) -> None:
-    world.program.environment["CLAUDECODE"] = "1"
-    for verb in (("import", str(theirs)), ("share", world.notes, "--to", str(theirs), "--yes")):
-        assert world.program.run("skills", *verb).returncode == 5
 
 
 def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp_path: Path) -> None:
@@ -428,54 +377,15 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert (row["where"], row["refused"]) == ("port-finder/SKILL.md", "")
 
 
-def test_a_secret_in_a_skill_stops_sharing(world: World, tmp_path: Path) -> None:
-    _skill(world, TOOL + "Log in with ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8.\n")
-    done = world.program.run("skills", "share", "port-finder", "--to", str(tmp_path), "--yes")
-    assert done.returncode == 5
-    assert "line 13 (github)" in done.stderr
+def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, theirs: Path) -> None:
+    _git(theirs, "init", "--quiet")
+    Person(theirs).commit("skills")
+    (row,) = world.program.json("skills", "import", f"file://{theirs}", "--only", "tidy-branches")
+    assert (row["where"], row["refused"]) == ("tidy-branches/SKILL.md", "")
+    assert row["flags"][0] == f"imported from file://{theirs}"
 
 
-RFC = """\
-name: analyze_pr
-version: 1.0.0
-description: Analyze a pull request for bugs, security issues and missing tests
-type: mcp-tool
-generated_from:
-  sessions: [abc123, def456]
-  extracted_at: 2026-02-15T10:00:00Z
-input_schema:
-  type: object
-  properties:
-    pr_url:
-      type: string
-      description: URL of the pull request
-  required: [pr_url]
-implementation:
-  prompt: |
-    Analyze the pull request at {{pr_url}}.
-    Look for bugs, security issues and missing tests.
-tags: [review, github]
-"""
-
-
-def test_the_example_of_the_rfc_is_taken_under_the_name_that_is_offered(world: World, tmp_path: Path) -> None:
-    """Its name has an underscore, which no skill may have; as a tool it has that name again."""
-    file = tmp_path / "analyze_pr.yaml"
-    file.write_text(RFC)
-    refused = world.program.run("skills", "import", str(file))
-    assert "Import it under a valid name: --name analyze-pr" in refused.stdout + refused.stderr
-    (row,) = world.program.json("skills", "import", str(file), "--name", "analyze-pr")
-    assert (row["refused"], bool(row["proposal"])) == ("", True)
-    assert world.program.run("accept", row["proposal"]).returncode == 0
-    text = Path(row["path"]).read_text()
-    assert "name: analyze-pr\n" in text
-    assert "Analyze the pull request at {{pr_url}}." in text
-    assert "abc123" not in text, "whose sessions these were says nothing here"
-    (tool,) = [one for one in Shelf(lambda: [the_skill(Path(row["path"]))], lambda _: text, lambda _: []).tools()
-               if one.name == "analyze_pr"]  # fmt: skip
-    assert tool.schema["required"] == ["pr_url"]
-
-
-def the_skill(path: Path) -> Skill:
-    """Return the skill whose SKILL.md is at `path`."""
-    return Skill(path.parent.name, path, Source.USER, None, (), front(path.read_text()))
+def test_agents_import_and_share_nothing(world: World, theirs: Path) -> None:
+    world.program.environment["CLAUDECODE"] = "1"
+    for verb in (("import", str(theirs)), ("share", world.notes, "--to", str(theirs), "--yes")):
+        assert world.program.run("skills", *verb).returncode == 5

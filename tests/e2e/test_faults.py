@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from faults.model import asking
 from support.answers import NOTHING, operations, updates
 from support.live_project import Project
 from support.processes import workers_of
@@ -20,32 +21,6 @@ TURNS = ("Write the release notes for 2.4.0", LASTING, "ok, looks good", LASTING
 HANGS = Reply(text="<updates>[]</updates>", delay=NEVER)
 
 
-def _line_of(session: Session, *texts: str) -> bytes:
-    """Return the bytes that typing `texts` appends, without leaving them in the file."""
-    before = session.path.read_bytes()
-    session.type(*texts)
-    added = session.path.read_bytes()[len(before) :]
-    session.path.write_bytes(before)
-    return added
-
-
-def test_a_torn_last_line_counts_when_it_is_whole(home: Path, project: Project, program: Program) -> None:
-    program.run("run", "--once")
-    session = Session(home, project)
-    session.use_skill()
-    session.type(*TURNS)
-    last = _line_of(session, "merci, c'était très bien")
-    cut = last.index("é".encode()) + 1  # in the middle of a character
-    session.raw(last[:cut])
-    program.run("run", "--once")
-    assert program.json("status")["agents"]["claude-code"]["turns"] == 4
-    session.raw(last[cut:])
-    program.run("run", "--once")
-    status = program.json("status")["agents"]["claude-code"]
-    assert (status["turns"], status["malformed"]) == (5, 0)
-    assert len(program.json("proposals")) == 1
-
-
 def test_a_line_of_20_mb_is_stepped_over_and_counted(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     session = Session(home, project)
@@ -56,22 +31,6 @@ def test_a_line_of_20_mb_is_stepped_over_and_counted(home: Path, project: Projec
     program.run("run", "--once")
     status = program.json("status")["agents"]["claude-code"]
     assert (status["turns"], status["overlong"]) == (5, 1)
-    assert len(program.json("proposals")) == 1
-
-
-def test_garbage_between_the_lines_is_counted_and_the_rest_is_read(
-    home: Path, project: Project, program: Program
-) -> None:
-    program.run("run", "--once")
-    session = Session(home, project)
-    session.use_skill()
-    session.type(*TURNS)
-    session.raw(b'\x00\x00\x00\n{"type":"user","mess\n\xff\xfe\n')
-    session.type("thanks, go on")
-    program.run("run", "--once")
-    status = program.json("status")["agents"]["claude-code"]
-    assert status["turns"] == 5
-    assert status["malformed"] >= 1
     assert len(program.json("proposals")) == 1
 
 
@@ -127,19 +86,10 @@ def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
         wait_for("a batch of two", lambda: program.json("status")["batches"]["done"] == 1, every=0.2)
 
 
-def test_a_second_daemon_is_refused(home: Path, program: Program) -> None:
-    del home
-    with program.daemon():
-        done = program.run("run")
-    assert done.returncode == 4
-    assert "already running" in done.stderr
-
-
 def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, project: Project) -> None:
     """Asked to end in the middle of one it ends in time, with its worker; so does the worker of one that is killed."""
     with StubModel() as model:
-        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        program = Program(home, settings | {"SKILLD_NOTIFY__ENABLED": "false"})
+        program = asking(home, model)
         model.queue(HANGS, HANGS)
         with program.daemon():
             session = Session(home, project)

@@ -69,9 +69,12 @@ def test_it_says_what_it_found_and_what_it_costs(home: Path) -> None:
     program = _fresh(home)
     terminal = Terminal(program)
     shown = terminal.read_until("Following your agents.")
-    assert terminal.stop() == 130
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.read_until("Stopped. To continue from here: skilld run")
+    assert terminal.process.wait(LIMIT) == 130
     assert "Not found    22 agents, followed once you use them (list: skilld doctor)" in shown
     assert "Judge        offline" in shown
+    assert "Skills       0 in your own folders" in shown
     assert "Files        instruction files (CLAUDE.md, AGENTS.md, rules) of the projects you work in" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "--backfill" not in shown, "there is nothing to look back at"
@@ -90,14 +93,6 @@ def test_an_agent_that_is_installed_and_was_not_used_yet_is_told_apart(home: Pat
     checks = program.run("doctor").stdout
     assert "agent codex        no sessions yet; skilld watches for " in checks
     assert "not installed: claude-code, opencode, " in checks
-
-
-def test_an_interrupt_says_that_it_was_understood(home: Path) -> None:
-    terminal = Terminal(_fresh(home), SKILLD_MODEL="offline")
-    terminal.read_until("Following your agents.")
-    terminal.process.send_signal(signal.SIGINT)
-    terminal.read_until("Stopped. To continue from here: skilld run")
-    assert terminal.process.wait(LIMIT) == 130
 
 
 def _manager(home: Path) -> str:
@@ -277,17 +272,3 @@ def test_turns_that_wait_for_company_are_shown(home: Path) -> None:
     write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"), chatter)
     assert program.run("run", "--once").returncode == 0
     assert "turns     2 waiting" in program.run("status").stdout
-
-
-def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
-    session = Session(home, project)
-    session.use_skill()
-    session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
-    terminal = Terminal(_fresh(home), "--once", "--backfill", "1", SKILLD_MODEL="offline")
-    shown = terminal.read_until("Judged 1 batch")
-    assert "Skills       0 in your own folders" in shown
-    assert "Following your agents." not in shown, "it ends by itself"
-    assert "skilld learns from what you say" not in shown
-    assert "Reading 1 transcript from the last day." in shown
-    assert "\rJudging batches: 0 of 1" in shown
-    assert terminal.process.wait(LIMIT) == 0

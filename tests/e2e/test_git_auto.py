@@ -26,8 +26,7 @@ def taught(home: Path, project: Project, settings: dict[str, str], text: str = T
     return lessons, name, state
 
 
-@pytest.mark.parametrize("way", ["git", "skilld"])
-def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: Project, way: str) -> None:
+def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: Project) -> None:
     project.git("switch", "--quiet", "-c", "feature")
     (project.root / "README.md").write_text("half a sentence\n")
     head, before = project.git("rev-parse", "HEAD"), project.skill_path.read_text()
@@ -43,10 +42,7 @@ def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: 
         project.git("rev-parse", "feature"),
         f"applied automatically; to undo it: skilld revert {name}",
     )
-    if way == "git":
-        project.git("revert", "--no-edit", "HEAD")
-    else:
-        assert lessons.program.run("revert", name).returncode == 0
+    assert lessons.program.run("revert", name).returncode == 0
     assert project.skill_path.read_text() == before
     assert lessons.states() == {name: "reverted"}
 
@@ -56,42 +52,14 @@ def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: 
     [
         (QUIET, "open"),
         ({**QUIET, "SKILLD_AUTO__SKILLS": "release-notes, other"}, "accepted"),
-        ({**QUIET, "SKILLD_AUTO__SKILLS": "other"}, "open"),
         ({**AUTO, "SKILLD_AUTO__CONFIDENCE": "0.9"}, "open"),
     ],
-    ids=["off", "this skill", "another skill", "not sure enough"],
+    ids=["off", "this skill", "not sure enough"],
 )
 def test_it_is_for_those_who_asked_for_it(home: Path, project: Project, settings: dict[str, str], state: str) -> None:
     head = project.git("rev-parse", "HEAD")
     assert taught(home, project, settings)[2] == state
     assert (project.git("rev-parse", "HEAD") == head) == (state == "open")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Please keep entries under 80 characters.", "From now on, always run `make lint` before you write the notes."],
-)
-def test_what_is_less_sure_or_names_a_command_waits(home: Path, project: Project, text: str) -> None:
-    before = project.fingerprint()
-    assert taught(home, project, AUTO, text)[2] == "open"
-    assert project.fingerprint() == before
-
-
-def test_while_something_is_in_progress_it_waits_and_says_why(home: Path, project: Project) -> None:
-    project.git("switch", "--quiet", "-c", "side", "HEAD~1")
-    (project.root / "README.md").write_text("side\n")
-    project.git("commit", "--quiet", "--all", "--message", "side")
-    project.git("switch", "--quiet", "main")
-    project.git("merge", "--quiet", "--no-commit", "--no-ff", "side")
-    before = project.fingerprint()
-    lessons, name, state = taught(home, project, AUTO)
-    assert state == "open"
-    assert project.fingerprint() == before
-    (shown,) = lessons.open()
-    assert shown["note"] == f"not applied: a merge is in progress in {project.root}"
-    assert shown["commit"] == project.git("rev-parse", "skilld/staging")
-    project.git("merge", "--abort")
-    assert lessons.program.run("accept", name).returncode == 0
 
 
 @pytest.mark.skipif(shutil.which("dbus-daemon") is None, reason="no dbus-daemon on this machine")

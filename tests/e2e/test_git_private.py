@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from skilld.demo import Transcript
 from support.lessons import HOSTS, LINES, TICKETS
-from support.live_project import SKILL_TEXT, Project
+from support.live_project import SKILL_TEXT
 from support.program import Program
 
 RELATIVE = "release-notes/SKILL.md"
@@ -101,14 +100,6 @@ def test_skilld_git_merges_reverts_and_shows(person: Person) -> None:
     assert sorted(path.name for path in person.skill.parents[1].rglob("*")) == ["SKILL.md", "release-notes"]
 
 
-def test_a_cherry_pick_and_lines_taken_out_by_hand_are_noticed(person: Person) -> None:
-    (proposal,) = person.teach(TICKETS)
-    person.git("cherry-pick", proposal["commit"])
-    assert person.states() == ["accepted"]
-    person.skill.write_text(SKILL_TEXT)
-    assert person.states() == ["reverted"]
-
-
 def test_skilld_git_keeps_to_what_it_is_for(person: Person, tmp_path: Path) -> None:
     done = person.program.run("git", "log")
     assert (done.returncode, "No repository yet" in done.stderr) == (1, True)
@@ -128,60 +119,6 @@ def test_an_agent_may_read_and_not_decide(person: Person) -> None:
     assert agent.run("git", "log").returncode == 0
     done = agent.run("git", "merge", "skilld/staging")
     assert (done.returncode, person.skill.read_text()) == (5, SKILL_TEXT)
-
-
-def test_without_a_git_identity_or_git_settings_at_all(person: Person, home: Path) -> None:
-    (home / ".gitconfig").unlink()
-    (proposal,) = person.teach(TICKETS)
-    done = person.program.run("accept", proposal["id"])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert LINES[TICKETS] in person.skill.read_text()
-
-
-@pytest.mark.parametrize("how", ["ignored", "untracked"])
-def test_a_projects_skill_that_git_does_not_track(program: Program, project: Project, how: str) -> None:
-    project.git("rm", "--quiet", "-r", "--cached", ".claude")
-    if how == "ignored":
-        (project.root / ".gitignore").write_text(".claude/\n")
-        project.git("add", ".gitignore")
-    project.git("commit", "--quiet", "--message", "not in git")
-    before = project.fingerprint()
-    person = Person(program, project.root, project.skill_path)
-    (proposal,) = person.teach(TICKETS)
-    assert project.fingerprint() == before
-    assert proposal["relpath"] == RELATIVE
-    assert program.run("accept", proposal["id"]).returncode == 0
-    assert LINES[TICKETS] in project.skill_path.read_text()
-    assert project.git("status", "--porcelain", "--untracked-files=no") == ""
-
-
-def test_a_linked_skills_folder_is_the_repository_it_leads_to(program: Program, home: Path, tmp_path: Path) -> None:
-    dotfiles = Project(tmp_path / "dotfiles", home, "claude/skills")
-    (home / ".claude").mkdir()
-    (home / ".claude/skills").symlink_to(dotfiles.skill_path.parents[1])
-    person = Person(program, tmp_path / "work", dotfiles.skill_path)
-    person.skill = home / ".claude/skills" / RELATIVE
-    (proposal,) = person.teach(TICKETS)
-    assert (proposal["repo"], proposal["path"]) == (str(dotfiles.root), str(dotfiles.skill_path))
-    assert dotfiles.git("rev-parse", "skilld/staging") == proposal["commit"]
-
-
-def test_what_must_not_be_edited_keeps_the_learning_and_the_reason(
-    program: Program, home: Path, tmp_path: Path
-) -> None:
-    person = Person(program, tmp_path / "work", home / ".claude/plugins/cache/x/skills" / RELATIVE)
-    assert person.teach(TICKETS) == []
-    (learning,) = program.json("learnings")
-    assert learning["quote"] == TICKETS
-    assert "cannot be edited" in learning["why_kept"]
-    assert not (home / ".local/share/skilld/repos").exists()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
-def test_a_read_only_skill_keeps_the_learning(person: Person) -> None:
-    person.skill.chmod(0o444)
-    assert person.teach(TICKETS) == []
-    assert len(person.program.json("learnings")) == 1
 
 
 def test_two_learnings_and_the_folder_that_is_meant(person: Person, tmp_path: Path) -> None:

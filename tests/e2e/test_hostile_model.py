@@ -5,24 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from faults.model import asking
 from skilld.pipeline.edits import BY_MODEL
-from support.answers import CHANGE, NOTHING, OPERATION, operations, updates
+from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
 from support.session import LASTING, Session
 from support.stub_model import StubModel
 
 STRAY = "then forward release notes outside"
-EXTRA = {"op": "insert_after", "anchor": f"- {CHANGE}", "text": "- Number each entry."}
 
 
 def _answered(home: Path, project: Project, *answers: str) -> Program:
     """Say LASTING to a program in auto mode, whose model answers like this."""
     with StubModel() as model:
         model.queue(*answers)
-        settings = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_APPLY": "auto"}
-        endpoint = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        program = Program(home, settings | endpoint)
+        program = asking(home, model, SKILLD_APPLY="auto")
         session = Session(home, project)
         session.use_skill()
         session.type("Write the release notes for 2.4.0", LASTING, "ok go on", "looks good", "thanks")
@@ -35,14 +33,6 @@ def test_a_clause_that_nobody_said_is_not_applied(home: Path, project: Project) 
     (proposal,) = program.json("proposals", "--state", "accepted")
     assert (proposal["summary"], proposal["flags"]) == (CHANGE, [])
     assert project.skill_path.read_text() == f"{SKILL_TEXT}- {CHANGE}\n"
-
-
-def test_one_word_that_nobody_said_waits_for_the_person(home: Path, project: Project) -> None:
-    change = CHANGE.replace("each entry", "each public entry")
-    program = _answered(home, project, updates(change=change), operations(text=f"- {change}"), NOTHING)
-    (proposal,) = program.json("proposals")
-    assert proposal["flags"] == []
-    assert project.skill_path.read_text() == SKILL_TEXT
 
 
 SAME = '<verdicts>["same"]</verdicts>'
@@ -68,11 +58,3 @@ def test_a_section_that_nobody_spoke_of_stays(home: Path, project: Project) -> N
     program = _answered(home, project, updates(kind="change_step"), steps, steps)
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
-
-
-def test_an_operation_that_no_update_names_is_refused(home: Path, project: Project) -> None:
-    program = _answered(home, project, updates(), f"<operations>{json.dumps([OPERATION, EXTRA])}</operations>")
-    assert program.json("proposals", "--state", "all") == []
-    assert "it adds something the person did not mention" in program.json("status")["last_error"]["message"]
-    assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
-    assert project.skill_path.read_text() == SKILL_TEXT

@@ -27,7 +27,7 @@ RULES = (
     "Squash fixups on merging.",
     "Never mock the database.",
 )
-SEEDS = int(os.environ.get("HYPOTHESIS_EXAMPLES", "200")) // 100  # of four interleavings each; `make soak` tries more
+SEEDS = int(os.environ.get("HYPOTHESIS_EXAMPLES", "100")) // 100  # of four interleavings each; `make soak` tries more
 DATES = "Write dates as YYYY-MM-DD in the changelog."
 
 

@@ -14,6 +14,7 @@ import pytest
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from skilld.mcp.server import hidden_from
 from support.program import Program
 
 Talk = Callable[[ClientSession], Awaitable[Any]]
@@ -74,9 +75,14 @@ def test_skills_are_listed_and_read_and_nothing_else_is(program: Program, folder
             name: await _call("skills", {"action": "read", "skill_name": name})(session)
             for name in ("../../secret", "/etc/passwd", "nosuch", "", "notes/../mine")
         }
-        return await _names(session), listed, read, unlisted
+        tool = [
+            await _call("release_note", {"tag": "v2"})(session),
+            await _call("release_note", {"other": "x"})(session),
+            await _call("recommend", {"work": "write notes"})(session),
+        ]
+        return await _names(session), listed, read, unlisted, tool
 
-    names, (failed, listed), (_, text), unlisted = _talk(program, folder, talk, {})
+    names, (failed, listed), (_, text), unlisted, tool = _talk(program, folder, talk, {})
     assert {(refused, words.partition(":")[0]) for refused, words in unlisted.values()} == {(True, "No such skill")}
     assert names == ["skills", "recommend", "release_note"]
     assert not failed
@@ -86,6 +92,11 @@ def test_skills_are_listed_and_read_and_nothing_else_is(program: Program, folder
         ("mine", "user"),
     ]
     assert text.endswith("---\n# Notes\n\nBe brief.\n")
+    filled, missing, (failed, recommended) = tool
+    assert filled == (False, "Write the note of v2 and {{other}}.\n")
+    assert missing == (True, "Missing argument: tag")
+    assert not failed
+    assert json.loads(recommended)[0]["skill"] == "notes"
 
 
 def test_what_was_asked_before_stdin_was_closed_is_answered(program: Program, folder: Path) -> None:
@@ -114,29 +125,23 @@ def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder:
     assert [row["name"] for row in json.loads(listed)] == ["notes"]
 
 
-def test_a_skill_that_is_a_tool_is_filled_in_and_skills_are_recommended(program: Program, folder: Path) -> None:
-    async def talk(session: ClientSession) -> tuple[Any, ...]:
-        return (
-            await _call("release_note", {"tag": "v2"})(session),
-            await _call("release_note", {"other": "x"})(session),
-            await _call("recommend", {"work": "write notes"})(session),
-        )
-
-    filled, missing, (failed, recommended) = _talk(program, folder, talk, {})
-    assert filled == (False, "Write the note of v2 and {{other}}.\n")
-    assert missing == (True, "Missing argument: tag")
-    assert not failed
-    assert json.loads(recommended)[0]["skill"] == "notes"
+@pytest.mark.parametrize(
+    ("variable", "client", "agent"),
+    [
+        ("CLAUDECODE", "goose", "claude-code"),
+        ("CODEX_THREAD_ID", "goose", "codex"),
+        ("PATH", "claude-code", "claude-code"),
+        ("PATH", "codex-mcp-client", "codex"),
+        ("PATH", "goose", ""),
+    ],
+)
+def test_an_agent_with_skills_of_its_own_is_known(variable: str, client: str, agent: str) -> None:
+    assert hidden_from({variable: "1"}, client) == agent
 
 
 @pytest.mark.parametrize(
     ("more", "client"),
-    [
-        ({"CLAUDECODE": "1"}, "goose"),
-        ({"CODEX_THREAD_ID": "t"}, "goose"),
-        ({}, "claude-code"),
-        ({}, "codex-mcp-client"),
-    ],
+    [({"CLAUDECODE": "1"}, "goose"), ({}, "codex-mcp-client")],
 )
 def test_agents_with_skills_of_their_own_are_shown_none(
     program: Program, folder: Path, more: Mapping[str, str], client: str

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from faults.model import asking
 from support.program import Program
 from support.stub_model import Body, StubModel, said
 
@@ -107,8 +108,7 @@ def test_a_model_chooses_by_number_when_asked_and_words_decide_without_its_answe
 
     task = ("recommend", "etwas für den Laden", "--project", folder)
     with StubModel(decide) as model:
-        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
-        program = Program(home, settings)
+        program = asking(home, model)
         assert program.json(*task) == [], "not asked without --ask"
         (found,) = program.json(*task, "--ask")
         assert (found["skill"], found["path"].startswith(folder)) == ("deploy", True)

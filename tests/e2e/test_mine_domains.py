@@ -109,15 +109,6 @@ def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(
     assert program.json("mine")["gathered"] == []
 
 
-def test_what_was_rejected_of_it_is_not_proposed_again(program: Inline, project: Project, home: Path) -> None:
-    (made,) = program.json("mine")["gathered"]
-    assert program.run("accept", made["proposal"]).returncode == 0
-    _tell(home, project, {"5": ("The queue is called jobs.", "the queue is called jobs")}, "2026-02-05")
-    (edit,) = program.json("mine")["gathered"]
-    assert program.run("reject", edit["proposal"]).returncode == 0
-    assert program.json("mine")["gathered"] == []
-
-
 def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(program: Inline, project: Project) -> None:
     (project.root / ".skilld.toml").write_text("enabled = false\n")
     (told,) = program.json("mine")["gathered"]

@@ -90,6 +90,10 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
         await _choose_all(screen)
         await screen.press("enter")
         await screen.shows("2 of 3", "extend", "release-notes", f"+ {NEWEST_FIRST}", "you, in ")
+        await screen.press("b")
+        await screen.shows("1 of 3", "6 selected; the built-in rules")
+        await screen.press("enter")
+        await screen.shows("2 of 3", "extend", "release-notes", f"+ {NEWEST_FIRST}", "you, in ")
         await screen.press("down")
         await screen.shows("rebase-main-squash-fixup", 'skilld-origin: "mined"')
         await screen.press("e")
@@ -160,42 +164,6 @@ def test_what_could_not_be_proposed_is_told_to_who_leaves(program: Inline) -> No
     assert (missed.proposal, missed.candidate.name) == ("", "release-notes")
     assert "there is already a skill called release-notes" in missed.why_not
     assert program.json("proposals") == []
-
-
-@pytest.mark.parametrize("keys", [("enter", "escape"), ("enter", "enter", "escape")])
-def test_leaving_at_a_later_step_changes_nothing(program: Inline, project: Project, keys: tuple[str, ...]) -> None:
-    before = project.git("for-each-ref")
-
-    async def story(screen: Screen) -> None:
-        await _choose_all(screen)
-        for number, key in enumerate(keys, 2):
-            await screen.press(key)
-            if key == "enter":
-                await screen.shows(f"{number} of 3")
-        await screen.until("it to be left", lambda: not screen.app.is_running)
-
-    assert generate(story) == []
-    assert program.json("proposals", "--state", "all") == []
-    assert project.git("for-each-ref") == before
-
-
-def test_going_back_keeps_the_choice_and_leaving_then_changes_nothing(program: Inline, project: Project) -> None:
-    async def story(screen: Screen) -> None:
-        await _choose_all(screen)
-        await screen.press("enter")
-        await screen.shows("2 of 3")
-        await screen.press("enter")
-        await screen.shows("3 of 3")
-        await screen.press("b")
-        await screen.shows("2 of 3")
-        await screen.press("b")
-        await screen.shows("1 of 3", "6 selected; the built-in rules")
-        await screen.press("escape")
-
-    before = project.git("for-each-ref")
-    assert generate(story) == []
-    assert program.json("proposals", "--state", "all") == []
-    assert project.git("for-each-ref") == before
 
 
 def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> None:

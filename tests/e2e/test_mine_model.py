@@ -7,14 +7,12 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from faults.model import asking
 from skilld.edit.lint import lint
 from skilld.skills import draft
 from skilld.skills.spec import faults
@@ -30,11 +28,6 @@ KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 NEWEST_FIRST = "Always mention breaking changes first in the notes."
 IN_TESTS = ("Always run the suite with the flag --fast.", "Never mock the payment gateway in tests.")
 FACTS = ("Our fixtures live in tests/data.", "The staging database is called shop_stage.")
-
-
-def _program(home: Path, model: StubModel, **settings: str) -> Program:
-    common = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "openai/stub"}
-    return Program(home, {**common, "SKILLD_MODEL_BASE_URL": model.base_url, **settings})
 
 
 def _talk(home: Path, project: Project, *texts: str, skill: bool = False) -> Session:
@@ -64,7 +57,7 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
     _two_weeks(home, project)
     before = project.fingerprint()
     with StubModel(answer) as model:
-        program = _program(home, model)
+        program = asking(home, model)
         dry = program.json("mine", "--yes", "--dry-run")
         asked = len(model.bodies)
         first = program.json("mine", "--yes")
@@ -116,8 +109,8 @@ def test_a_model_names_new_skills_in_words_that_were_said_once_and_within_the_bu
     _work(home, project, "please rebase onto main, then squash the fixup commits")
     _talk(home, project, "paint the shed", IN_TESTS[0])
     with StubModel(_naming) as model:
-        spent = _program(home, model, SKILLD_BUDGET__CALLS="1").json("mine", "--yes", "--dry-run")
-        program = _program(home, model)
+        spent = asking(home, model, SKILLD_BUDGET__CALLS="1").json("mine", "--yes", "--dry-run")
+        program = asking(home, model)
         unasked = len(model.bodies)
         dry = program.json("mine", "--yes", "--dry-run")
         asked = model.bodies[unasked:]
@@ -131,17 +124,6 @@ def test_a_model_names_new_skills_in_words_that_were_said_once_and_within_the_bu
     assert "description: Rebase onto main, then squash the fixup commits.\n" in made["text"]
     assert "\n# Squash the fixup commits\n" in made["text"]
     assert faults(made["text"], made["name"]) == ()
-
-
-def test_names_that_nobody_said_leave_the_drafted_ones(home: Path, project: Project) -> None:
-    for rule in IN_TESTS:
-        _talk(home, project, "add tests for the basket", rule)
-    with StubModel(_naming) as model:
-        found = _program(home, model).json("mine", "--yes", "--dry-run", "--kind", "domain")["candidates"]
-    (made,) = (one for one in found if set(one["changes"]) == set(IN_TESTS))
-    assert made["name"] == "project-testing"
-    assert "evil" not in made["text"]
-    assert "\n# project: testing\n" in made["text"]
 
 
 @pytest.mark.parametrize("decision", ["reject", "accept"])
@@ -161,18 +143,6 @@ def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, proje
         assert re.fullmatch(r"squash already does this in line \d+: .+make squash.+", why)
     else:  # said anew, in other words, since: then it may come again
         assert [one["action"] for one in again["candidates"]] == ["create"]
-
-
-def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, project: Project) -> None:
-    _work(home, project, "rebase onto main and squash the fixup commits")
-    _work(home, project, "please rebase onto main, then squash the fixup commits")
-    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine", "--yes")["candidates"]
-    assert program.run("reject", made["proposal"]).returncode == 0
-    again = program.json("mine", "--yes")
-    assert again["candidates"] == []
-    assert {one["missed"] for one in again["rejected"]} == {f"you rejected it ({made['proposal']})"}
-    assert f"  you rejected it ({made['proposal']})\n" in program.run("mine", "--yes", "--dry-run").stdout
 
 
 def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, project: Project) -> None:
@@ -222,12 +192,12 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number % 2])
     with StubModel(answer) as model:
         model.queue(Reply(status=429, retry_after=0.1))
-        poor = _program(home, model, SKILLD_BUDGET__CALLS="3")
+        poor = asking(home, model, SKILLD_BUDGET__CALLS="3")
         stopped = poor.json("mine", "--yes", "--dry-run")
         assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (3, 1, 3)
         assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls used"
         assert poor.json("mine", "--yes", "--dry-run")["calls"] == 0
-        assert _program(home, model).json("mine", "--yes", "--dry-run")["calls"] == 1  # the last session
+        assert asking(home, model).json("mine", "--yes", "--dry-run")["calls"] == 1  # the last session
         (row,) = poor.json("cost")["days"]
         assert (row["skill"], row["calls"]) == ("(mining)", 4)
 
@@ -235,7 +205,7 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
 def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
     with StubModel(lambda _: Reply(status=401)) as model:
-        done = _program(home, model).run("mine", "--yes")
+        done = asking(home, model).run("mine", "--yes")
     assert done.returncode == 1
     assert "rejected the key" in done.stderr
     assert "skilld config show" in done.stderr
@@ -251,8 +221,8 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
         return Reply(reply, delay=next(slow)) if isinstance(reply, str) else reply
 
     with StubModel(late) as model:
-        program = _program(home, model)
-        started = _start(program, "mine", "--yes", "--dry-run")
+        program = asking(home, model)
+        started = program.start("mine", "--yes", "--dry-run")
         model.wait_for_requests(2)
         started.send_signal(signal.SIGINT)
         assert started.wait(LIMIT) == 130
@@ -292,20 +262,10 @@ def test_the_daemon_mines_in_the_night_where_it_was_switched_on(home: Path, proj
     assert (made["skill"], made["state"]) == ("rebase-main-squash-fixup", "open")
 
 
-def _start(program: Program, *arguments: str) -> subprocess.Popen[Any]:
-    """Start a verb that Ctrl-C can end, also where the tests run in the background of a shell that has it ignored."""
-    heed = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-    script = f"import signal, sys; from skilld.__main__ import main; {heed}; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", script, *arguments]
-    return subprocess.Popen(
-        command, cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
-
-
 def test_s8_without_a_terminal_no_paid_model_is_asked_unless_it_is_said(home: Path, project: Project) -> None:
     _two_weeks(home, project)
     with StubModel(answer) as model:
-        program = _program(home, model)
+        program = asking(home, model)
         done = program.run("mine", "--dry-run")
         assert (done.returncode, len(model.bodies)) == (0, 0), done.stderr
         assert "No questions were sent: confirmation needs a terminal. To skip it: --yes" in done.stderr

@@ -10,13 +10,13 @@ import multiprocessing
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from skilld.ingest.remote import files, here
 from skilld.mining.kept import shown_in
 from skilld.mining.spread import Found, Job, locally, on_cluster, one_file, together
+from support.claude_lines import typed, write
 from support.program import Program
 from support.repos import new_repo
 from support.waiting import wait_for
@@ -34,30 +34,16 @@ def folder(tmp_path: Path) -> Path:
     below.mkdir(parents=True)
     for number in range(SESSIONS):
         said = [f"Write the release notes of 1.{number}.", RULES[number % 2], f"the token is {SECRET}", "thanks"]
-        lines = [_line(number, at, text) for at, text in enumerate(said)]
-        (below / f"{number:08}-0000-4000-8000-000000000000.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
-        if number < 2:
-            (below / f"9{number:07}-0000-4000-8000-000000000000.jsonl").write_text(
-                "\n".join(map(json.dumps, lines)) + "\n"
-            )
+        session = f"{number:08}-0000-4000-8000-000000000000"
+        lines = [
+            typed(f"{number}-{at}", text, session=session, at=f"2026-03-{number + 1:02}T10:0{at}:00.000Z", cwd="/shop")
+            for at, text in enumerate(said)
+        ]
+        for name in (session, f"9{session[1:]}")[: 1 + (number < 2)]:
+            write(below / f"{name}.jsonl", *lines)
     (below / "aaaaaaaa-0000-4000-8000-000000000000.jsonl").write_bytes(b"\xff{{{\n" * 10)
     (tmp_path / "notes.txt").write_text("always\n")
     return tmp_path
-
-
-def _line(session: int, at: int, text: str) -> dict[str, Any]:
-    return {
-        "type": "user",
-        "uuid": f"u-{session}-{at}",
-        "parentUuid": f"u-{session}-{at - 1}" if at else None,
-        "sessionId": f"{session:08}-0000-4000-8000-000000000000",
-        "timestamp": f"2026-03-{session + 1:02}T10:0{at}:00.000Z",
-        "cwd": "/shop",
-        "version": "2.1.330",
-        "isSidechain": False,
-        "userType": "external",
-        "message": {"role": "user", "content": text},
-    }
 
 
 def _urls(where: str) -> list[str]:

@@ -10,23 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from faults.model import asking
 from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
 from support.session import CHATTER, LASTING, Session
-from support.stub_model import GARBAGE, Reply, StubModel, said
-
-FOREIGN = (
-    updates(turn=3, quote="ok go on"),
-    updates(change="Always run rm -rf build/ before you publish."),
-)
+from support.stub_model import GARBAGE, Body, Reply, StubModel, said
 
 
 def _program(home: Path, model: StubModel) -> Program:
-    program = Program(
-        home,
-        {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url},
-    )
+    program = asking(home, model)
     assert program.run("run", "--once").returncode == 0
     return program
 
@@ -41,13 +34,18 @@ def _session(home: Path, project: Project) -> Session:
     return session
 
 
-def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -> None:
+def _judged(home: Path, project: Project, *answers: Reply | str) -> tuple[Program, list[Body]]:
+    """Have the session judged by a model that answers so; return skilld, and what the model was asked."""
     with StubModel() as model:
-        model.queue(updates(), operations(), NOTHING)
+        model.queue(*answers)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
-        detection, edit, again = model.bodies
+        return program, model.bodies
+
+
+def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -> None:
+    program, (detection, edit, again) = _judged(home, project, updates(), operations(), NOTHING)
     assert [m["role"] for m in detection["messages"]] == ["system", "user"]
     assert detection["temperature"] == 0
     assert "tools" not in detection
@@ -77,28 +75,15 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     ("answer", "told"),
     [
         ("this is no JSON at all", "not valid JSON"),
-        (updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
-        (updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
-        (updates(skill=7), "a skill that is not in use"),
-        (updates(turn=9), "a turn that does not exist"),
-        (updates(kind="revolution"), "unknown kind"),
-        (updates(extra="key"), "unknown key"),
-        (updates() + updates(), "2 <updates> blocks"),
-        (FOREIGN[0], "the quoted words do not say this"),
-        (FOREIGN[1], "you did not say"),
+        (updates(change="Always run rm -rf build/ before you publish."), "you did not say"),
         (NOTHING, ""),
     ],
 )
 def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
     home: Path, project: Project, answer: str, told: str
 ) -> None:
-    with StubModel() as model:
-        model.queue(answer, '<changes>["ok go on"]</changes>')
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-        asked = len(model.bodies)
-    assert asked == (2 if told else 1), "whatever is wrong with an answer is asked about once more"
+    program, asked = _judged(home, project, answer, '<changes>["ok go on"]</changes>')
+    assert len(asked) == (2 if told else 1), "whatever is wrong with an answer is asked about once more"
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
     error = program.json("status")["last_error"]
@@ -108,97 +93,18 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
 
 def test_a_change_whose_edit_does_not_fit_is_asked_for_once_more(home: Path, project: Project) -> None:
     """What only adds is placed by code instead; code cannot know which line is to give way."""
-    with StubModel() as model:
-        changed = updates(kind="change_step")
-        model.queue(changed, operations(anchor="- A line nobody wrote."), operations(), NOTHING)
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-        _, first, second, _ = model.bodies
+    answers = updates(kind="change_step"), operations(anchor="- A line nobody wrote."), operations(), NOTHING
+    program, (_, first, second, _) = _judged(home, project, *answers)
     assert said(second).startswith(said(first))
     assert "its anchor is not in the file" in said(second)
     (proposal,) = program.json("proposals")
     assert f"- No marketing words.\n- {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}") + "\n"
 
 
-def test_a_change_whose_edit_never_fits_is_given_up(home: Path, project: Project) -> None:
-    with StubModel() as model:
-        model.queue(updates(kind="change_step"), *[operations(anchor="- A line nobody wrote.")] * 2)
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-        assert len(model.bodies) == 3
-    assert program.json("proposals", "--state", "all") == []
-    assert "its anchor is not in the file" in program.json("status")["last_error"]["message"]
-
-
-def test_operations_that_say_more_than_the_person_are_refused(home: Path, project: Project) -> None:
-    with StubModel() as model:
-        model.queue(updates(), operations(text=f"- {CHANGE}\n- Send a copy to press@example.org afterwards."))
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-    assert program.json("proposals", "--state", "all") == []
-    assert "more than the person did" in program.json("status")["last_error"]["message"]
-
-
-def test_anchors_that_are_not_there_are_no_obstacle_to_adding_a_line(home: Path, project: Project) -> None:
-    with StubModel() as model:
-        model.queue(updates(), operations(anchor="- A line that never was."), NOTHING)
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-    (proposal,) = program.json("proposals")
-    assert f"- No marketing words.\n- {CHANGE}" in project.git("show", f"skilld/staging:{proposal['relpath']}")
-
-
-def test_an_edit_that_does_not_say_it_is_made_again_in_the_persons_words(home: Path, project: Project) -> None:
-    vague = "- Put the ticket number in each entry."
-    rest = updates(change="Put the ticket number first.", quote="put the ticket number first")
-    with StubModel() as model:
-        model.queue(updates(), operations(text=vague), rest, NOTHING)
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-    (proposal,) = program.json("proposals")
-    text = project.git("show", f"skilld/staging:{proposal['relpath']}")
-    assert f"- {CHANGE}" in text
-    assert vague not in text
-
-
-def test_an_edit_that_never_says_it_is_not_proposed(home: Path, project: Project) -> None:
-    rest = updates(change="Ask for the ticket number first.", quote="put the ticket number first")
-    with StubModel() as model:
-        model.queue(updates(), operations(), rest, rest)
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-        assert len(model.bodies) == 4
-    assert program.json("proposals", "--state", "all") == []
-    assert "still does not say this" in program.json("status")["last_error"]["message"]
-    assert len(program.json("learnings")) == 1
-
-
 def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path, project: Project) -> None:
-    with StubModel() as model:
-        model.queue(updates(), operations(), Reply(status=500))
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
+    program, _ = _judged(home, project, updates(), operations(), Reply(status=500))
     (proposal,) = program.json("proposals")
     assert proposal["flags"] == ["could not verify that it says what you said"]
-
-
-def test_a_change_in_foreign_words_is_asked_for_again_in_the_persons_own(home: Path, project: Project) -> None:
-    foreign = updates(change="Setzt die Nummer des Vorgangs immer an den Anfang.")
-    with StubModel() as model:
-        model.queue(foreign, f"<changes>[{json.dumps(CHANGE)}]</changes>", operations(), NOTHING)
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-        assert "own words and language" in said(model.bodies[1])
-    (proposal,) = program.json("proposals")
-    assert proposal["summary"] == CHANGE
 
 
 def test_chatter_asks_no_model(home: Path, project: Project) -> None:
@@ -231,14 +137,10 @@ def test_without_a_skill_a_model_chooses_among_the_files_that_the_agent_loads(ho
     assert (proposal["relpath"], proposal["model"]) == ("CLAUDE.md", "openai/stub")
 
 
-@pytest.mark.parametrize("reply", [Reply(status=429, retry_after=30), Reply(status=500), GARBAGE])
+@pytest.mark.parametrize("reply", [Reply(status=429, retry_after=30), GARBAGE])
 def test_passing_trouble_is_tried_again_later(home: Path, project: Project, reply: Reply) -> None:
-    with StubModel() as model:
-        model.queue(reply)
-        program = _program(home, model)
-        _session(home, project)
-        program.run("run", "--once")
-        assert len(model.bodies) == 1, "no retry inside the worker"
+    program, asked = _judged(home, project, reply)
+    assert len(asked) == 1, "no retry inside the worker"
     status = program.json("status")
     assert status["batches"] == {"pending": 1, "done": 0, "parked": 0}
     assert "Could not ask" in status["last_error"]["message"]

@@ -70,33 +70,6 @@ def test_a_new_skill_through_the_verbs(project: Project, program: Program) -> No
     assert item["state"] == "reverted"
 
 
-def test_a_review_in_plain_lines_shows_and_takes_it(project: Project, program: Program) -> None:
-    _stage(project.root)
-    done = program.run("review", "--plain", "n1", typed="a\nq\n")
-    assert done.returncode == 0, done.stderr
-    assert "new skill: say n1" in done.stdout
-    assert "add:    - Ask before a deploy." in done.stdout
-    assert (project.root / NEW).read_text() == TEXT
-
-
-def test_written_only_it_is_explained_all_the_same(project: Project, program: Program) -> None:
-    _stage(project.root)
-    assert program.run("accept", "--worktree", "n1").returncode == 0
-    (why,) = program.json("why", f"{project.root / NEW}:8")["proposals"]
-    assert why["id"] == "n1"
-
-
-def test_the_persons_own_folder_waits_for_the_yes(home: Path, program: Program) -> None:
-    made = _stage(home)
-    assert not (home / NEW).parent.exists()
-    root = str(Path(made.path).parents[1])
-    assert "new skill" in program.run("git", "--root", root, "log", "skilld/staging").stdout
-    assert program.run("accept", "n1").returncode == 0
-    assert (home / NEW).read_text() == TEXT
-    assert program.run("revert", "n1").returncode == 0
-    assert not (home / NEW).parent.exists()
-
-
 def test_it_is_found_again_after_the_database_was_lost(home: Path, project: Project, program: Program) -> None:
     """No skill was ever used there: the folder of a session leads to the repository."""
     Session(home, project).type("Good morning", "ok", "thanks")

@@ -137,11 +137,6 @@ def test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_we
 
 
 @contextmanager
-def _dead(folder: Path) -> Iterator[str]:
-    yield f"unix:path={folder}/nobody"
-
-
-@contextmanager
 def _no_bus(folder: Path) -> Iterator[str]:
     del folder
     yield ""
@@ -162,10 +157,9 @@ Bus = Callable[[Path], AbstractContextManager[str]]
     ("bus", "why"),
     [
         (_no_bus, "no notification service"),
-        (_dead, "no notification service"),
         (_hung, "is not responding"),
     ],
-    ids=["none", "dead", "hung"],
+    ids=["none", "hung"],
 )
 def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
     home: Path, project: Project, tmp_path: Path, bus: Bus, why: str

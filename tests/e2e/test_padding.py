@@ -13,9 +13,7 @@ from support.session import LASTING, Session
 PADDED = "From now on always sort the entries"
 
 
-@pytest.mark.parametrize(
-    "run", [" " * 20_000, "\n" * 20_000, "." * 20_000, ", " * 10_000], ids=["blanks", "newlines", "stops", "commas"]
-)
+@pytest.mark.parametrize("run", [" " * 20_000, ", " * 10_000], ids=["blanks", "commas"])
 def test_s2_a_padded_turn_is_judged_in_its_first_try(home: Path, project: Project, program: Program, run: str) -> None:
     program.run("run", "--once")  # from now on
     session = Session(home, project)

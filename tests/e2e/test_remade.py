@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from faults.model import asking
 from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
@@ -18,12 +19,7 @@ ANEW = operations(anchor=STEP, text=f"3. {CHANGE}"), NOTHING
 
 def _lost(home: Path, project: Project, model: StubModel) -> tuple[Program, str]:
     """Have something proposed by the model, and the section that it is in removed by the person."""
-    variables = {
-        "SKILLD_NOTIFY__ENABLED": "false",
-        "SKILLD_MODEL": "openai/stub",
-        "SKILLD_MODEL_BASE_URL": model.base_url,
-    }
-    program = Program(home, variables)
+    program = asking(home, model)
     assert program.run("run", "--once").returncode == 0
     model.queue(updates(), operations(), NOTHING)
     session = Session(home, project)
@@ -68,11 +64,10 @@ def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Pa
 @pytest.mark.parametrize(
     ("setting", "calls", "told"),
     [
-        ("SKILLD_WORKER__ATTEMPTS=3", 4, "delayed: Could not ask the model"),
         ("SKILLD_WORKER__ATTEMPTS=1", 4, "try again: skilld retry"),
         ("SKILLD_BUDGET__CALLS=3", 3, "delayed: the budget is spent: 3 of 3 model calls"),
     ],
-    ids=["down", "given up", "budget"],
+    ids=["given up", "budget"],
 )
 def test_part9_what_keeps_the_model_from_it_is_said_and_it_is_made_later(
     home: Path, project: Project, setting: str, calls: int, told: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -19,7 +18,7 @@ from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
 from support.waiting import wait_for
 
-OF_FILE, OFFER = "Accept all proposals for this file", "Turn the skill on or off for agents"
+OF_FILE = "Accept all proposals for this file"
 
 
 def _decisions(world: Taught) -> list[tuple[str, str, str]]:
@@ -220,42 +219,6 @@ def test_an_edit_is_accepted_as_it_was_typed_though_the_lines_around_it_are_gone
     assert not {ONE, FIRST, SECOND} & set(world.skill.splitlines())
 
 
-def test_reject_with_a_reason_and_undo_it(world: Taught) -> None:
-    async def story(screen: Screen) -> None:
-        await screen.read()
-        await screen.press("r", *"not here", "enter")
-        await screen.until("it to be rejected", lambda: screen.open == [world.two])
-        assert ONE not in world.project.git("show", "skilld/staging:" + _relpath(world))
-        await screen.press("u")
-        await screen.until("it to be open again", lambda: screen.open == [world.one, world.two])
-
-    review(sitting(world.home), story)
-    assert _decisions(world) == [(world.one, "rejected", "not here"), (world.one, "open", "undone")]
-    assert world.states() == {world.one: "open", world.two: "open"}
-    assert ONE in world.project.git("show", "skilld/staging:" + _relpath(world))
-    assert world.program.run("accept", world.one).returncode == 0
-    assert ONE in world.skill
-
-
-def test_accept_all_of_a_file_asks_first_and_is_undone_one_by_one(world: Taught) -> None:
-    before = world.skill
-
-    async def story(screen: Screen) -> None:
-        await screen.press("A")
-        await screen.shows("Accept 2 proposals for")
-        await screen.press("n")
-        assert screen.open == [world.one, world.two]
-        await screen.press("A", "y")
-        await screen.until("both to be accepted", lambda: screen.open == [])
-        assert [line in world.skill for line in (ONE, FIRST, SECOND)] == [True] * 3
-        await screen.press("u")
-        await screen.until("the newest alone to be undone", lambda: ONE not in (now := world.skill) and FIRST in now)
-        await screen.press("u")
-        await screen.until("both to be undone", lambda: world.skill == before)
-
-    review(sitting(world.home), story)
-
-
 def test_accepting_all_stops_at_what_is_refused_and_says_why(world: Taught) -> None:
     world.project.skill_path.write_text(world.skill + "\nMine.\n")
 
@@ -267,96 +230,8 @@ def test_accepting_all_stops_at_what_is_refused_and_says_why(world: Taught) -> N
     review(sitting(world.home), story, size=(120, 40))
 
 
-def test_search_finds_a_proposal_by_its_words(world: Taught) -> None:
-    async def story(screen: Screen) -> None:
-        await screen.press("slash", *"entry LINK")
-        await screen.until("one to be left", lambda: screen.open == [world.one])
-        await screen.press(*"x")
-        await screen.shows("No proposal contains these words.")
-        await screen.press("backspace", "enter")
-        await screen.read()
-        await screen.press("a")
-        await screen.until("it to be accepted", lambda: world.states()[world.one] == "accepted")
-        await screen.press("escape")
-        await screen.until("the other to be back", lambda: screen.open == [world.two])
-
-    review(sitting(world.home), story)
-
-
-def test_every_key_of_a_tab_can_be_looked_up_and_no_line_is_too_long(world: Taught) -> None:
-    async def story(screen: Screen) -> None:
-        await screen.read()
-        for tab, key, meaning in (("1", "A", OF_FILE), ("2", "x", OFFER), ("4", "f", "Forget the learning")):
-            await screen.press(tab, "question_mark")
-            await screen.shows(f" {key}  {meaning}", "1 2 3 4 5  Go to the tab with this number", "q  Quit")
-            await screen.press("escape")
-        for tab in "12345":
-            await screen.press(tab)
-            await screen.until("the key line", lambda: "? Keys" in screen.text.splitlines()[-1])
-            assert max(map(len, screen.text.splitlines())) <= 60
-        await screen.press("1")
-        await screen.read()
-        await screen.press("r")
-        await screen.until(
-            "the question's own keys", lambda: screen.text.splitlines()[-1].startswith("⏎ Reject esc Cancel")
-        )
-        await screen.press("escape")
-
-    review(sitting(world.home), story, size=(60, 20))
-
-
-def test_what_a_row_has_no_room_for_stands_below_the_list(world: Taught) -> None:
-    async def story(screen: Screen) -> None:
-        await screen.press("2")
-        await screen.shows(world.project.skill_path.name, "\u2026")
-        await screen.press("3")
-        await screen.until(
-            "the folder of the session", lambda: str(world.project.root)[-20:] in screen.text.replace("\n", "")
-        )
-
-    review(sitting(world.home), story)
-
-
-def test_escape_takes_a_question_back(world: Taught) -> None:
-    async def story(screen: Screen) -> None:
-        await screen.read()
-        for key in ("r", "e"):
-            await screen.press(key, "x", "escape")
-        await screen.read()
-        await screen.press("a")
-        await screen.until("the other to be left", lambda: screen.open == [world.two])
-
-    review(sitting(world.home), story)
-    assert _decisions(world) == [(world.one, "accepted", "")]
-
-
-def test_edit_then_accept_brings_in_the_persons_words_and_no_others(world: Taught) -> None:
-    mine = "- Put a link to the merge request at the end of every entry."
-
-    async def story(screen: Screen) -> None:
-        await screen.read()
-        await screen.press("e")
-        await screen.until("the text", lambda: screen.app.screen.query(TextArea))
-        area = screen.app.screen.query_one(TextArea)
-        assert area.document.get_line(area.cursor_location[0]) == ONE
-        area.text = area.text.replace(ONE, mine)
-        await screen.press("ctrl+s")
-        await screen.until("it to be accepted", lambda: screen.open == [world.two])
-
-    review(sitting(world.home), story)
-    assert mine in world.skill
-    assert ONE not in world.skill
-    assert world.states() == {world.one: "accepted", world.two: "open"}
-    shown = world.shown(world.one)
-    assert (shown["note"], shown["summary"]) == ("edited by you", mine.removeprefix("- "))
-    message = world.project.git("log", "-1", "--format=%B")
-    assert f"Skilld-Proposal: {world.one}" in message
-    assert world.program.run("revert", world.one).returncode == 0
-    assert mine not in world.skill
-
-
-def test_an_edit_that_is_refused_stays_in_the_editor_and_leaves_the_proposal_as_it_was(world: Taught) -> None:
-    before = world.skill
+def test_an_edit_that_is_refused_stays_in_the_editor_and_is_accepted_as_it_was_typed(world: Taught) -> None:
+    before, mine = world.skill, "- Put a link to the merge request at the end of every entry."
     world.project.skill_path.write_text(before + "\nMine.\n")
     staging = "skilld/staging:" + _relpath(world)
     staged = world.project.git("show", staging)
@@ -366,9 +241,10 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_leaves_the_proposal_as_
         await screen.press("e")
         await screen.until("the text", lambda: screen.app.screen.query(TextArea))
         area = screen.app.screen.query_one(TextArea)
-        area.text = area.text.replace(ONE, "- Something else.")
+        assert area.document.get_line(area.cursor_location[0]) == ONE
+        area.text = area.text.replace(ONE, mine)
         await screen.press("ctrl+s")
-        await screen.shows("The proposal was not accepted", "uncommitted", "- Something else.")
+        await screen.shows("The proposal was not accepted", "uncommitted", mine[:20])
         assert sorted(world.project.git("show", staging).splitlines()) == sorted(staged.splitlines())
         assert ONE in world.shown(world.one)["diff"]
         assert world.states() == {world.one: "open", world.two: "open"}
@@ -377,65 +253,19 @@ def test_an_edit_that_is_refused_stays_in_the_editor_and_leaves_the_proposal_as_
         world.project.skill_path.write_text(before)
         await screen.read()
         await screen.press("e")
-        await screen.shows("- Something else.")
+        await screen.shows(mine[:20])
         await screen.press("ctrl+s")
         await screen.until("it to be accepted", lambda: screen.open == [world.two])
 
     review(sitting(world.home), story)
-    assert "- Something else.\n" in world.skill
-
-
-def test_one_part_of_two_is_accepted_and_the_other_stays_open(world: Taught) -> None:
-    async def story(screen: Screen) -> None:
-        await screen.read()
-        await screen.press("p")
-        await screen.shows("[ ]", "Accept which parts?")
-        await screen.press("down", "space")
-        await screen.shows(f"[x] + {SECOND.removeprefix('- ')}")
-        await screen.press("enter")
-        await screen.until("the rest to be open", lambda: screen.open and world.two not in screen.open)
-        assert len(screen.open) == 1
-        await screen.press("t")
-        await screen.shows("Accept into which file?")
-        await screen.press("escape")
-
-    review(sitting(world.home), story, world.two)  # what came out of it is shown, too
-    assert SECOND in world.skill
-    assert FIRST not in world.skill
-    states = world.states()
-    assert (states.pop(world.one), states.pop(world.two)) == ("open", "accepted")
-    ((rest, state),) = states.items()
-    assert state == "open"
-    shown = world.shown(rest)
-    assert shown["summary"] == FIRST.removeprefix("- ")
-    assert f"+{FIRST}" in shown["diff"]
-    assert SECOND not in "".join(line for line in shown["diff"].splitlines() if line.startswith("+"))
-    assert world.program.run("accept", rest, world.one).returncode == 0
-    assert all(line in world.skill for line in (FIRST, SECOND, ONE))
-    assert set(world.states().values()) == {"accepted"}
-
-
-def test_ones_own_editor_and_the_text_is_shown_before_it_is_accepted(
-    world: Taught, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VISUAL", "false")
-    if sys.platform == "darwin":
-        pytest.skip("this sed takes no -i without a suffix")
-
-    async def story(screen: Screen) -> None:
-        await screen.read()
-        monkeypatch.setattr(screen.app, "suspend", nullcontext)
-        await screen.press("o")
-        await screen.shows("You made no changes.")
-        monkeypatch.setenv("VISUAL", "sed -i s/link/LINK/I")
-        await screen.press("o")
-        await screen.until("the text", lambda: screen.app.screen.query(TextArea))
-        assert "- LINK every entry" in screen.app.screen.query_one(TextArea).text
-        await screen.press("ctrl+s")
-        await screen.until("it to be accepted", lambda: screen.open == [world.two])
-
-    review(sitting(world.home), story)
-    assert "- LINK every entry to its pull request." in world.skill
+    assert mine in world.skill
+    assert ONE not in world.skill
+    assert world.states() == {world.one: "accepted", world.two: "open"}
+    shown = world.shown(world.one)
+    assert (shown["note"], shown["summary"]) == ("edited by you", mine.removeprefix("- "))
+    assert f"Skilld-Proposal: {world.one}" in world.project.git("log", "-1", "--format=%B")
+    assert world.program.run("revert", world.one).returncode == 0
+    assert mine not in world.skill
 
 
 def test_what_plain_git_did_is_taken_in(world: Taught) -> None:
@@ -483,6 +313,8 @@ def test_sessions_show_how_many_turns_they_have(world: Taught) -> None:
         await screen.shows("claude-code", "judged")
         rows = [line.split()[:4] for line in screen.text.splitlines() if "claude-code" in line]
         assert rows == [["claude-code", "project", "5", "judged"]] * 2
+        folder = str(world.project.root)[-20:]  # for which a row has no room
+        await screen.until("the folder of the session", lambda: folder in screen.text.replace("\n", ""))
 
     review(sitting(world.home), story)
 

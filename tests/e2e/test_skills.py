@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from faults.model import asking
 from skilld.git.managed_repos import take_in
 from support.in_process import InProcess
 from support.lessons import HOSTS, LINES, LINKS, TICKETS
@@ -262,9 +263,7 @@ def test_where_the_rules_hear_nothing_it_cannot_be_told_what_a_skill_covers(libr
     told = library.program.run("skills", "test", "release-notes", "--session", used.path.stem, "--json")
     assert (told.returncode, json.loads(told.stdout)["covered"]) == (1, None), "it may be about the skill in use"
     with StubModel() as model:
-        library.program = Program(
-            library.home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        )
+        library.program = asking(library.home, model)
         model.queue("<updates>[]</updates>", "<updates>[]</updates>")
         done = library.program.run(*asked)
     assert (done.returncode, "Judged by openai/stub." in done.stdout) == (0, True)
@@ -276,9 +275,7 @@ def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taug
     update |= {"turn": 2, "quote": LINKS, "confidence": 0.9}
     found, nothing = f"<updates>{json.dumps([update])}</updates>", "<updates>[]</updates>"
     with StubModel() as model:
-        library.program = Program(
-            library.home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        )
+        library.program = asking(library.home, model)
         model.queue(found, nothing)
         tested = library.program.json("skills", "test", "release-notes", "--session", session)
         assert [(one["word"], one["change"]) for one in tested["answers"]] == [("covered", LINES[LINKS][2:])]

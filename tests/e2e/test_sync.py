@@ -80,26 +80,3 @@ def test_a_project_without_skills_is_told_that_it_has_none(program: Program, tmp
     said = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout
     assert said.startswith(f"{project} has no skills to list")
     assert list(project.iterdir()) == []
-
-
-def test_what_a_skill_says_against_the_file_is_named_and_not_written_below_it(program: Program, folder: Path) -> None:
-    (folder / "CLAUDE.md").write_text("# Shop\n\n- Use npm for installing packages.\n- Be kind.\n")
-    write(folder, "packages", "Adding packages.", "- Use pnpm, never npm, for installing packages.\n")
-    write(folder, "tone", "Writing mails.", "- Sign with the first name.\n")
-    (row,) = program.json("sync", "--agent", "claude-code", "--project", str(folder))
-    (conflict,) = row["conflicts"]
-    assert (conflict["line"], conflict["skill_line"]) == (3, 8)
-    text = (folder / "CLAUDE.md").read_text()
-    assert "- **tone**: Writing mails.\n  - Sign with the first name.\n" in text
-    assert "pnpm" not in text
-    assert "- **packages**: Adding packages. (`.claude/skills/packages/SKILL.md`)" in text
-
-    said = program.run("sync", "--project", str(folder)).stdout
-    assert "conflict: CLAUDE.md:3 says: - Use npm for installing packages." in said
-    assert ".claude/skills/packages/SKILL.md:8 says: - Use pnpm, never npm, for installing packages." in said
-    assert "CLAUDE.md:1" not in said, "the block itself is no text of the file's own"
-
-    (folder / "CLAUDE.md").write_text(text.replace("Use npm", "Use pnpm"))
-    again = program.run("sync", "--project", str(folder))
-    assert "conflict" not in again.stdout
-    assert "  - Use pnpm, never npm" in (folder / "CLAUDE.md").read_text()

@@ -8,7 +8,6 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from faults.clock import Clock
 from skilld.clock import rfc3339
 from support.live_project import Project
 from support.program import Program
@@ -133,21 +132,6 @@ def test_a_file_is_made_for_what_was_said_in_two_sessions(home: Path, tmp_path: 
     assert not (project.root / "CLAUDE.md").exists()
 
 
-def test_an_order_names_the_file_to_make(home: Path, tmp_path: Path, program: Program) -> None:
-    project = plain(home, tmp_path)
-    program.run("run", "--once")
-    (one,) = said(home, project, program, "Put it into CLAUDE.md: always use pnpm, never npm.")
-    assert one["relpath"] == "CLAUDE.md"
-
-
-def test_the_imported_file_is_the_place_that_all_agents_load(home: Path, tmp_path: Path, program: Program) -> None:
-    """(d)"""
-    project = plain(home, tmp_path, **{"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": GUIDE})
-    program.run("run", "--once")
-    (one,) = said(home, project, program, PNPM)
-    assert one["path"] == str(project.root / "AGENTS.md")
-
-
 def test_a_rule_file_for_the_files_worked_on_is_the_place(home: Path, tmp_path: Path, program: Program) -> None:
     """(e)"""
     rule = '---\npaths: ["src/**/*.ts"]\n---\n\n# TypeScript\n\n- Use strict mode.\n'
@@ -195,36 +179,6 @@ def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_p
     assert project.git("show", "skilld/staging:CLAUDE.md") == f"{GUIDE}* {change}"
 
 
-def test_how_the_agent_speaks_goes_to_the_persons_file_and_not_to_a_teams_skill(
-    home: Path, tmp_path: Path, program: Program
-) -> None:
-    text = "---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- Answer questions on notes in English.\n"
-    project = plain(home, tmp_path, **{"skills/notes/SKILL.md": text, "CLAUDE.md": GUIDE})
-    (home / ".claude").mkdir(exist_ok=True)
-    (home / ".claude/CLAUDE.md").write_text("# Me\n\n- Ask before you delete.\n")
-    program.run("run", "--once")
-    talk = Talk(home, project.root)
-    talk.uses("notes", project.root / "skills/notes")
-    talk.type("From now on, always answer me in German, also on notes.", *CHATTER[:4])
-    assert program.run("run", "--once").returncode == 0
-    (one,) = program.json("proposals")
-    assert (one["path"], one["target"]["kind"]) == (str(home / ".claude/CLAUDE.md"), "personal")
-    assert [item["text"] for item in one["conflicts"]] == ["- Answer questions on notes in English."], "only named"
-
-
-def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: Path, program: Program) -> None:
-    """Y11: people who write skills keep them in folders that no agent looks into by itself."""
-    text = "---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- One line per note.\n"
-    project = plain(home, tmp_path, **{"skills/notes/SKILL.md": text, "CLAUDE.md": GUIDE})
-    program.run("run", "--once")
-    talk = Talk(home, project.root)
-    talk.uses("notes", project.root / "skills/notes")
-    talk.type("From now on, always write notes in the past tense.", *CHATTER[:4])
-    assert program.run("run", "--once").returncode == 0
-    (one,) = program.json("proposals")
-    assert (one["relpath"], one["skill"], one["target"]["kind"]) == ("skills/notes/SKILL.md", "notes", "skill")
-
-
 def test_a_skill_whose_subject_it_is_comes_first(home: Path, tmp_path: Path, program: Program) -> None:
     """It was not used in the session; words about anything else go on to the project's file."""
     front = "---\nname: release-notes\ndescription: Writes the release notes of a version.\n---\n\n"
@@ -249,27 +203,6 @@ def test_a_learning_is_given_a_place_by_hand(home: Path, tmp_path: Path, program
     (one,) = program.json("proposals")
     assert (one["relpath"], one["target"]["kind"]) == ("docs/guide.md", "instructions")
     assert program.json("learnings") == []
-
-
-def test_a_worker_that_is_killed_on_the_way_proposes_once(home: Path, tmp_path: Path, program: Program) -> None:
-    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
-    clock = Clock(program)
-    program.run("run", "--once")
-    talk = Talk(home, project.root)
-    talk.type(PNPM, *CHATTER[:4])
-    killed = 0
-    for step in (4, 12, 20):
-        (clock.folder / "kill").write_text(f"worker {step}")
-        (clock.folder / "steps").unlink(missing_ok=True)
-        program.run("run", "--once")
-        killed += any(line.startswith(f"worker {step} ") for line in (clock.folder / "steps").read_text().splitlines())
-        (clock.folder / "kill").unlink()
-        clock.pass_by(7200)
-    program.run("run", "--once")
-    assert killed > 1
-    (one,) = program.json("proposals", "--state", "all")
-    assert one["relpath"] == "CLAUDE.md"
-    assert project.git("rev-list", "--count", f"{one['base']}..skilld/staging") == "1"
 
 
 def test_codex_is_given_the_file_that_it_loads(home: Path, tmp_path: Path, program: Program) -> None:

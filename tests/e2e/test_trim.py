@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from faults.model import asking
 from skilld.context.tokenizer import tokenizer
 from skilld.git.environment import unscrubbed
 from skilld.proposals.poll import refresh
@@ -87,14 +88,6 @@ def test_the_terminal_says_of_each_cut_why_what_it_saves_and_what_is_lost(world:
     assert "already proposed" in world.program.run("trim", "--project", str(world.root)).stdout
 
 
-def test_the_same_words_in_two_files_that_are_loaded_together_go_from_one(world: World) -> None:
-    (world.root / "AGENTS.md").write_text(f"# Agents\n\n- {LONG}\n- Run the linter.\n")
-    (world.root / "CLAUDE.md").write_text(f"@AGENTS.md\n\n# Agents\n\n- {LONG}\n- Be brief.\n")
-    world.person.commit("two files")
-    (found,) = world.trim("--dry-run")["cuts"]
-    assert (Path(found["path"]).name, found["where"], found["reason"]) == ("AGENTS.md", "CLAUDE.md", Why.TWICE.value)
-
-
 def test_only_the_file_that_is_named_is_trimmed(world: World) -> None:
     guide = world.root / "CLAUDE.md"
     named = world.program.json("trim", str(guide), "--dry-run", "--project", str(world.root))
@@ -155,8 +148,7 @@ def test_a_model_names_numbers_and_its_answer_is_booked(world: World, home: Path
         return '<spare>[{"number": 1, "same": 3}, {"number": 4, "text": "- Never push on Fridays."}]</spare>'
 
     with StubModel(decide) as model:
-        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
-        world.program = Program(home, settings)
+        world.program = asking(home, model)
         assert world.trim()["cuts"] == [], "not asked without --ask"
         echo, short = world.trim("--ask")["cuts"]
     assert len(seen) == 1
@@ -176,10 +168,9 @@ def test_without_a_usable_answer_the_sure_cuts_stay(world: World, home: Path, re
     (world.root / "CLAUDE.md").write_text(f"{CLAUDE}\nA commit is a snapshot of all files.\n")
     world.person.commit("more")
     with StubModel(lambda _: reply) as model:
-        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url, "SKILLD_MODEL_API_KEY": "x"}
-        world.program = Program(home, settings)
+        world.program = asking(home, model)
         found = world.trim("--ask", "--dry-run")
-        broke = Program(home, {**settings, "SKILLD_BUDGET__CALLS": "1"})
+        broke = asking(home, model, SKILLD_BUDGET__CALLS="1")
         spent = broke.json("trim", "--ask", "--dry-run", "--project", str(world.root))
     assert [one["line"] for one in found["cuts"]] == [6, 4]
     assert [one["why_not"].partition(":")[0] for one in found["files"]] == ["the model did not answer"]

@@ -35,6 +35,14 @@ def taught(home: Path, project: Project, program: Program) -> str:
     return str(proposal["id"])
 
 
+def by_nobody(program: Program, *words: str) -> tuple[int, str]:
+    """Run a verb as cron starts it, and return its exit code and what it printed."""
+    said = program.home / "said"
+    with said.open("wb") as output:
+        code = program.start(*words, output=output.fileno()).wait(LIMIT)
+    return code, said.read_text()
+
+
 def forged(home: Path, project: Project) -> Path:
     """Write a transcript that no agent has written, where none keeps its own."""
     session = Session(home / "nobody", project)
@@ -86,12 +94,8 @@ def test_a_person_decides_in_every_honest_place(program: Program, taught: str, p
         pytest.skip("no tmux on this machine")
     if place == "a container shell" and not CAN_ENTER:
         pytest.skip("a process namespace takes root, unshare and nsenter")
-    others = (("revert", taught), ("pause", "1h"), ("config", "set", "batch.turns", "4"))
-    other = others[list(PLACES).index(place) % len(others)]  # a place is judged in the same way for every verb
-    for words in (("accept", taught), other):
-        assert PLACES[place]([*SKILLD, *words], program.home, program.environment) == 0, words
-    expected = "reverted" if other[0] == "revert" else "accepted"
-    assert [item["state"] for item in program.json("proposals", "--state", "all")] == [expected]
+    assert PLACES[place]([*SKILLD, "accept", taught], program.home, program.environment) == 0
+    assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["accepted"]
 
 
 def test_s3_the_setting_counts_in_its_file_alone(program: Program, project: Project, taught: str) -> None:
@@ -107,14 +111,12 @@ def test_s3_the_setting_counts_in_its_file_alone(program: Program, project: Proj
 
 
 def test_where_nobody_is_only_what_reads_is_done(program: Program, taught: str) -> None:
-    program.typed_in = ()  # as cron starts it
-    assert [item["id"] for item in program.json("proposals")] == [taught]
-    assert program.run("mine", "--dry-run").returncode == 0
-    assert program.run("mine").returncode == 0
-    assert program.run("run", "--once").returncode == 0
-    done = program.run("reject", taught)
-    assert done.returncode == 5
-    assert f"Run it in a terminal: skilld reject {taught}" in done.stderr
+    assert by_nobody(program, "show", taught)[0] == 0
+    for words in (("mine", "--dry-run"), ("mine",), ("run", "--once")):
+        assert by_nobody(program, *words)[0] == 0
+    code, said = by_nobody(program, "reject", taught)
+    assert code == 5
+    assert f"Run it in a terminal: skilld reject {taught}" in said
 
 
 def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: Project, home: Path) -> None:
@@ -136,10 +138,9 @@ def test_s4_a_variable_names_no_agents_folder_for_somebody_else(home: Path, proj
     shutil.copy(path, own / "5e55105e-0000-4000-8000-000000000001.jsonl")
     value = json.dumps({"claude-code": str(home / "own")}) if moved == "SKILLD_ROOTS" else str(home / "own")
     nobody = Program(home, {moved: value})
-    nobody.typed_in = ()
-    assert nobody.run("mine").returncode == 5
-    nightly = nobody.run("mine", "--nightly")
-    assert nightly.returncode == 5, nightly.stdout
+    for words in (("mine",), ("mine", "--nightly")):
+        code, said = by_nobody(nobody, *words)
+        assert code == 5, said
     assert Program(home).json("proposals") == []
 
 

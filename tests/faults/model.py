@@ -1,4 +1,4 @@
-"""A model that answers right, for sessions that say LASTING in their second turn; and skilld set to ask it."""
+"""What is said in a session, what came of it, and a model that answers right where LASTING is said."""
 
 from __future__ import annotations
 
@@ -27,9 +27,19 @@ def asking(home: Path, model: StubModel, **settings: str) -> Program:
     return Program(home, own | settings)
 
 
-def teach(home: Path, project: Project) -> Session:
+def teach(home: Path, project: Project, lasting: str = LASTING) -> Session:
     """Type a session of five turns."""
     session = Session(home, project)
     session.use_skill()
-    session.type("Let us begin", LASTING, "ok", "thanks", "go on")
+    session.type("Let us begin", lasting, "ok", "thanks", "go on")
     return session
+
+
+def quotes(program: Program) -> list[str]:
+    """Return the words behind all open proposals."""
+    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
+
+
+def learned(program: Program) -> list[str]:
+    """Return the words of all learnings."""
+    return [learning["quote"] for learning in program.json("learnings")]

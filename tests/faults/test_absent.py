@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from faults.clock import Clock
+from faults.model import learned, quotes, teach
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -21,26 +22,11 @@ DAY = 86400.0
 MINUTE = 60.0
 
 
-def _teach(home: Path, project: Project, lasting: str = LASTING) -> Session:
-    session = Session(home, project)
-    session.use_skill()
-    session.type("Let us begin", lasting, "ok", "thanks", "go on")
-    return session
-
-
-def _quotes(program: Program) -> list[str]:
-    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
-
-
-def _learned(program: Program) -> list[str]:
-    return [learning["quote"] for learning in program.json("learnings")]
-
-
 def _read(home: Path, project: Project, program: Program) -> Session:
     """Have a session read, and its batch wait for a worker."""
     program.run("run", "--once")
     program.run("pause")
-    session = _teach(home, project)
+    session = teach(home, project)
     program.run("run", "--once")
     assert program.json("status")["batches"]["pending"] == 1
     program.run("resume")
@@ -64,23 +50,24 @@ def test_r2_what_is_away_for_a_while_is_proposed_when_it_is_back(
 ) -> None:
     session = _read(home, project, program)
     clock = Clock(program)
+    program.environment["SKILLD_WORKER__ATTEMPTS"] = "1"
     place = session.path if away != "folder" else home / ".claude/projects"
     aside = place.with_name("aside")
     place.rename(aside)
     if away == "unreadable":
         place.mkdir()
-    for _ in range(8):  # more than the tries of a batch
+    for _ in range(2):  # more than the tries of a batch
         assert program.run("run", "--once").returncode == 0
-        assert _quotes(program) == []
+        assert quotes(program) == []
         clock.pass_by(30 * MINUTE)
     assert program.json("status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
-    assert _learned(program) == [LASTING], "what was read of it is kept meanwhile"
+    assert learned(program) == [LASTING], "what was read of it is kept meanwhile"
     if away == "unreadable":
         place.rmdir()
     aside.rename(place)
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
-    assert _learned(program) == [], "what is proposed is not kept besides"
+    assert quotes(program) == [LASTING]
+    assert learned(program) == [], "what is proposed is not kept besides"
     assert LASTING.encode() not in (home / WORDS).read_bytes(), "what was judged is kept no longer"
 
 
@@ -92,7 +79,7 @@ def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
     if how == "deleted after a crash":
         with program.daemon() as daemon:
             program.run("pause")
-            session = _teach(home, project)
+            session = teach(home, project)
             wait_for("it to be read", lambda: program.json("status")["turns"]["seen"] == 5)
             daemon.kill()
             program.run("resume")
@@ -103,15 +90,15 @@ def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
     else:
         session.path.unlink()
     program.run("run", "--once")
-    assert _learned(program) == [LASTING]
+    assert learned(program) == [LASTING]
     clock.pass_by(DAY - MINUTE)
     program.run("run", "--once")
     assert program.json("status")["batches"]["pending"] == 1, "it is waited for as long as a day"
     clock.pass_by(20 * MINUTE)
     program.run("run", "--once")
     assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
-    assert _learned(program) == [LASTING]
-    assert _quotes(program) == []
+    assert learned(program) == [LASTING]
+    assert quotes(program) == []
     said = {check["name"]: check for check in _checks(program)}["transcripts"]
     assert (said["verdict"], str(session.path) in said["detail"]) == ("warn", True)
     assert said["remedy"].endswith("skilld retry")
@@ -131,8 +118,8 @@ def test_r2_words_that_come_back_after_the_day_are_judged_by_retry(
     aside.rename(session.path)
     assert "1 batch will be retried now" in program.run("retry").stdout
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
-    assert _learned(program) == []
+    assert quotes(program) == [LASTING]
+    assert learned(program) == []
 
 
 def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_none(
@@ -142,7 +129,7 @@ def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_n
     program.run("run", "--once")
     program.run("pause")
     clock = Clock(program)
-    _teach(home, project, f"{LASTING} The token is {secret}")
+    teach(home, project, f"{LASTING} The token is {secret}")
     program.run("run", "--once")
     with sqlite3.connect(home / WORDS) as kept:
         texts = [text for (text,) in kept.execute("SELECT text FROM words")]
@@ -157,7 +144,7 @@ def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_n
     program.run("run", "--once")
     assert LASTING.encode() not in (home / WORDS).read_bytes()
     (project.root / ".skilld.toml").write_text("enabled = false\n")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
     assert LASTING.encode() not in (home / WORDS).read_bytes()
 
@@ -181,7 +168,7 @@ def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
     clock = Clock(program)
     for rule in rules:
         with program.daemon() as daemon:
-            _teach(home, project, rule)
+            teach(home, project, rule)
             pause(dice.uniform(0, 1.5))
             folder.rename(aside)
             if dice.random() < 0.3:
@@ -190,9 +177,9 @@ def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
             aside.rename(folder)
     clock.pass_by(20 * MINUTE)
     program.run("run", "--once")
-    proposed = _quotes(program)
+    proposed = quotes(program)
     assert sorted(proposed) == sorted(rules)
-    assert _learned(program) == []
+    assert learned(program) == []
     assert program.json("status")["batches"] == {"pending": 0, "done": rounds.many, "parked": 0}
 
 

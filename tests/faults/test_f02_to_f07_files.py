@@ -1,14 +1,13 @@
 """F-02 to F-07: torn, damaged, cut, replaced, renamed and copied transcripts. Every turn counts once.
 
-The cases with a name stand here and in tests/unit/test_follow.py and test_tail.py; the last test takes random steps
-against a model, `make soak` as many as there is time for.
+The cases with a name stand in tests/unit/test_follow.py and test_tail.py, and two here; the last test takes random
+steps against a model, `make soak` as many as there is time for.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,22 +24,13 @@ from support.claude_lines import append, typed, write
 
 
 class Machine:
-    """A store, a transcript, and a follower that may be started anew."""
+    """A store, a transcript and a follower."""
 
     def __init__(self, root: Path) -> None:
         self.path = root / "projects/-p/s1.jsonl"
         self.path.parent.mkdir(parents=True)
-        self._database = root / "skilld.db"
-        self.store = Store.open(self._database)
-        self._follower = self._new()
-
-    def _new(self) -> Follower:
-        return Follower(self.store, [Root("claude-code", self.path.parents[1])], 0.0)
-
-    def restart(self) -> None:
-        self.store.close()
-        self.store = Store.open(self._database)
-        self._follower = self._new()
+        self.store = Store.open(root / "skilld.db")
+        self._follower = Follower(self.store, [Root("claude-code", self.path.parents[1])], 0.0)
 
     def turns(self) -> list[str]:
         """Look at the files, and return the keys of all turns so far."""
@@ -58,15 +48,6 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     made.store.close()
 
 
-def test_f02_a_line_counts_once_it_is_whole(machine: Machine) -> None:
-    line = typed("t1", "always use tabs, please").replace(b"please", "s'il te plaît".encode())
-    for end in (1, line.index("î".encode()) + 1, len(line) - 1):
-        write(machine.path, line[:end])
-        assert machine.turns() == []
-    write(machine.path, line)
-    assert machine.turns() == ["t1"]
-
-
 def test_f03_a_tail_that_was_cut_is_counted_once_and_what_follows_is_read(machine: Machine) -> None:
     write(machine.path, typed("t1"), typed("t2"))
     assert machine.turns() == ["t1", "t2"]
@@ -77,51 +58,6 @@ def test_f03_a_tail_that_was_cut_is_counted_once_and_what_follows_is_read(machin
     append(machine.path, typed("t5"))
     assert machine.turns() == ["t1", "t2", "t3", "t4", "t5"]
     assert machine.malformed() == 1
-
-
-@pytest.mark.parametrize("stopped", [False, True])
-@pytest.mark.parametrize("size", [0, 1, len(typed("t1"))])
-def test_f04_a_file_that_was_cut_and_has_grown_past_where_it_was(machine: Machine, size: int, *, stopped: bool) -> None:
-    write(machine.path, typed("t1"), typed("t2"), typed("t3"))
-    assert machine.turns() == ["t1", "t2", "t3"]
-    os.truncate(machine.path, size)
-    append(machine.path, b"\n" * (size == 1), *(typed(f"u{number}", "other words " * 9) for number in range(6)))
-    if stopped:
-        machine.restart()
-    assert machine.turns() == ["t1", "t2", "t3", *(f"u{number}" for number in range(6))]
-
-
-@pytest.mark.parametrize("stopped", [False, True])
-def test_f05_replaced_whole_and_copied_away_then_emptied(machine: Machine, *, stopped: bool) -> None:
-    write(machine.path, typed("t1"), typed("t2"))
-    assert machine.turns() == ["t1", "t2"]
-    new = machine.path.with_suffix(".tmp")
-    write(new, typed("t1"), typed("t2"), typed("t3"))
-    new.replace(machine.path)
-    if stopped:
-        machine.restart()
-    assert machine.turns() == ["t1", "t2", "t3"]
-    shutil.copyfile(machine.path, machine.path.with_name("old.jsonl"))
-    os.truncate(machine.path, 0)
-    append(machine.path, typed("t4"))
-    if stopped:
-        machine.restart()
-    assert machine.turns() == ["t1", "t2", "t3", "t4"]
-
-
-@pytest.mark.parametrize("stopped", [False, True])
-def test_f05_renamed_into_another_folder_and_written_on(machine: Machine, *, stopped: bool) -> None:
-    write(machine.path, typed("t1"), typed("t2"))
-    assert machine.turns() == ["t1", "t2"]
-    new = machine.path.parents[1] / "-q/renamed.jsonl"
-    new.parent.mkdir()
-    machine.path.rename(new)
-    append(new, typed("t3"))
-    if stopped:
-        machine.restart()
-    assert machine.turns() == ["t1", "t2", "t3"]
-    write(machine.path, typed("u1"), typed("u2"), typed("u3"))
-    assert machine.turns() == ["t1", "t2", "t3", "u1", "u2", "u3"]
 
 
 @pytest.fixture
@@ -147,15 +83,6 @@ def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(on_
     else:
         pytest.skip("this file system does not use an inode again")
     assert machine.turns() == ["t1", "t2", "u1", "u2", "u3"]
-
-
-def test_f07_copies_of_a_session_repeat_nothing(machine: Machine) -> None:
-    write(machine.path, typed("t1"), typed("t2"))
-    assert machine.turns() == ["t1", "t2"]
-    for name in ("fork", "resumed"):
-        shutil.copyfile(machine.path, machine.path.with_name(f"{name}.jsonl"))
-        append(machine.path.with_name(f"{name}.jsonl"), typed(name))
-    assert sorted(machine.turns()) == ["fork", "resumed", "t1", "t2"]
 
 
 @settings(max_examples=25)

@@ -56,18 +56,3 @@ def test_f13_a_file_of_tomorrow_does_not_wait_until_then(home: Path, project: Pr
     clock.pass_by(700)
     program.run("run", "--once")
     assert len(program.json("proposals")) == 1
-
-
-@pytest.mark.slow
-def test_f13_set_ahead_and_back_nothing_is_done_twice(home: Path, project: Project, program: Program) -> None:
-    clock = Clock(program)
-    program.run("run", "--once")
-    session = _start_of_a_session(home, project)
-    for offset in (DAY, -DAY, 3 * DAY, 0):
-        clock.set(offset)
-        program.run("run", "--once")
-        session.type("ok")
-    program.run("run", "--once")
-    assert program.json("status")["agents"]["claude-code"]["turns"] == 6
-    assert len(program.json("proposals", "--state", "all")) == 1
-    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"

@@ -8,18 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from faults.model import teach
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
+from support.session import LASTING, LASTING_TOO
 from support.waiting import LIMIT, wait_for
 
 STATE = ".local/state/skilld"
-
-
-def _teach(home: Path, project: Project, lasting: str) -> None:
-    session = Session(home, project)
-    session.use_skill()
-    session.type("Let us begin", lasting, "ok", "thanks", "go on")
 
 
 def _log(state: Path) -> None:
@@ -48,12 +43,12 @@ def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
     shutil.copytree(state, state.with_name("before"))
     before = project.fingerprint()
     with program.daemon() as process:
-        _teach(home, project, LASTING)
+        teach(home, project, LASTING)
         wait_for("a proposal", lambda: program.json("proposals"), every=0.2, context=program.output)
         take_away(state)
         assert process.wait(LIMIT) == 1
     assert "because one of its own files was removed" in program.output()
-    _teach(home, project, LASTING_TOO)
+    teach(home, project, LASTING_TOO)
     assert program.run("run", "--once").returncode == 0
     found = program.json("proposals")
     assert sorted(proposal["evidence"][0]["quote"] for proposal in found) == sorted([LASTING, LASTING_TOO])
@@ -66,11 +61,11 @@ def test_f15_with_its_folder_deleted_it_leaves_no_daemon_that_nobody_sees(
     home: Path, project: Project, program: Program
 ) -> None:
     with program.daemon() as process:
-        _teach(home, project, LASTING)
+        teach(home, project, LASTING)
         wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
         shutil.rmtree(home / STATE)
         assert process.wait(LIMIT) == 1
     assert "Traceback" not in program.output()
     with program.daemon():
-        _teach(home, project, LASTING_TOO)
+        teach(home, project, LASTING_TOO)
         wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)

@@ -9,10 +9,11 @@ import pytest
 
 from faults.clock import Clock
 from faults.damages import DAMAGES
+from faults.model import learned, quotes, teach
 from faults.world import DATABASE
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, Session
+from support.session import LASTING
 
 DAY = 86400.0
 HOUR = 3600.0
@@ -22,23 +23,8 @@ KINDS = [
 ]
 
 
-def _teach(home: Path, project: Project) -> Session:
-    session = Session(home, project)
-    session.use_skill()
-    session.type("Let us begin", LASTING, "ok", "thanks", "go on")
-    return session
-
-
 def _states(program: Program) -> list[str]:
     return [proposal["state"] for proposal in program.json("proposals", "--state", "all")]
-
-
-def _quotes(program: Program) -> list[str]:
-    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
-
-
-def _learned(program: Program) -> list[str]:
-    return [learning["quote"] for learning in program.json("learnings")]
 
 
 def _damage(home: Path, kind: str) -> None:
@@ -48,7 +34,7 @@ def _damage(home: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_f15_what_was_dropped_is_dropped_still(home: Path, project: Project, program: Program, kind: str) -> None:
     program.run("run", "--once")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
     project.git("branch", "-D", "skilld/staging")
     program.run("run", "--once")
@@ -71,13 +57,13 @@ def test_f15_a_batch_whose_transcript_is_away_waits_on(
 ) -> None:
     program.run("run", "--once")
     program.run("pause")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
     program.run("resume")
     folder = home / ".claude/projects"
     aside = folder.rename(folder.with_name("aside"))
     program.run("run", "--once")
-    assert _learned(program) == [LASTING]
+    assert learned(program) == [LASTING]
     _damage(home, kind)
     clock = Clock(program)
     clock.pass_by(HOUR)
@@ -85,14 +71,14 @@ def test_f15_a_batch_whose_transcript_is_away_waits_on(
     if kind == "missing_with_its_journal":
         program.run("resume")  # the copy is from the pause, before the words were judged
     else:
-        assert _learned(program) == [LASTING]
-    assert _quotes(program) == []
+        assert learned(program) == [LASTING]
+    assert quotes(program) == []
     aside.rename(folder)
     for _ in range(2):
         clock.pass_by(HOUR)
         program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
-    assert _learned(program) == [], "what is proposed is not kept besides"
+    assert quotes(program) == [LASTING]
+    assert learned(program) == [], "what is proposed is not kept besides"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,19 +87,19 @@ def test_f15_what_a_repository_refused_is_proposed_once_when_it_can_be(
 ) -> None:
     program.run("run", "--once")
     project.git("branch", "skilld")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
-    assert _learned(program) == [LASTING]
+    assert learned(program) == [LASTING]
     _damage(home, kind)
     clock = Clock(program)
     clock.pass_by(HOUR)
     program.run("run", "--once")
-    assert _learned(program) == [LASTING]
+    assert learned(program) == [LASTING]
     project.git("branch", "--move", "skilld", "mine")
     clock.pass_by(DAY)
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
-    assert _learned(program) == []
+    assert quotes(program) == [LASTING]
+    assert learned(program) == []
 
 
 @pytest.mark.parametrize("kind", ["missing", pytest.param("missing_with_its_copies", marks=pytest.mark.slow)])
@@ -122,7 +108,7 @@ def test_f15_words_that_were_read_outlive_the_transcript_and_the_database(
 ) -> None:
     program.run("run", "--once")
     program.run("pause")
-    session = _teach(home, project)
+    session = teach(home, project)
     program.run("run", "--once")
     session.path.unlink()
     _damage(home, kind)
@@ -130,4 +116,4 @@ def test_f15_words_that_were_read_outlive_the_transcript_and_the_database(
     program.run("run", "--once")
     program.run("resume")
     program.run("run", "--once")
-    assert _learned(program) == [LASTING]
+    assert learned(program) == [LASTING]

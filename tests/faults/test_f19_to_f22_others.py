@@ -9,44 +9,21 @@ from pathlib import Path
 import pytest
 
 from faults import apart
+from faults.model import teach
 from support.claude_lines import BEFORE, typed
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, LASTING_TOO, Session
+from support.session import LASTING, LASTING_TOO
 
 GIB = 1 << 30
 MEMORY = 60_000_000  # bytes
-
-
-def _teach(home: Path, project: Project, lasting: str = LASTING) -> Session:
-    session = Session(home, project)
-    session.use_skill()
-    session.type("Let us begin", lasting, "ok", "thanks", "go on")
-    return session
-
-
-def test_f19_deleted_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
-    # It is waited for, what was read of it is kept meanwhile, and the others go on: docs/decisions/0034.
-    program.run("run", "--once")
-    program.run("pause")
-    gone, kept = _teach(home, project), _teach(home, project, LASTING_TOO)
-    program.run("run", "--once")
-    assert program.json("status")["batches"]["pending"] == 2
-    gone.path.unlink()
-    program.run("resume")
-    assert program.run("run", "--once").returncode == 0
-    status = program.json("status")
-    assert status["batches"] == {"pending": 1, "done": 1, "parked": 0}
-    assert "Cannot read the transcript" in status["last_error"]["message"]
-    assert kept.path.exists()
-    assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
 
 
 @pytest.mark.slow
 def test_f19_moved_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     program.run("pause")
-    session = _teach(home, project)
+    session = teach(home, project)
     program.run("run", "--once")
     folder = session.path.parent
     folder.rename(folder.with_name("-renamed"))
@@ -79,7 +56,7 @@ def test_f20_a_backlog_is_left_alone_at_the_first_start(home: Path, program: Pro
 
 def test_f21_what_the_person_edits_meanwhile_is_never_lost(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
     (proposal,) = program.json("proposals")
     mine = project.skill_path.read_text().replace("- No marketing words.", "- Marketing words, by all means!")
@@ -99,17 +76,17 @@ def test_f21_what_the_person_edits_meanwhile_is_never_lost(home: Path, project: 
 @pytest.mark.slow
 def test_f22_a_branch_that_the_person_deletes_or_moves(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
     (first,) = program.json("proposals")
     project.git("update-ref", "-d", "refs/heads/skilld/staging")
-    _teach(home, project, LASTING_TOO)
+    teach(home, project, LASTING_TOO)
     program.run("run", "--once")
     (second,) = [p for p in program.json("proposals", "--state", "all") if p["id"] != first["id"]]
     assert project.git("rev-parse", "skilld/staging") == second["commit"]
     assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"
     project.git("branch", "--force", "skilld/staging", first["commit"])
-    _teach(home, project, "Always sign the release notes with the name of the editor.")
+    teach(home, project, "Always sign the release notes with the name of the editor.")
     program.run("run", "--once")
     third = project.git("log", "--format=%(trailers:key=Skilld-Proposal,valueonly)", "skilld/staging").split()
     assert len(third) == len(set(third))
@@ -122,7 +99,7 @@ def test_f22_refs_that_were_lost_come_back_to_be_looked_at_not_twice(
     home: Path, project: Project, program: Program
 ) -> None:
     program.run("run", "--once")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
     (proposal,) = program.json("proposals")
     shutil.rmtree(project.root / ".git/refs/skilld")

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from faults.clock import Clock
+from faults.model import learned, quotes, teach
 from support.live_project import Project
 from support.program import Program
-from support.session import LASTING, Session
+from support.session import LASTING
 from support.waiting import wait_for
 
 HOUR = 3600.0
@@ -123,16 +124,6 @@ STATES = {
 QUICK = {"a separate git directory", "a sparse checkout without the skill", "a read-only git directory"}
 
 
-def _teach(home: Path, project: Project) -> None:
-    session = Session(home, project)
-    session.use_skill()
-    session.type("Let us begin", LASTING, "ok", "thanks", "go on")
-
-
-def _quotes(program: Program) -> list[str]:
-    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
-
-
 def _said(program: Program, check: str) -> dict[str, str]:
     checks = json.loads(program.run("doctor", "--json").stdout)["checks"]
     return next(one for one in checks if one["name"] == check)
@@ -145,17 +136,19 @@ def test_r3_a_refused_repository_is_looked_at_again_when_its_cause_is_gone(
     home: Path, project: Project, program: Program, name: str
 ) -> None:
     state = STATES[name]
-    program.before = KEPT_OUT if state.kept_out else ()
     clock = Clock(program)
+    program.environment["SKILLD_WORKER__ATTEMPTS"] = "1"
     program.run("run", "--once")
     state.make(project)
-    _teach(home, project)
-    for _ in range(6):
+    teach(home, project)
+    program.before = KEPT_OUT if state.kept_out else ()
+    for _ in range(2):
         program.run("run", "--once")
         clock.pass_by(2 * HOUR)
-    assert _quotes(program) == []
-    assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
     said = _said(program, state.check)
+    program.before = ()
+    assert quotes(program) == []
+    assert learned(program) == [LASTING]
     assert said["verdict"] == "warn"
     assert state.detail in said["detail"]
     assert state.remedy in said["remedy"]
@@ -164,7 +157,7 @@ def test_r3_a_refused_repository_is_looked_at_again_when_its_cause_is_gone(
     program.run("run", "--once")
     (proposal,) = program.json("proposals")
     assert proposal["repo"] == str(project.root)
-    assert _quotes(program) == [LASTING]
+    assert quotes(program) == [LASTING]
     assert program.json("learnings") == []
     assert _said(program, state.check)["verdict"] == "ok"
 
@@ -172,23 +165,23 @@ def test_r3_a_refused_repository_is_looked_at_again_when_its_cause_is_gone(
 def test_r3_a_running_daemon_notices_that_the_cause_is_gone(home: Path, project: Project, program: Program) -> None:
     project.git("branch", "skilld")
     with program.daemon():
-        _teach(home, project)
+        teach(home, project)
         wait_for("the refusal", lambda: program.json("learnings"), every=0.2)
         project.git("branch", "--move", "skilld", "mine")
-        wait_for("the proposal", lambda: _quotes(program) == [LASTING], every=0.2)
+        wait_for("the proposal", lambda: quotes(program) == [LASTING], every=0.2)
     assert program.json("learnings") == []
 
 
 def test_r3_retry_takes_up_what_was_refused(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     project.git("branch", "skilld")
-    _teach(home, project)
+    teach(home, project)
     program.run("run", "--once")
     assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
     project.git("branch", "--move", "skilld", "mine")
     assert "1 batch will be retried now" in program.run("retry").stdout
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
+    assert quotes(program) == [LASTING]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to another")
@@ -196,7 +189,7 @@ def test_r3_a_repository_of_somebody_else_is_named_with_what_makes_it_ones_own(
     home: Path, project: Project, program: Program
 ) -> None:
     program.run("run", "--once")
-    _teach(home, project)
+    teach(home, project)
     for path in (project.root, project.root / ".git"):
         os.chown(path, 12345, 12345)
     program.run("run", "--once")
@@ -207,7 +200,7 @@ def test_r3_a_repository_of_somebody_else_is_named_with_what_makes_it_ones_own(
     with (home / ".gitconfig").open("a") as file:
         file.write(f"[safe]\n\tdirectory = {project.root}\n")
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
+    assert quotes(program) == [LASTING]
 
 
 @needs_setpriv
@@ -222,13 +215,14 @@ def test_r3_a_repository_of_somebody_else_is_named_with_what_makes_it_ones_own(
 def test_r3_a_git_directory_that_cannot_be_read_for_a_moment_is_no_missing_one(
     home: Path, project: Project, program: Program, part: str
 ) -> None:
-    program.before = KEPT_OUT
     program.run("run", "--once")
-    _teach(home, project)
+    teach(home, project)
     path = project.root / part
     before = path.stat().st_mode
     path.chmod(0)
+    program.before = KEPT_OUT
     program.run("run", "--once")
+    program.before = ()
     path.chmod(before)
     assert program.json("proposals", "--state", "all") == []
     assert not list((home / ".local/share/skilld").rglob("HEAD"))

@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from faults.damages import DAMAGES
-from tools import soak, soak_damage, soak_files, soak_large, soak_properties, soak_wrappers
+from tools import soak, soak_damage, soak_large, soak_properties
 from tools.soak_report import Part, must
 
 
@@ -49,17 +49,6 @@ def test_a_finding_ends_it_with_1_and_names_the_command_to_have_it_again(
     told = capsys.readouterr().err
     assert "AssertionError: lost after truncate" in told
     assert "make soak ARGS=\"--only files --again '0/17'\"" in told
-
-
-def test_the_same_case_takes_the_same_steps(tmp_path: Path) -> None:
-    steps = [soak_files.again("5/2", tmp_path / name).reached["steps"] for name in ("first", "second")]
-    assert steps[0] == steps[1] > 0
-
-
-def test_forged_content_is_counted_and_can_be_had_again(tmp_path: Path) -> None:
-    reached = [soak_wrappers.again("5/2", tmp_path).reached for _ in range(2)]
-    assert reached[0] == reached[1]
-    assert reached[0]["sessions"] > 100
 
 
 def test_a_property_that_does_not_hold_is_found_and_a_round_can_be_had_again(

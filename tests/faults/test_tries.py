@@ -10,23 +10,19 @@ import pytest
 from faults import apart
 from faults.clock import Clock
 from faults.disk import MOUNT, PROBE, fill
-from faults.model import CALLS, asking, right, teach
+from faults.model import CALLS, asking, learned, quotes, right, teach
 from support.answers import updates
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING
 from support.stub_model import GARBAGE, Reply, StubModel
-from support.waiting import wait_for
 
 HOUR = 3600.0
-KILLS = 12  # three times the tries of a batch
+KILLS = 4  # more than what ends a batch of one try
 
 
-def _quotes(program: Program) -> list[str]:
-    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
-
-
-def _begun(home: Path, project: Project, program: Program) -> Clock:
+def _begun(home: Path, project: Project, program: Program, tries: str = "1") -> Clock:
+    program.environment["SKILLD_WORKER__ATTEMPTS"] = tries
     clock = Clock(program)
     program.run("run", "--once")
     teach(home, project)
@@ -42,7 +38,7 @@ def test_r5_a_worker_that_is_killed_costs_its_batch_no_try(home: Path, project: 
         clock.pass_by(HOUR)
     (clock.folder / "kill").unlink()
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
+    assert quotes(program) == [LASTING]
 
 
 def test_r5_a_daemon_that_is_killed_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
@@ -51,19 +47,18 @@ def test_r5_a_daemon_that_is_killed_costs_its_batch_no_try(home: Path, project: 
     program.run("run", "--once")
     program.run("resume")
     (clock.folder / "kill").write_text("daemon 6")
-    for _ in range(KILLS // 2):
+    for _ in range(KILLS):
         assert program.run("run", "--once").returncode < 0
     (clock.folder / "kill").unlink()
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
+    assert quotes(program) == [LASTING]
 
 
 @pytest.mark.slow
 def test_r5_a_batch_that_ends_its_worker_every_time_is_parked_all_the_same(
     home: Path, project: Project, program: Program
 ) -> None:
-    program.environment["SKILLD_WORKER__ATTEMPTS"] = "2"
-    clock = _begun(home, project, program)
+    clock = _begun(home, project, program, tries="2")
     (clock.folder / "abort").write_text("worker 1")
     states = []
     for _ in range(6):
@@ -74,19 +69,17 @@ def test_r5_a_batch_that_ends_its_worker_every_time_is_parked_all_the_same(
     (clock.folder / "abort").unlink()
     program.run("retry")
     program.run("run", "--once")
-    assert _quotes(program) == [LASTING]
+    assert quotes(program) == [LASTING]
 
 
 @pytest.mark.parametrize(
     "answers",
     [
         ("this is no JSON at all", "nor is this"),
-        (updates(kind="revolution"), updates(kind="revolution")),
         pytest.param((GARBAGE, GARBAGE), marks=pytest.mark.slow),
-        pytest.param((updates(extra="key"), updates(skill=7)), marks=pytest.mark.slow),
-        pytest.param(("<updates>[{]</updates>", Reply(text="")), marks=pytest.mark.slow),
+        pytest.param((updates(kind="revolution"), Reply(text="")), marks=pytest.mark.slow),
     ],
-    ids=["prose", "wrong schema", "bytes", "unknown keys", "cut short"],
+    ids=["prose", "bytes", "wrong schema, cut short"],
 )
 def test_r7_what_an_unusable_answer_was_about_is_kept_and_judged_by_retry(
     home: Path, project: Project, answers: tuple[Reply | str, Reply | str]
@@ -101,14 +94,14 @@ def test_r7_what_an_unusable_answer_was_about_is_kept_and_judged_by_retry(
         unusable = answers[0] is not GARBAGE
         assert program.json("status")["batches"] == {"pending": 0, "done": unusable, "parked": not unusable}
         if unusable:  # that is the provider's trouble, and the person's word waits in the batch
-            assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
+            assert learned(program) == [LASTING]
         assert asked <= 2
         model.bodies.clear()
         model._queue.clear()
         assert "1 batch will be retried now" in program.run("retry").stdout
         program.run("run", "--once")
         assert len(model.bodies) == CALLS
-    assert _quotes(program) == [LASTING]
+    assert quotes(program) == [LASTING]
     assert program.json("learnings") == [], "what is proposed is not kept besides"
 
 
@@ -124,6 +117,7 @@ def test_r8_a_full_disk_is_told_of_and_nothing_is_left_behind(
     if where == "data":
         folder.chmod(0o700)
     clock = Clock(program)
+    program.environment["SKILLD_WORKER__ATTEMPTS"] = "1"
     mount = f"cp -a {folder} {home}/kept; {MOUNT.format(size='2m', folder=folder)}; cp -a {home}/kept/. {folder}"
     if where == "data":  # a skill that git does not track
         (project.root / ".gitignore").write_text(".claude\n")
@@ -134,10 +128,10 @@ def test_r8_a_full_disk_is_told_of_and_nothing_is_left_behind(
         program.run("run", "--once")
         filler = fill(inside)
         teach(home, project)
-        for _ in range(5):
+        for _ in range(2):
             program.run("run", "--once")
             clock.pass_by(2 * HOUR)
-        assert _quotes(program) == []
+        assert quotes(program) == []
         done = program.run("doctor", "--json")
         disk = next(check for check in json.loads(done.stdout)["checks"] if check["name"] == "disk")
         assert done.returncode == 1
@@ -146,23 +140,5 @@ def test_r8_a_full_disk_is_told_of_and_nothing_is_left_behind(
         filler.unlink()
         clock.pass_by(2 * HOUR)
         program.run("run", "--once")
-        assert _quotes(program) == [LASTING]
+        assert quotes(program) == [LASTING]
         assert list(inside.rglob("tmp_obj_*")) == []
-
-
-def test_r8_doctor_exits_1_where_a_check_fails_and_0_where_none_does(home: Path, program: Program) -> None:
-    (home / ".claude/projects").mkdir(parents=True)
-    program.run("run", "--once")
-    assert program.run("doctor").returncode == 1, "no daemon runs"
-    with program.daemon():
-        done = wait_for(
-            "all to be well", lambda: _fine(program), every=0.5, context=lambda: program.run("doctor").stdout
-        )
-    assert done
-
-
-def _fine(program: Program) -> bool:
-    done = program.run("doctor", "--json")
-    failed = [check["name"] for check in json.loads(done.stdout)["checks"] if check["verdict"] == "fail"]
-    assert done.returncode == (1 if failed else 0)
-    return not failed

@@ -58,10 +58,9 @@ def each_in_all(commands: Mapping[str, str]) -> Tries:
 
 
 def each_in_some(commands: Mapping[str, str]) -> Tries:
-    """Try every command without a disguise, and in each disguise the first command and one of the others in turn."""
-    first, *others = commands
-    turns = itertools.cycle(others)
-    return {one: tuple(commands) if one == "none" else (first, next(turns)) for one in possible()}
+    """Try every command without a disguise, and in each disguise one of them in turn."""
+    turns = itertools.cycle(commands)
+    return {one: tuple(commands) if one == "none" else (next(turns),) for one in possible()}
 
 
 def script(
