@@ -326,15 +326,20 @@ class Started:
 
     def poll(self) -> int | None:
         """Return its exit code, None while it runs."""
-        if self.returncode is None and not select.select([self._told], [], [], 0)[0]:
+        if self.returncode is None and not self._has_ended(0):
             return None
         return self.wait()
+
+    def _has_ended(self, timeout: float | None) -> bool:
+        ready = select.poll()  # select() takes no descriptor above 1,023, and a run in one process opens more
+        ready.register(self._told, select.POLLIN)
+        return bool(ready.poll(None if timeout is None else 1000 * timeout))
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for its end and return its exit code."""
         with self._turn:
             if self.returncode is None:
-                if not select.select([self._told], [], [], timeout)[0]:
+                if not self._has_ended(timeout):
                     raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
                 self.returncode = int(self._lines.readline())
                 self._lines.close()
