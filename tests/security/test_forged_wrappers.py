@@ -1,6 +1,6 @@
 """S1, S6: no content of any wrapper of any agent passes for the person's words, whatever it says, and theirs are found.
 
-`make test` tries sixty contents in each wrapper; `make soak` goes on with others (tools/soak_wrappers.py).
+`make test` tries forty contents in each wrapper; `make soak` goes on with others (tools/soak_wrappers.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skilld.agents import ADAPTERS
 from support.forged import CARRIERS, PROMPTS, check, forged
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "60"))  # contents, each in every wrapper of an agent
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))  # contents, each in every wrapper of an agent
 
 
 def test_every_wrapper_that_an_adapter_knows_has_a_forged_session() -> None:

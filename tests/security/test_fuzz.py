@@ -9,6 +9,7 @@ part alone.
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -168,7 +169,8 @@ def test_fuzz_guided_by_coverage(report: Callable[[str], None]) -> None:
     assert all(one.reached["edges"] > 20 for one in results), "the code under test is not watched"
 
 
-@pytest.mark.skipif(not fuzz.available(), reason=fuzz.MISSING)
-def test_fuzz_tells_of_a_run_that_fails() -> None:
+def test_fuzz_tells_of_a_run_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = subprocess.CompletedProcess([], 1, b"", b"Traceback\nKeyError: 'no-such-target'\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
     (finding,) = fuzz.fuzz("no-such-target", 1).findings
     assert "KeyError" in finding

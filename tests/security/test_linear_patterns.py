@@ -161,15 +161,17 @@ def steeper(pattern: AnyPattern, use: Use, pump: Pump, few: int, many: int) -> s
 def dear(pattern: AnyPattern, where: str, limit: int) -> str:
     """Return how a pattern takes too long with the longest text that it is ever given.
 
-    A quarter of that is tried first: what costs next to nothing there can grow with the fourth power and be let be.
+    A quarter of that is tried first: what costs next to nothing there can grow with the fourth power and be let be. So
+    can what, going on as from an eighth to the quarter, would cost less than half of what is dear.
     """
     given: Callable[[Any], Any] = fold if where.startswith(FOLDED) else lambda text: text
     texts = {}
     for pump in pumps(pattern):
-        short, long = (pumped(pattern, pump, length)[:length] for length in (limit // 4, limit))
-        texts[given(long)] = given(short), pump
-    for use, (long, (short, pump)) in itertools.product(uses(pattern, where), texts.items()):
-        if seconds(use, short) < DEAREST / 4**4:
+        first, short, long = (pumped(pattern, pump, length)[:length] for length in (limit // 8, limit // 4, limit))
+        texts[given(long)] = given(first), given(short), pump
+    for use, (long, (first, short, pump)) in itertools.product(uses(pattern, where), texts.items()):
+        spent = seconds(use, short)
+        if spent < DEAREST / 4**4 or spent**3 < DEAREST / 2 * seconds(use, first) ** 2:
             continue
         if seconds(use, long) > DEAREST and (spent := seconds(use, long, 3)) > DEAREST:
             return f"{spent:.4f} s for {limit} characters of {pump!r}"
@@ -197,8 +199,6 @@ def test_s2_no_pattern_is_made_where_the_walk_does_not_come() -> None:
         r"\s*(?:ever\s+)?x",
         r"(?:\s*,)?\s+and",
         r"(a+)+$",
-        r"\W*(?:please\W+)*b",
-        r"\s*([a-z-]+\s*[:=#]|#)",
         r"\[Image\b[^\]]*\]",  # 0.8 ms for 4 kB: seen at 32 kB
     ],
 )

@@ -25,7 +25,7 @@ from support.pumping import chosen, codes_of, growths, reached, ways
 from support.text_functions import TextFunction, text_functions
 
 LONGEST = 64_000  # characters; `make soak` goes on from there
-SECONDS = 0.02  # for one call of a linear function; a dearer one is given shorter texts
+SECONDS = 0.01  # for one call of a linear function; a dearer one is given shorter texts
 # What is left out, and why. A package that is not named here is tried.
 LEFT_OUT = {
     "entry": "the command line: argparse ends the process for a text that is no verb",

@@ -239,7 +239,7 @@ def test_t32_no_file_of_a_project_and_no_transcript_names_an_endpoint(
             program.environment |= {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": ours.base_url}
             # Set by the shell of the project (direnv does that), not by skilld's settings.
             program.environment |= {"OPENAI_BASE_URL": theirs.base_url, "OPENAI_API_BASE": theirs.base_url}
-        _here(program, project, "run", "--once")
+        program.run("run", "--once")
         session = teach(home, project)
         session.raw(json.dumps({"type": "system", "env": redirect, "model_base_url": theirs.base_url}).encode() + b"\n")
         _here(program, project, "run", "--once")

@@ -157,8 +157,6 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["uninstall", "--dry-run"],
             ["service", IN_A_NAME],
             ["service", "status"],
-            ["review", "--plain"],
-            ["review", IN_A_NAME],
             ["git", IN_A_NAME],
             ["accept", proposal["id"]],
             ["revert", proposal["id"]],

@@ -15,7 +15,7 @@ from support.text_functions import NotMadeError, TextFunction
 
 _TRACED = 48  # characters
 _DEAR = 0.03  # seconds without a text, spent on tables of its own: such a function is given the first and the last run
-_AT_FIRST = 2  # every second run; the others are given to what went round a loop with one of these
+_AT_FIRST = 4  # every fourth run; the others are given to what went round a loop with one of these
 _AS_OFTEN = 1.5  # times that a loop must be gone round, of what was before, to be looked at again
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the parts of one proposal, the items of two skills, the files of

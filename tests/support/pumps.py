@@ -14,7 +14,7 @@ c: Any = re._constants  # type: ignore[attr-defined]
 # One of each sort: of a class those are taken that it holds.
 _ALPHABET = " \n\ta0.-(<\"'\\/,:_#*`=@A[{|é漢я\u3000"
 _MANY = 100  # repetitions from which a bounded one counts as unbounded
-_OF_A_CLASS, _OF_A_BRANCH, _PER_PATTERN = 4, 3, 48
+_OF_A_CLASS, _OF_A_BRANCH, _PER_PATTERN = 2, 3, 24
 _BREAK = "\x01"  # no pattern asks for it
 
 Pump = tuple[str, str, str]
@@ -85,7 +85,7 @@ def _samples_of(code: Any, argument: Any) -> Sequence[str]:  # noqa: PLR0911 - o
 def _of_class(items: Any) -> list[str]:
     held = [letter for letter in _ALPHABET if _holds(items, letter)]
     if held:
-        # The first and the last two: blanks stand first, letters of other scripts last.
+        # The first and the last: blanks stand first, letters of other scripts last.
         return list(dict.fromkeys(held[: _OF_A_CLASS - 1] + held[-1:]))
     firsts = [chr(argument if code is c.LITERAL else argument[0]) for code, argument in items if code is not c.NEGATE]
     return firsts[:1]

@@ -20,7 +20,7 @@ from skilld.cli.parser import build_parser
 from skilld.notify.notice import about_applied, about_budget, about_failure, about_proposals
 from skilld.settings import Settings
 from support.source_tree import nodes, paths, sources, trees
-from tools.messages import FOR_A_MODEL, Message, collect, messages, sample, shown
+from tools.messages import FOR_A_MODEL, Message, collect, messages
 
 SKILLD = Path(__file__).parents[2] / "skilld"
 
@@ -209,10 +209,3 @@ def test_no_message_names_a_class_of_pythons() -> None:
     uses = re.compile(r"\.__(?:qual)?name__\b")
     found = {paths()[name].relative_to(SKILLD).as_posix() for name, text in sources().items() if uses.search(text)}
     assert found == NAMES_CLASSES
-
-
-def test_a_sample_is_the_same_for_the_same_seed_and_holds_each_text_once() -> None:
-    found = [Message("a.py", number, f"text number {number % 7}") for number in range(99)]
-    assert sample(found, 5, 1) == sample(found, 5, 1)
-    assert sorted(one.text for one in sample(found, 50, 1)) == [f"text number {n}" for n in range(7)]
-    assert shown("a\nb") == "a\\nb"

@@ -40,7 +40,7 @@ def found_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
 
 @pytest.mark.parametrize("written", ["third", "fourth", "fifth"])
 def test_what_recurs_is_what_people_asked_for(written: str) -> None:
-    rows = comments(written, number=600)
+    rows = comments(written, number=300)
     rules = {f"{one['stream']}/{one['id']}": one["rule"] for one in rows}
     found = found_in(rows)
     right: list[Any] = []

@@ -11,7 +11,7 @@ from skilld.errors import Exit, RefusedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import why
-from skilld.proposals.model import AnchorNotFound, EditConflict, GitStatus, NoChange, ProposalCommit, Way
+from skilld.proposals.model import AnchorNotFound, EditConflict, GitStatus, NoChange, Way
 from skilld.proposals.observe import EDITED
 from skilld.proposals.propose import rebuild
 from skilld.proposals.withdraw import withdraw
@@ -307,16 +307,6 @@ def test_a_folder_that_was_renamed_is_made_again(person: Person, desk: Desk) -> 
     assert person.git("status", "--porcelain") == ""
 
 
-def test_a_signature_that_fails_leaves_all_as_it_was(person: Person, desk: Desk) -> None:
-    made_new(desk)
-    person.git("config", "commit.gpgSign", "true")
-    person.git("config", "gpg.program", "/bin/false")
-    before = state(person)
-    with pytest.raises(RefusedError, match="gpg failed to sign"):
-        desk.accept("n1")
-    assert state(person) == before
-
-
 def amended(person: Person) -> None:
     person.git("switch", "--quiet", "skilld/staging")
     person.write(NEW, TEXT + "- Mine.\n")
@@ -338,18 +328,9 @@ def merge(person: Person, desk: Desk) -> None:
     person.git("merge", "--quiet", "--no-ff", "-m", "bring in", desk.proposals["n1"].commit)
 
 
-def pick(person: Person, desk: Desk) -> None:
-    person.git("cherry-pick", desk.proposals["n1"].commit)
-
-
 def squash(person: Person, desk: Desk) -> None:
     person.git("merge", "--quiet", "--squash", desk.proposals["n1"].commit)
     person.git("commit", "--quiet", "--no-edit")
-
-
-def under_another_message(person: Person, desk: Desk) -> None:
-    person.git("cherry-pick", "--no-commit", desk.proposals["n1"].commit)
-    person.git("commit", "--quiet", "-m", "a skill")
 
 
 def by_hand(person: Person, desk: Desk) -> None:
@@ -359,7 +340,7 @@ def by_hand(person: Person, desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("bring", "take"),
-    [*((bring, "revert") for bring in (merge, pick, squash, under_another_message, by_hand)), (merge, "delete")],
+    [*((bring, "revert") for bring in (merge, squash, by_hand)), (merge, "delete")],
 )
 def test_plain_git_is_noticed(person: Person, desk: Desk, bring: Callable[[Person, Desk], None], take: str) -> None:
     made_new(desk)
@@ -391,15 +372,6 @@ def test_withdrawing_takes_it_along(person: Person, desk: Desk) -> None:
     made_new(desk)
     assert set(withdraw(person.root).refs) == {STAGING, "refs/skilld/proposals/n1"}
     assert snapshot(person.root) == before
-
-
-def test_two_desks_at_once_make_two_commits(person: Person) -> None:
-    one, two = Desk(person), Desk(person)
-    first = made_new(one)
-    second = made_new(two, "n2", ".agents/skills/deploy/SKILL.md", OTHER)
-    assert isinstance(second, ProposalCommit)
-    assert person.git("rev-parse", f"{second.commit}^") == first.commit
-    assert person.tip("refs/skilld/proposals/n1") == first.commit
 
 
 def test_the_operation_does_not_fit_a_skill_that_is_there(person: Person, desk: Desk) -> None:

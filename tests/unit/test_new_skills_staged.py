@@ -88,13 +88,6 @@ def test_one_without_a_quote_has_none_in_its_message(person: Person) -> None:
     assert about_words(made) == "new skill: say n1"
 
 
-def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal) -> None:
-    tip = person.tip(STAGING)
-    assert staged(new_proposal(person)) == made
-    assert person.tip(STAGING) == tip
-    assert not stage(new_proposal(person, "n2"), [made], StagingResult())
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -252,16 +251,6 @@ def test_every_language_has_openers_and_says_how_it_takes_back() -> None:
     assert [language.code for language in languages().values() if not language.heard] == []
     assert [language.code for language in languages().values() if language.retracts.pattern == "(?!)"] == []
     assert len(languages()) == 16
-
-
-def test_many_blank_lines_take_no_longer_than_as_many_letters() -> None:
-    def spent(text: str) -> float:
-        begin = time.process_time()
-        listen(text)
-        return time.process_time() - begin
-
-    said = "Always put the ticket number first."
-    assert spent("\n" * 60_000 + said) < 30 * spent("a\n" * 30_000 + said)  # 3 times; a quadratic rule takes 300
 
 
 def test_no_language_is_compiled_before_a_turn_comes() -> None:

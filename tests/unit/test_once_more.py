@@ -38,9 +38,8 @@ def test_what_passes_alone_is_told_as_unstable(tests: str, capsys: pytest.Captur
     assert "test_good failed beside the others and passed 2 times alone" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["test_bad", "test_second"])
-def test_what_fails_again_fails(tests: str, name: str) -> None:
-    assert once_more([f"{tests}::test_good", f"{tests}::{name}"]) == 1
+def test_what_fails_again_fails(tests: str) -> None:
+    assert once_more([f"{tests}::test_good", f"{tests}::test_second"]) == 1
 
 
 def test_many_failures_are_no_race(tests: str) -> None:

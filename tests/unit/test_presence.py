@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from skilld.agents import ADAPTERS
-from skilld.agents.programs import PROGRAMS
 from skilld.batching.closing import Session
 from skilld.caller.clients import Client, from_lsof
 from skilld.daemon.engine import Engine
@@ -178,7 +176,3 @@ def test_a_client_is_found_by_its_program_and_its_folder(tmp_path: Path) -> None
 
 def test_lsof_tells_folders() -> None:
     assert from_lsof("p12\nfcwd\nn/w/a b\np13\nfcwd\np14\nfcwd\nn/w/shop\n") == {12: "/w/a b", 14: "/w/shop"}
-
-
-def test_every_agent_that_is_followed_has_programs_by_its_title() -> None:
-    assert {adapter.INFO.title for adapter in ADAPTERS.values()} <= {one.title for one in PROGRAMS}

@@ -143,13 +143,6 @@ def test_many_short_secrets_stay_within_twice_the_length() -> None:
     assert "a1!b" not in redacted
 
 
-def test_a_piece_over_and_over_takes_no_time_to_speak_of() -> None:
-    """A pattern that backtracks would not come to an end here: each text is 2,500 characters of one piece."""
-    for piece in filter(str.strip, PIECES):
-        for text in (piece * (2_500 // len(piece)), f"{piece}a1" * (2_500 // (len(piece) + 2))):
-            assert len(REDACTOR.redact(text)) <= 2 * len(text) + SLACK, piece
-
-
 def test_an_unbroken_quarter_of_a_megabyte_comes_to_an_end() -> None:
     for text in ("a" * 250_000, HEX * 4_000, "eyJ" * 75_000, "=" * 250_000, '"' * 250_000):
         assert REDACTOR.redact(text) == text

@@ -128,26 +128,6 @@ def test_where_its_place_is_gone_it_is_made_anew_and_says_so(person: Person, sto
     assert "- Push the tag.\n- Dry run first.\n" in person.skill.read_text()
 
 
-def test_a_change_of_a_line_that_was_edited_is_made_anew_for_the_line_as_it_is_now(
-    person: Person, store: Store
-) -> None:
-    text = TEXT.replace("- Tag the commit.", "- Use tabs for indentation.")
-    person.commit("tabs", {SKILL: text})
-    said = "From now on, use spaces for indentation, not tabs."
-    offer_said(person, store, said, "- Use tabs for indentation.", "- Use spaces for indentation.", op=Op.REPLACE)
-    edited = text.replace("- Use tabs for indentation.", "- Use tabs for indentation in all scripts.")
-    person.commit("mine", {SKILL: edited})
-    assert states(store) == {"p1": "open"}
-    p1 = get(store, "p1")
-    assert p1.note == REMADE
-    assert (p1.commit, person.tip("refs/skilld/proposals/p1")) == (person.tip(STAGING), person.tip(STAGING))
-    shown = person.show(ref=STAGING)
-    assert "tabs" not in shown
-    assert "- Use spaces for indentation" in shown
-    decide(store, p1, accepting({}))
-    assert person.skill.read_text().strip() == shown
-
-
 def test_one_whose_section_is_gone_is_made_anew(person: Person, store: Store) -> None:
     offer_said(person, store, "Always name the reviewers.", "Keep the changelog short.", "Name the reviewers.")
     edited = TEXT.partition("## Notes")[0]
@@ -266,20 +246,6 @@ def steps(person: Person, store: Store) -> None:
     person.commit("steps", {SKILL: STEPS})
     for name, text in ADDED.items():
         offer(person, store, name, "3. Push the tag.", f"4. {text}")
-
-
-def test_several_that_wait_are_counted_on(person: Person, store: Store) -> None:
-    steps(person, store)
-    wanted = ["1. Run the tests.", "2. Tag the commit.", "3. Push the tag."]
-    assert numbered(person.show(ref=STAGING)) == [
-        *wanted,
-        "4. Write the news.",
-        "5. Tell the team.",
-        "6. Close the milestone.",
-    ]
-    person.git("merge", "--quiet", "skilld/staging")
-    assert len(numbered(person.skill.read_text())) == 6
-    assert states(store) == dict.fromkeys(ADDED, "accepted")
 
 
 # In these orders each of the three is once the first, once between the others and once the last.

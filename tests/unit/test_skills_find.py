@@ -211,34 +211,12 @@ def test_a_loop_of_links_is_no_skill(project: Path, places: Places) -> None:
     assert isinstance(find("notes", None, str(project), places), Unusable)
 
 
-def test_a_pipe_a_second_name_and_a_huge_file_are_refused(project: Path, places: Places) -> None:
-    skills = project / ".claude/skills"
-    for name in ("pipe", "linked", "huge"):
-        (skills / name).mkdir(parents=True)
-    os.mkfifo(skills / "pipe/SKILL.md")
-    _skill(skills / "linked")
-    (project / "other").hardlink_to(skills / "linked/SKILL.md")
-    (skills / "huge/SKILL.md").write_bytes(bytes((1 << 20) + 1))
-    whys = {
-        name: _why(find(name, str(skills / name / "SKILL.md"), None, places)) for name in ("pipe", "linked", "huge")
-    }
-    assert whys == {
-        "pipe": "its SKILL.md is not a regular file",
-        "linked": "its SKILL.md has several hard links",
-        "huge": "its SKILL.md is over 1 MiB",
-    }
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-def test_another_users_file_or_project_is_not_read(project: Path, places: Places) -> None:
+def test_a_file_that_became_another_users_is_not_read(project: Path) -> None:
     path = _skill(project / ".claude/skills/notes")
     os.chown(path, 12345, 12345)
-    assert _why(find("notes", str(path), None, places)) == "its SKILL.md belongs to another user"
     with pytest.raises(OSError, match="another user"):
         read(SkillRef("notes", str(path)))
-    os.chown(path, os.geteuid(), os.getegid())
-    os.chown(project, 12345, 12345)
-    assert _why(find("notes", None, str(project), places)) == "its SKILL.md was not found"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write and enter everything")

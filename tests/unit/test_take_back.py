@@ -77,24 +77,8 @@ def staging_in_use(person: Person, landed: str) -> str:
     return "skilld/staging contains it too"
 
 
-def amended_with_more(person: Person, landed: str) -> str:
-    assert landed
-    person.write("README.md", "more\n")
-    person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-    return "HEAD has moved to another commit"
-
-
 @pytest.mark.parametrize(
-    "happens",
-    [
-        work_goes_on,
-        something_uncommitted,
-        something_staged,
-        stashed,
-        another_work_tree,
-        staging_in_use,
-        amended_with_more,
-    ],
+    "happens", [work_goes_on, something_uncommitted, something_staged, stashed, another_work_tree, staging_in_use]
 )
 def test_it_stays_and_says_why(person: Person, desk: Desk, happens: Callable[[Person, str], str]) -> None:
     proposal = accepted(desk)
@@ -145,12 +129,7 @@ def test_a_branch_that_moves_meanwhile_keeps_its_move(
     assert person.git("status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_again(
-    person: Person,
-    desk: Desk,
-    again: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
+def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_again(person: Person, desk: Desk) -> None:
     proposal = accepted(desk)
     desk.revert("p1")
     desk.decided.discard("p1")
@@ -159,6 +138,5 @@ def test_what_was_reverted_and_reopened_is_news_only_when_it_comes_and_goes_agai
     assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.NOTHING]
     person.git("cherry-pick", reopened.commit)
     assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.LANDED]
-    if again:
-        person.git("revert", "--no-edit", "HEAD")
-        assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.REVERTED]
+    person.git("revert", "--no-edit", "HEAD")
+    assert [one.seen for one in observe(person.root, [reopened])] == [GitStatus.REVERTED]

@@ -30,7 +30,7 @@ from support.repos import AT, SKILL, TEXT, Person, new_repo
 
 STAGING = "refs/heads/skilld/staging"
 EVERYTHING = AutoRules(None, 0.8)
-SAID = "always make a dry run first, run make lint, sign the tag and see https://example.org"
+SAID = "always make a dry run first, run make lint, sign the tag and see https://a.org"
 
 
 def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSERT_AFTER, **other: Any) -> Proposal:
@@ -393,27 +393,24 @@ def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) 
         restage(made.repo, [made], StagingResult())
 
 
-@pytest.mark.parametrize(
-    ("change", "rules"),
-    [
-        ({}, AutoRules((), 0.8)),
-        ({}, AutoRules(("another",), 0.8)),
-        ({"confidence": 0.79}, EVERYTHING),
-        ({"flags": ("look at this",)}, EVERYTHING),
-        ({"operations": (Operation(Op.DELETE, "- Tag the commit."),)}, EVERYTHING),
-        ({"operations": (Operation(Op.REPLACE, "- Tag the commit.", "- Sign the tag."),)}, EVERYTHING),
-        ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Run `make lint`."),)}, EVERYTHING),
-        ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- See https://example.org."),)}, EVERYTHING),
-    ],
-    ids=["off", "another skill", "unsure", "flagged", "removes", "replaces", "command", "address"],
-)
-def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rules: AutoRules) -> None:
-    result = StagingResult()
-    wanted = replace(proposal(person, "p1", "- Run the tests.", "- Dry run first."), **change)
-    assert stage(wanted, (), result)
-    tip = person.tip()
-    apply_allowed(result, (), rules, lambda _: SAID)
-    assert (result.applied, person.tip(), person.tip(STAGING)) == ([], tip, result.made[0].commit)
+LEFT_STAGED: dict[str, tuple[dict[str, Any], AutoRules]] = {
+    "off": ({}, AutoRules((), 0.8)),
+    "another skill": ({}, AutoRules(("another",), 0.8)),
+    "unsure": ({"confidence": 0.79}, EVERYTHING),
+    "flagged": ({"flags": ("look at this",)}, EVERYTHING),
+    "removes": ({"operations": (Operation(Op.DELETE, "- Tag the commit."),)}, EVERYTHING),
+    "replaces": ({"operations": (Operation(Op.REPLACE, "- Tag the commit.", "- Sign the tag."),)}, EVERYTHING),
+    "command": ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Run `make lint`."),)}, EVERYTHING),
+    "address": ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- See https://a.org."),)}, EVERYTHING),
+}
+
+
+def test_auto_mode_leaves_it_staged(person: Person) -> None:
+    made, tip = staged(person, "p1", "- Run the tests.", "- Dry run first."), person.tip()
+    for kind, (change, rules) in LEFT_STAGED.items():
+        result = StagingResult(made=[replace(made, **change)])
+        apply_allowed(result, (), rules, lambda _: SAID)
+        assert (result.applied, result.made[0].note, person.tip()) == ([], "", tip), kind
 
 
 @pytest.mark.parametrize("skills", [None, ("release",)], ids=["all skills", "this skill"])

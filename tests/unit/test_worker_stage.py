@@ -38,22 +38,6 @@ def test_a_proposal_is_a_commit_whose_place_is_told(person: Person) -> None:
     assert person.show() == (person.root / "skills/release/SKILL.md").read_text().rstrip("\n")
 
 
-def test_the_same_proposal_a_second_time_is_the_same_commit(person: Person) -> None:
-    _, first = _staged(person)
-    _, again = _staged(person)
-    assert [made.commit for made in again.made] == [made.commit for made in first.made]
-    assert person.git("rev-list", "--count", "main..skilld/staging") == "1"
-
-
-def test_a_second_proposal_stands_on_the_first(person: Person) -> None:
-    _, first = _staged(person)
-    other = (Operation(Op.INSERT_AFTER, "- Push the tag.", "- Tell the team."),)
-    changes = {"id": "4567cdef", "batch_id": "c" * 16, "operations": other, "summary": "Tell the team."}
-    _, second = _staged(person, *first.made, **changes)
-    assert person.tip("skilld/staging~1") == first.made[0].commit
-    assert person.tip("skilld/staging") == second.made[0].commit
-
-
 def test_what_the_person_wrote_by_hand_is_not_proposed(person: Person) -> None:
     text = person.skill.read_text().replace("- Tag the commit.", "- Tag the commit.\n- Sign the tag.")
     person.commit("by hand", {"skills/release/SKILL.md": text})
