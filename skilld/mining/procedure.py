@@ -19,6 +19,7 @@ _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
 _OF_ANY = 3  # so many times less where any work in a project has them: their order says least
 _TELLING = 3  # characters of a value that is hardly the same by accident
 _HALF, _MAX = 0.5, 0.66
+_CUT = ' \u2026"'  # the end of a text of which only the first line was kept
 _MAX_CAUSES = 3  # steps that a pitfall names; more say nothing
 
 
@@ -287,7 +288,7 @@ def _text(seen: Sequence[ActionRun], names: _Names) -> str | None:
     text = seen[0].text
     for number, word in enumerate(words[0]):
         column = [one[number] for one in words]
-        if len(set(column)) > 1:
+        if len(set(column)) > 1 or word.endswith(_CUT):
             filled = _filled(seen, column, words[0][number - 1] if number else "", names)
             if filled is None:
                 return None
@@ -297,7 +298,8 @@ def _text(seen: Sequence[ActionRun], names: _Names) -> str | None:
 
 def _filled(seen: Sequence[ActionRun], column: Sequence[str], previous: str, names: _Names) -> str | None:
     """Return a word with a variable where the commands differ; None where that can be none."""
-    other = next((word for word in column if word != column[0]), None)
+    # The first line of a document may be the same each time, what follows is not.
+    other = next((word for word in column if word != column[0]), column[0] if column[0].endswith(_CUT) else None)
     if other is None:
         return column[0]
     gap = gap_of(column[0], other, previous)
