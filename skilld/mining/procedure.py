@@ -106,7 +106,7 @@ def _last(episode: Episode) -> Collection[ActionRun]:
 def _ended(steps: list[Step], ends: Collection[ActionRun]) -> list[Step]:
     """Take the last step for the check where several sessions stopped there, unless it brings something out."""
     last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
-    if last is not None and not (steps[last].edits or _brings_out(steps[last])):
+    if last and not (steps[last].edits or _brings_out(steps[last])):  # one step alone is what was asked for
         stopped = sum(one in ends for one in steps[last].seen) >= SEVERAL
         steps[last] = replace(steps[last], checks=steps[last].checks or stopped)
     return steps

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import chain
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
@@ -146,9 +146,11 @@ def _each(
 def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
     """Yield the requests that the agent did something for, the newest session first."""
     for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
-        starts = [task for task in row.tasks if task.turn not in {one.turn for one in row.user_feedback}]
-        for task, behind in zip_longest(starts, starts[1:]):
-            turns = _turns(row, task.turn, behind.turn if behind else "")
+        said = {one.turn for one in row.user_feedback}
+        for number, task in enumerate(row.tasks):
+            # What was asked for with a lasting word in it is a request as well; it ends none.
+            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in said), "")
+            turns = _turns(row, task.turn, behind)
             done = tuple(
                 ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
                 for one, turn in row.actions
@@ -247,11 +249,12 @@ def _found(
     rows = tuple(one.row for one in first)
     ask = _ask(group)
     plainest = _plainest(first)
+    asked = {(one.row.session_id, one.task.turn) for one in group}
     spans = [_span(one, others) for one in first]
-    episodes = [_episode(one, turns, begin) for one, turns in zip(first, spans, strict=True)]
+    rounds = [_span(one, others | asked) for one in first]
+    episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
     did = procedure(episodes, first.index(plainest))
     about = content_stems(_PARTED.sub(" ", "\n".join([did.request, *(step.text for step in did.steps)])))
-    asked = {(one.row.session_id, one.task.turn) for one in group}
     said = [
         (row, one)
         for row, turns in zip(rows, spans, strict=True)
