@@ -245,7 +245,8 @@ _GENERIC = re.compile(
 
 def is_generic(text: str) -> bool:
     """Whether a command belongs to nearly all work in a repository, so that it tells no task from another."""
-    return bool(_GENERIC.match(text.rpartition("&& ")[2]))
+    run = text.rpartition("&& ")[2]
+    return bool(_GENERIC.match(run) or _GENERIC.match(run.partition(" ")[2]))  # what wraps it is no other work
 
 
 def _below(text: str, folder: str) -> str:

@@ -358,6 +358,8 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
             if after is None or (failed in texts) is not after[1] or (failed,) == after[0]:
                 continue
             worked, until = after
+            if not until and _is_of(worked[0], action.text):
+                continue
             key = failed, "" if until else worked[0], until
             seen, known = found.get(key, ([], worked))
             if shared := tuple(one for one in known if one in worked):
@@ -367,6 +369,11 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
         for (failed, _, until), (seen, worked) in found.items()
         if len(worked) <= _MAX_CAUSES
     )
+
+
+def _is_of(step: str, command: str) -> bool:
+    """Whether a command is a step with other values."""
+    return bool(re.fullmatch(re.sub(r"\\{\\{\w+\\}\\}", lambda _: r"\S{1,200}", re.escape(step)), command))
 
 
 def _after(episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]) -> tuple[tuple[str, ...], bool] | None:
