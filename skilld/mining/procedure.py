@@ -373,7 +373,12 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
 
 def _is_of(step: str, command: str) -> bool:
     """Whether a command is a step with other values."""
-    return bool(re.fullmatch(re.sub(r"\\{\\{\w+\\}\\}", lambda _: r"\S{1,200}", re.escape(step)), command))
+    words, given = tokens(step), tokens(command)
+    return len(words) == len(given) and all(
+        word == one
+        or ("{{" in word and one.startswith(word.partition("{{")[0]) and one.endswith(word.rpartition("}}")[2]))
+        for word, one in zip(words, given, strict=True)
+    )
 
 
 def _after(episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]) -> tuple[tuple[str, ...], bool] | None:

@@ -97,7 +97,9 @@ def recurring(rows: Sequence[Row], denied: Denied, *, chosen: bool = False) -> l
     groups = [group for group in groups if not any(_continues(group, other) for other in groups if other is not group)]
     found = _each(groups, [(group, None) for group in groups], denied, chosen=chosen)
     # What is no task of its own ends none.
-    tasks = [(group, one) for group, one in zip(groups, found, strict=True) if one.candidate and not _within(one, found)]
+    tasks = [
+        (group, one) for group, one in zip(groups, found, strict=True) if one.candidate and not _within(one, found)
+    ]
     found = _each(groups, tasks, denied, chosen=chosen)
     found = [replace(one, candidate=None, missed=_PART) if _within(one, found) else one for one in found]
     return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
@@ -137,7 +139,10 @@ def _each(
         begin = [
             other.steps[0]
             for task, other in tasks
-            if other and task is not group and len(other.rows) > sessions and task[0].row.project == group[0].row.project
+            if other
+            and task is not group
+            and len(other.rows) > sessions
+            and task[0].row.project == group[0].row.project
         ]
         found.append(_found(group, frozenset().union(*others), begin, denied, chosen=chosen))
     return found
@@ -307,7 +312,7 @@ def _span(one: _Request, others: frozenset[tuple[str, str]]) -> list[str]:
 
 
 def _at_it(row: Row, turns: Sequence[str], asked: Collection[tuple[str, str]]) -> set[str]:
-    """Return those of a task's turns up to the next request for something else: what is said later may be about that."""
+    """Return those of a task's turns up to the next request for other work: what is said later may be about that."""
     said = {one.turn for one in row.user_feedback}
     worked = {turn for action, turn in row.actions if not action.looks}
     others = {one.turn for one in row.tasks if one.turn in worked - said and (row.session_id, one.turn) not in asked}
