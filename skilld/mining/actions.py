@@ -123,7 +123,7 @@ _PIECE = re.compile(r"""\\.|"(?:\\.|[^"\\])*"|'[^']*'|&&|\|\||[;\n|()]|\$\(|[^\\
 _PROGRAM = re.compile(r"<<|(?:^|[\s;])(?:for|while|until|if|case|function)\s|\{\s")
 # What only silences or picks from output, and so do the last parts of a pipeline with these programs.
 _QUIET = re.compile(r"(?:2>&1|[12&]?>[ \t]{0,3}/dev/null|< ?/dev/null|\|\|[ \t]{0,3}(?:true|:))\Z")
-_PICKED = re.compile(r""" (?:--jq|-q) (?:"(?:\\.|[^"\\])*"|'[^']*'|[^\s"'-]\S*)""")
+_PICKED = re.compile(r""" (?:--jq|-q|--json) (?:"(?:\\.|[^"\\])*"|'[^']*'|[^\s"'-]\S*)""")
 _PICKS = frozenset({"tail", "head", "cat", "less", "jq", "grep", "rg", "wc", "sort", "uniq", "cut", "awk"})
 _AROUND = re.compile(r"\A(?:time |timeout (?:-\S{1,20} ){0,3}\d{1,6}[smh]? |nice (?:-n ?\d{1,2} )?|command ){1,3}")
 _LOOKS = frozenset(
@@ -245,7 +245,8 @@ _GENERIC = re.compile(
 
 def is_generic(text: str) -> bool:
     """Whether a command belongs to nearly all work in a repository, so that it tells no task from another."""
-    return bool(_GENERIC.match(text.rpartition("&& ")[2]))
+    run = text.rpartition("&& ")[2]
+    return bool(_GENERIC.match(run) or _GENERIC.match(run.partition(" ")[2]))  # what wraps it is no other work
 
 
 def _below(text: str, folder: str) -> str:

@@ -19,6 +19,7 @@ _MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
 _OF_ANY = 3  # so many times less where any work in a project has them: their order says least
 _TELLING = 3  # characters of a value that is hardly the same by accident
 _HALF, _MAX = 0.5, 0.66
+_CUT = ' \u2026"'  # the end of a text of which only the first line was kept
 _MAX_CAUSES = 3  # steps that a pitfall names; more say nothing
 
 
@@ -105,7 +106,7 @@ def _last(episode: Episode) -> Collection[ActionRun]:
 def _ended(steps: list[Step], ends: Collection[ActionRun]) -> list[Step]:
     """Take the last step for the check where several sessions stopped there, unless it brings something out."""
     last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
-    if last is not None and not (steps[last].edits or _brings_out(steps[last])):
+    if last and not (steps[last].edits or _brings_out(steps[last])):  # one step alone is what was asked for
         stopped = sum(one in ends for one in steps[last].seen) >= SEVERAL
         steps[last] = replace(steps[last], checks=steps[last].checks or stopped)
     return steps
@@ -287,7 +288,7 @@ def _text(seen: Sequence[ActionRun], names: _Names) -> str | None:
     text = seen[0].text
     for number, word in enumerate(words[0]):
         column = [one[number] for one in words]
-        if len(set(column)) > 1:
+        if len(set(column)) > 1 or word.endswith(_CUT):
             filled = _filled(seen, column, words[0][number - 1] if number else "", names)
             if filled is None:
                 return None
@@ -297,7 +298,8 @@ def _text(seen: Sequence[ActionRun], names: _Names) -> str | None:
 
 def _filled(seen: Sequence[ActionRun], column: Sequence[str], previous: str, names: _Names) -> str | None:
     """Return a word with a variable where the commands differ; None where that can be none."""
-    other = next((word for word in column if word != column[0]), None)
+    # The first line of a document may be the same each time, what follows is not.
+    other = next((word for word in column if word != column[0]), column[0] if column[0].endswith(_CUT) else None)
     if other is None:
         return column[0]
     gap = gap_of(column[0], other, previous)
@@ -356,6 +358,8 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
             if after is None or (failed in texts) is not after[1] or (failed,) == after[0]:
                 continue
             worked, until = after
+            if not until and _is_of(worked[0], action.text):
+                continue
             key = failed, "" if until else worked[0], until
             seen, known = found.get(key, ([], worked))
             if shared := tuple(one for one in known if one in worked):
@@ -364,6 +368,16 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
         Trap(failed, "` and `".join(worked), until, tuple(seen))
         for (failed, _, until), (seen, worked) in found.items()
         if len(worked) <= _MAX_CAUSES
+    )
+
+
+def _is_of(step: str, command: str) -> bool:
+    """Whether a command is a step with other values."""
+    words, given = tokens(step), tokens(command)
+    return len(words) == len(given) and all(
+        word == one
+        or ("{{" in word and one.startswith(word.partition("{{")[0]) and one.endswith(word.rpartition("}}")[2]))
+        for word, one in zip(words, given, strict=True)
     )
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, zip_longest
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.choices import turned_down
 from skilld.library.clusters import Ask, Mention, asks
-from skilld.mining.actions import is_generic, names_machine
+from skilld.mining.actions import Action, is_generic, names_machine
 from skilld.mining.alike import LIKE, ActionRun, likeness, names_another
 from skilld.mining.evidence import piece
 from skilld.mining.new_skill import name_of, part_problem, plain_request, project_name, telling_words
@@ -52,7 +52,7 @@ _PARTED = re.compile(r"[^\w]+|_+")
 _FEW = 3  # stems
 _TELLING_WHY = re.compile(
     r"(?:\d+|[a-z]\W|yes|yep|yeah|no|but|u?h+m*|i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when"
-    r"|is|are|next|one|another|also|and)\b",
+    r"|is|are|was|did|do|does|have|has|got|more|just|then|first|next|one|another|also|and)\b|.*://",
     re.IGNORECASE,
 )
 
@@ -74,12 +74,16 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A task that came again: the draft of it, or why there is none; the sessions' rows and its requests as one ask."""
+    """A task that came again: the draft of it, or why there is none; the sessions' rows and its requests as one ask.
+
+    `steps` are what tells it from other work, each as one of the sessions did it.
+    """
 
     ask: Ask
     rows: tuple[Row, ...]
     candidate: Candidate | None
     missed: str = ""
+    steps: tuple[ActionRun, ...] = ()
 
 
 def recurring(rows: Sequence[Row], denied: Denied, *, chosen: bool = False) -> list[Found]:
@@ -91,30 +95,67 @@ def recurring(rows: Sequence[Row], denied: Denied, *, chosen: bool = False) -> l
     requests = [*_requests(rows)][:_MAX_REQUESTS]
     groups = [group for group in _groups(requests) if len({one.row.session_id for one in group}) >= SEVERAL]
     groups = [group for group in groups if not any(_continues(group, other) for other in groups if other is not group)]
-    found = _each(groups, groups, denied, chosen=chosen)
-    tasks = [group for group, one in zip(groups, found, strict=True) if one.candidate]
-    found = _each(groups, tasks, denied, chosen=chosen)  # what is no task of its own ends none
+    found = _each(groups, [(group, None) for group in groups], denied, chosen=chosen)
+    # What is no task of its own ends none.
+    tasks = [
+        (group, one) for group, one in zip(groups, found, strict=True) if one.candidate and not _within(one, found)
+    ]
+    found = _each(groups, tasks, denied, chosen=chosen)
+    found = [replace(one, candidate=None, missed=_PART) if _within(one, found) else one for one in found]
     return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
 
 
+_PART = "another skill of this run has all of its steps"
+
+
+def _within(one: Found, found: Sequence[Found]) -> bool:
+    """Whether all that tells a task is done for one that came in more sessions, too: it is a part of that."""
+    rank = len(one.rows), len(one.steps)
+    return bool(one.steps) and any(
+        other.candidate is not None
+        and other.rows[0].project == one.rows[0].project
+        and (len(other.rows), len(other.steps)) > rank
+        and all(any(likeness(step, known) >= LIKE for known in other.steps) for step in one.steps)
+        for other in found
+    )
+
+
 def _each(
-    groups: Sequence[list[_Request]], tasks: Sequence[list[_Request]], denied: Denied, *, chosen: bool
+    groups: Sequence[list[_Request]],
+    tasks: Sequence[tuple[list[_Request], Found | None]],
+    denied: Denied,
+    *,
+    chosen: bool,
 ) -> list[Found]:
-    """Return what each group comes to, where a request of another one of `tasks` ends it."""
-    heads = [{(one.row.session_id, one.task.turn) for one in group} for group in tasks]
+    """Return what each group comes to, where another one of `tasks` ends it: its request, or what begins it.
+
+    The latter of those that came in more sessions: an agent goes on to them without being asked.
+    """
+    heads = [{(one.row.session_id, one.task.turn) for one in group} for group, _ in tasks]
     found = []
     for group in groups:
-        others = [head for head, task in zip(heads, tasks, strict=True) if task is not group]
-        found.append(_found(group, frozenset().union(*others), denied, chosen=chosen))
+        others = [head for head, (task, _) in zip(heads, tasks, strict=True) if task is not group]
+        sessions = len({one.row.session_id for one in group})
+        begin = [
+            other.steps[0]
+            for task, other in tasks
+            if other
+            and task is not group
+            and len(other.rows) > sessions
+            and task[0].row.project == group[0].row.project
+        ]
+        found.append(_found(group, frozenset().union(*others), begin, denied, chosen=chosen))
     return found
 
 
 def _requests(rows: Sequence[Row]) -> Iterator[_Request]:
     """Yield the requests that the agent did something for, the newest session first."""
     for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
-        starts = [task for task in row.tasks if task.turn not in {one.turn for one in row.user_feedback}]
-        for task, behind in zip_longest(starts, starts[1:]):
-            turns = _turns(row, task.turn, behind.turn if behind else "")
+        said = {one.turn for one in row.user_feedback}
+        for number, task in enumerate(row.tasks):
+            # What was asked for with a lasting word in it is a request as well; it ends none.
+            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in said), "")
+            turns = _turns(row, task.turn, behind)
             done = tuple(
                 ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
                 for one, turn in row.actions
@@ -200,27 +241,40 @@ def _one_task(one: _Request, other: _Request) -> bool:
     return mostly or (like and any(best)) or (shared >= SEVERAL and words > 0)
 
 
-def _found(group: Sequence[_Request], others: frozenset[tuple[str, str]], denied: Denied, *, chosen: bool) -> Found:
+def _found(
+    group: Sequence[_Request],
+    others: frozenset[tuple[str, str]],
+    begin: Sequence[ActionRun],
+    denied: Denied,
+    *,
+    chosen: bool,
+) -> Found:
     first = list({one.row.session_id: one for one in reversed(group)}.values())  # a session's own first request for it
     first.sort(key=lambda one: one.row.datetime, reverse=True)
     rows = tuple(one.row for one in first)
     ask = _ask(group)
     plainest = _plainest(first)
+    asked = {(one.row.session_id, one.task.turn) for one in group}
     spans = [_span(one, others) for one in first]
-    episodes = [_episode(one, turns) for one, turns in zip(first, spans, strict=True)]
+    rounds = [_span(one, others | asked) for one in first]
+    episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
+    did = procedure(episodes, first.index(plainest))
+    about = content_stems(_PARTED.sub(" ", "\n".join([did.request, *(step.text for step in did.steps)])))
     said = [
         (row, one)
         for row, turns in zip(rows, spans, strict=True)
         for one in row.user_feedback
         if one.turn in turns and not denied(row, one)
+        if one.turn in _at_it(row, turns, asked) or content_stems(one.change) & about
     ]
     corrections = _corrections(said)
-    did = _allowed(procedure(episodes, first.index(plainest)), [part.text for part in corrections])
+    did = _allowed(did, [part.text for part in corrections])
     telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
     saved = _saved(rows, episodes, telling, did)
+    own = tuple(step.seen[0] for step in did.steps if not (step.edits or is_generic(step.text)))
     if missed := _missed(saved, did, telling, chosen=chosen):
-        return Found(ask, rows, None, missed)
-    return Found(ask, rows, _candidate(ask, rows, did, corrections, saved))
+        return Found(ask, rows, None, missed, own)
+    return Found(ask, rows, _candidate(ask, rows, did, corrections, saved), steps=own)
 
 
 def _plainest(requests: Sequence[_Request]) -> _Request:
@@ -257,9 +311,32 @@ def _span(one: _Request, others: frozenset[tuple[str, str]]) -> list[str]:
     return turns[:end]
 
 
-def _episode(one: _Request, turns: Sequence[str]) -> Episode:
-    actions = tuple((action, turn) for action, turn in one.row.actions if turn in turns)
-    return Episode(one.row.session_id, one.task.turn, one.task.text, one.row.asked, actions)
+def _at_it(row: Row, turns: Sequence[str], asked: Collection[tuple[str, str]]) -> set[str]:
+    """Return those of a task's turns up to the next request for other work: what is said later may be about that."""
+    said = {one.turn for one in row.user_feedback}
+    worked = {turn for action, turn in row.actions if not action.looks}
+    others = {one.turn for one in row.tasks if one.turn in worked - said and (row.session_id, one.turn) not in asked}
+    found, here = set(), True
+    for number, turn in enumerate(turns):
+        here = not number or (turn not in others and (here or (row.session_id, turn) in asked))
+        found |= {turn} if here else set()
+    return found
+
+
+def _episode(one: _Request, turns: Sequence[str], begin: Sequence[ActionRun]) -> Episode:
+    """Return what was done in these turns, up to what begins another task, if something of this one came before."""
+    actions: list[tuple[Action, str]] = []
+    telling = False
+    for action, turn in one.row.actions:
+        if turn not in turns:
+            continue
+        if not (action.looks or action.edits or is_generic(action.text)):
+            run = ActionRun(one.row.session_id, turn, action.text)
+            if telling and any(likeness(run, other) >= LIKE for other in begin):
+                break
+            telling = True
+        actions.append((action, turn))
+    return Episode(one.row.session_id, one.task.turn, one.task.text, one.row.asked, tuple(actions))
 
 
 def heard_as(row: Row, said: Feedback) -> Mention:
@@ -312,7 +389,7 @@ def _missed(saved: Savings, did: Procedure, corrections: Sequence[Part], *, chos
         return "these sessions share too few steps for a skill"
     if saved.sessions < ENOUGH and not effort and len(did.steps) < _MANY_STEPS:
         return f"it came up in only {counted(saved.sessions, 'session')}; {prevents}, and skilld found no corrections"
-    if not effort and own <= MIN_STEPS:
+    if not effort and len(did.steps) <= MIN_STEPS:
         return f"it went well without a skill: {prevents}, and skilld found no corrections"
     return ""
 

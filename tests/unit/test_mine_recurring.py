@@ -201,6 +201,42 @@ def test_two_sessions_need_a_failure_or_a_correction() -> None:
     assert len(_judge(*rough).candidates) == 1
 
 
+def test_three_sessions_with_three_steps_are_a_skill_though_all_went_well() -> None:
+    done = ("make pull", "npm test", "git push")
+    assert len(_judge(*(_row(number, "refresh the price list", *done) for number in (1, 2, 3))).candidates) == 1
+    assert _judge(*(_row(number, "refresh the price list", *done) for number in (1, 2))).candidates == ()
+
+
+def test_what_was_said_about_other_work_later_in_a_session_is_no_rule_of_a_task() -> None:
+    def row(*said: str) -> Row:
+        first = _gen(3, "tax")
+        feedback = tuple(Feedback(f"y{number}", text, text, "correction", 0.9) for number, text in enumerate(said))
+        return replace(
+            first,
+            tasks=(*first.tasks, Task("x", "darken the footer")),
+            turns=(*first.turns, "x", *(one.turn for one in feedback)),
+            actions=(*first.actions, (Action("footer.css", ToolOutcome.OK, 9, edits=True), "x")),
+            user_feedback=feedback,
+        )
+
+    (made,) = _judge(
+        _gen(1, "sales"), _gen(2, "stock"), row("Keep the contrast high.", "No report without a date.")
+    ).candidates
+    assert _lines(made, Sort.PITFALL) == ["No report without a date."]
+
+
+def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
+    rows = [
+        _row(
+            number, "look up the order", f"!make find ID={number}1", f"make find ID={number}2", "make show", "make pdf"
+        )
+        for number in (1, 2, 3)
+    ]
+    (made,) = _judge(*rows).candidates
+    assert _lines(made, Sort.COMMAND)[0] == "make find ID={{number}}"
+    assert _lines(made, Sort.TRAP) == []
+
+
 def test_a_skill_that_does_it_is_named_with_its_line() -> None:
     path = Path("/shop/.claude/skills/reports/SKILL.md")
     skill = Skill("reports", path, Source.PROJECT, Path("/shop"), ("claude-code",), Front("reports", "Adds reports."))
