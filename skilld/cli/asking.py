@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
+from skilld.clock import day
 from skilld.errors import SkilldError
 
 if TYPE_CHECKING:
@@ -33,14 +34,12 @@ class Asking:
 
     def spent(self) -> str | None:
         """Return which limit of today's budget is reached, if one is."""
-        from skilld.clock import day
         from skilld.store.budget import spent_limit
 
         return spent_limit(self._store.usage.on(day(time.time())), self._settings.budget)
 
     def ask(self, work: Work) -> tuple[Result | None, str]:
         """Return the answer to a question, or why there is none."""
-        from skilld.clock import day
         from skilld.ingest.discover import Host
         from skilld.protocol import Job, Result
         from skilld.types import Outcome

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import day
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
@@ -104,6 +105,4 @@ def _answer(model: Model, messages: list[dict[str, str]]) -> str:
 
 
 def _book(model: Model, skills: list[str]) -> None:
-    from skilld.clock import day
-
     common.store().usage.add(day(time.time()), model.name, skills[0] if skills else "", model.usage)

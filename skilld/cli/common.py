@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from skilld.errors import SkilldError, UsageError
+from skilld.files import in_shell
 
 if TYPE_CHECKING:
     from skilld.paths import Places
@@ -170,8 +171,6 @@ def redaction_key() -> bytes:
 def program() -> str:
     """Return what to type for skilld: its name, or its path where no folder of PATH holds it."""
     from shutil import which
-
-    from skilld.files import in_shell
 
     path = own_program()
     return "skilld" if which("skilld") or not path.is_file() else in_shell(path)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.library.consolidate import Comparable, Fate, Pair
@@ -50,7 +52,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.poll import refresh
 
     if len(arguments.names) == 1:
@@ -137,7 +138,6 @@ def _key(pair: Pair) -> str:
 
 def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
-    from skilld.clock import rfc3339
     from skilld.library.consolidate import pair_of, proposals
     from skilld.proposals.amend import put
     from skilld.types import State

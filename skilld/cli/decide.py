@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -84,7 +85,6 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     """Accept an open proposal, or some parts of it, in a file that the person names."""
-    from skilld.git.environment import scrub_environment
     from skilld.ingest.discover import Host
     from skilld.jobs.waiting import accept_elsewhere
     from skilld.proposals.decide import accepting
@@ -101,7 +101,6 @@ def _accept_elsewhere(arguments: argparse.Namespace) -> int:
 
 def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
     """Decide on some parts of one open proposal; the others stay open as a proposal of their own."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.amend import decide_parts
 
     removed = scrub_environment()
@@ -139,7 +138,6 @@ def reject(arguments: argparse.Namespace) -> int:
 
 def restore(arguments: argparse.Namespace) -> int:
     """Put proposals that were rejected, or dropped from the staging branch, back on it."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.amend import restore as put_back
 
     scrub_environment()
@@ -157,7 +155,6 @@ def revert(arguments: argparse.Namespace) -> int:
 
 
 def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
-    from skilld.git.environment import scrub_environment
     from skilld.git.run import one_command
     from skilld.proposals.decide import decide
     from skilld.types import State

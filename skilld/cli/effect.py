@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, over
 from skilld.cli.unasked import as_job
+from skilld.clock import rfc3339
 from skilld.errors import UsageError
 from skilld.text import counted
 
@@ -209,8 +210,6 @@ def _variables() -> dict[str, str]:
 
 def as_json(looked: RuleOutcome) -> dict[str, Any]:
     """Return what is told of one rule."""
-    from skilld.clock import rfc3339
-
     effect, rule = looked.effect, looked.effect.rule
     return {
         "id": key_of(looked.effect.rule),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
@@ -217,7 +218,6 @@ def _finding(asked: argparse.Namespace) -> Scored:
 
 def _judged_pairs(asked: argparse.Namespace, judge: rules.Judge) -> Scored:
     from skilld.evaluate import rules
-    from skilld.git.environment import scrub_environment
 
     _not_gold(asked.backend)
     scrub_environment()

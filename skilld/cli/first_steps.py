@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, terminal
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, cause_of
+from skilld.files import on_path
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ def tell_found() -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import names_of
     from skilld.cli import inventory
-    from skilld.files import on_path
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in _sessions(_MONTH))
@@ -175,8 +176,6 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
 
 def _unjudged(found: list[Transcript], days: float) -> list[Transcript]:
     """Return the sessions of the last days that were neither followed nor looked back at from there on."""
-    from skilld.clock import rfc3339
-
     if not common.places().database.exists():
         return found
     since = rfc3339(time.time() - days * _DAY)

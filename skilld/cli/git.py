@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.git.repo import Repo
@@ -33,7 +34,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb: git takes the place of this process."""
-    from skilld.git.environment import scrub_environment
     from skilld.git.managed_repos import open_any, person_git, roots
     from skilld.proposals.staging import private_repositories
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld.cli import common
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -169,8 +170,6 @@ def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
 
 def row_json(row: LibraryRow) -> dict[str, Any]:
     """Return a row as JSON shows it. Shares are 0 to 1, null where there is nothing to share; times are RFC 3339."""
-    from skilld.clock import rfc3339
-
     skill, uses = row.skill, row.uses
     return {
         "name": row.name,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -102,7 +103,6 @@ def _ask(store: Store, name: str) -> list[Learning]:
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
-    from skilld.git.environment import scrub_environment
     from skilld.ingest.discover import Host
     from skilld.jobs.waiting import propose
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, terminal
-from skilld.errors import Exit, RefusedError, SkilldError
+from skilld.clock import ago, rfc3339
+from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted, cut
 
 if TYPE_CHECKING:
@@ -57,7 +59,6 @@ def joined(store: Store) -> Membership:
 
 
 def _hub(membership: Membership) -> Hub:
-    from skilld.git.environment import scrub_environment
     from skilld.machines.sync import open_hub
 
     removed, folder = scrub_environment(), common.places().state / "machines"
@@ -108,7 +109,6 @@ def join(arguments: argparse.Namespace) -> int:
 def _address(remote: str) -> str:
     from pathlib import Path
 
-    from skilld.errors import UsageError
     from skilld.team.join import absolute
 
     if remote.startswith("-"):
@@ -217,7 +217,6 @@ def _show_refused(known: Membership) -> None:
 
 def status(arguments: argparse.Namespace) -> int:
     """List the machines, and what they know."""
-    from skilld.clock import ago
     from skilld.machines.merging import Groups
     from skilld.team.records import MACHINES, What, decode
 
@@ -245,8 +244,6 @@ def status(arguments: argparse.Namespace) -> int:
 
 
 def _as_json(known: Membership, groups: list[Group], rest: list[Record]) -> dict[str, Any]:
-    from skilld.clock import rfc3339
-
     return {
         "remote": known.address,
         "machine": known.person,

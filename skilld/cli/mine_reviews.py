@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import seconds
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ _SORTS = (
 def run(arguments: argparse.Namespace) -> int:
     """Read the comments, and propose."""
     from skilld.cli import guarding
-    from skilld.git.environment import scrub_environment
     from skilld.mining.reviews import outcomes, read
 
     _refuse_combinations(arguments)
@@ -114,7 +115,6 @@ def _around(store: Store, repo: Repo) -> Around:
     settings = common.settings()
 
     def by_agents(asked: Sequence[StoredRequest]) -> Collection[str]:
-        from skilld.clock import seconds
         from skilld.mining.own_agent import written_by_agents
         from skilld.mining.sessions import past
 

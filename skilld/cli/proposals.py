@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import ago, seconds
 from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 
@@ -82,7 +83,6 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 
 
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
-    from skilld.clock import ago, seconds
     from skilld.evals.results import told as evaluated
     from skilld.proposals.remarks import of_decision, otherwise, standing
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import rfc3339
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
@@ -140,7 +141,6 @@ def _task(arguments: argparse.Namespace) -> Task:
     """Return the task that the arguments tell of, without secrets."""
     import hashlib
 
-    from skilld.clock import rfc3339
     from skilld.store.tasks import Task
 
     redact = common.redactor()
@@ -164,7 +164,6 @@ def feedback(arguments: argparse.Namespace) -> int:
     """Keep whether a skill helped."""
     from skilld.cli.inventory import the_skill
     from skilld.cli.skills.testing import past_session
-    from skilld.clock import rfc3339
 
     note = common.redactor()(common.as_text(arguments.note))
     session, store = common.as_text(arguments.session), common.store()

@@ -17,6 +17,7 @@ from skilld.cli import common
 from skilld.cli.common import Progress
 from skilld.cli.setup import A_DAY
 from skilld.errors import Exit, SkilldError
+from skilld.files import on_path
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -339,7 +340,6 @@ def _row(name: str, text: str) -> None:
 def _tell_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import names_of
-    from skilld.files import on_path
 
     around = engine.around.environment
     summary = engine.store.transcripts.summary()

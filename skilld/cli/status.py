@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import ago, day, rfc3339, seconds
 from skilld.errors import Exit, UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import counted, often
@@ -94,7 +95,6 @@ def _needs(shown: dict[str, Any]) -> list[dict[str, str]]:
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
-    from skilld.clock import rfc3339
     from skilld.daemon import judges
     from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
@@ -160,7 +160,6 @@ def _dropped(store: Store, now: float) -> list[dict[str, Any]]:
 
 def _agents(store: Store) -> dict[str, Any]:
     from skilld.agents import ADAPTERS
-    from skilld.clock import rfc3339
 
     summary = store.transcripts.summary()
     found = {name: summary.get(name, {}) for name in ADAPTERS}
@@ -172,7 +171,6 @@ def _agents(store: Store) -> dict[str, Any]:
 
 
 def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
-    from skilld.clock import day
     from skilld.store.budget import TEST_QUESTION, spent_limit
 
     spent, tests = store.usage.on(day(now)), store.usage.on(day(now), TEST_QUESTION).calls
@@ -184,8 +182,6 @@ def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
 
 
 def _print(shown: dict[str, Any]) -> None:
-    from skilld.clock import ago, seconds
-
     now = time.time()
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
     paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
@@ -275,8 +271,6 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
     """Print what was read of each agent, in one line which ones there is nothing of."""
-    from skilld.clock import ago, seconds
-
     rows = [
         (
             name,
@@ -365,7 +359,6 @@ def _budget(most: dict[str, Any]) -> str:
 
 def collect_cost() -> dict[str, Any]:
     """Return everything `cost --json` shows."""
-    from skilld.clock import day
     from skilld.store.budget import spent_limit
 
     settings = common.settings()

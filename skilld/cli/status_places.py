@@ -15,6 +15,7 @@ from skilld.cli import common
 from skilld.cli.sync import FileChange
 from skilld.errors import SkilldError
 from skilld.exchange import foreign
+from skilld.files import read_plain
 
 NONE = "none"
 _MAX_BYTES = 4 << 20
@@ -144,8 +145,6 @@ def _bytes(text: str | None) -> bytes | None:
 
 def _text(path: Path) -> str | None:
     """Return the text of a settings file; None if there is none. Raises SkilldError if it cannot be read."""
-    from skilld.files import read_plain
-
     try:
         return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "surrogateescape")
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
-from skilld.files import read_plain
+from skilld.files import read_plain, write_whole
 from skilld.text import counted, cut
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ class FileChange:
 
     def write(self) -> None:
         """Carry it out. Raises SkilldError where the file is not any more what it was, or cannot be written."""
-        from skilld.files import write_whole
-
         try:
             if self.after is None:
                 self._check()

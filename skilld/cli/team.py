@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, terminal
+from skilld.clock import ago, rfc3339
 from skilld.errors import Exit, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -67,7 +69,6 @@ def add(verbs: common.Verbs) -> None:
 
 def repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
     """Return the repository that the person means, and the variables taken out of this process."""
-    from skilld.git.environment import scrub_environment
     from skilld.git.repo import open_repo
 
     removed = scrub_environment()
@@ -255,7 +256,6 @@ def sync(arguments: argparse.Namespace) -> int:
 @common.in_one_command
 def status(arguments: argparse.Namespace) -> int:
     """List the candidates."""
-    from skilld.clock import ago
     from skilld.team.join import load
     from skilld.team.sync import as_synced
 
@@ -323,8 +323,6 @@ def _show_ready(found: Sequence[Candidate]) -> None:
 
 
 def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) -> dict[str, Any]:
-    from skilld.clock import rfc3339
-
     return {
         "joined": True,
         "remote": membership.remote,

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.asking import Asking
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError
-from skilld.text import counted
+from skilld.git.environment import scrub_environment
+from skilld.text import counted, folded
 
 if TYPE_CHECKING:
     from skilld.context.references import Project
@@ -61,7 +63,6 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.context.tokenizer import tokenizer
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.poll import refresh
     from skilld.trim.propose import plan
     from skilld.types import State
@@ -174,7 +175,6 @@ class _Looker:
 
 def _own_words(store: Store, path: str) -> frozenset[str]:
     """Return the lines that the person had put into a file, folded."""
-    from skilld.text import folded
     from skilld.types import State
 
     made = [one for one in store.proposals.in_states([State.ACCEPTED, State.OPEN]) if one.path == path and one.evidence]
@@ -214,7 +214,6 @@ def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, 
     from dataclasses import replace
 
     from skilld.classify.backends import OFFLINE
-    from skilld.clock import rfc3339
     from skilld.proposals.amend import put
     from skilld.trim.cuts import NAMED
     from skilld.trim.propose import Fate, proposal

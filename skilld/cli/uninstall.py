@@ -15,6 +15,7 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
 from skilld.files import in_shell
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 # What there is to remove: the service, managed blocks, refs in repositories, folders.
@@ -184,8 +185,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
-
     scrub_environment()
     services = service()
     if not arguments.dry_run and not services:  # one that is installed is stopped

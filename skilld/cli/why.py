@@ -13,6 +13,8 @@ from skilld import console
 from skilld.cli import common
 from skilld.cli.proposals import look, origin
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
+from skilld.text import cut
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Origin
@@ -38,7 +40,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.explain import uncommitted, why
     from skilld.proposals.staging import private_repositories
@@ -203,7 +204,6 @@ def _observed_json(behind: Update | None) -> dict[str, str] | None:
 
 def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     from skilld.proposals.remarks import doubt
-    from skilld.text import cut
     from skilld.types import OBSERVED_TURN
 
     behind = _behind(proposal, line)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 # What archiving and deleting a skill share: who may do it, and which skills stay where they are.
@@ -62,7 +63,6 @@ def add(verbs: common.Verbs) -> None:
 
 def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder out of every agent's sight; open proposals for it are named."""
-    from skilld.git.environment import scrub_environment
     from skilld.library.archive import archive as put_aside
     from skilld.library.archive import sweep
     from skilld.types import State
@@ -150,7 +150,6 @@ def add_delete(verbs: common.Verbs) -> None:
 
 def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.library.archive import put_aside, trash_of
     from skilld.types import State
 

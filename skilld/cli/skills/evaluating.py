@@ -13,7 +13,9 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills import evaluated
 from skilld.cli.skills.evaluated import CaseCollection
+from skilld.clock import day
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
@@ -67,7 +69,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.poll import refresh
 
     if arguments.runs is not None and not 1 <= arguments.runs <= _MAX_RUNS:
@@ -225,7 +226,6 @@ class _Verb:
 
     def _agreed(self, plan: Plan, expected: Estimate, spec: Spec) -> bool:
         """Say what it will take, and whether the person wants it; the day's budget is looked at before."""
-        from skilld.clock import day
         from skilld.store.budget import spent_limit
 
         today = self._store.usage.on(day(time.time()))

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RetryError, SkilldError, UsageError
+from skilld.files import write_whole
+from skilld.git.environment import scrub_environment
 from skilld.text import counted, often
 
 if TYPE_CHECKING:
@@ -115,8 +117,6 @@ def _document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) 
 
 def _write(path: Path | None, text: str, *, below: Path | None) -> None:
     """Write a file, in a folder of its own where that is to be `below` one; to standard output without a path."""
-    from skilld.files import write_whole
-
     if path is None:
         console.piece(text)
         return
@@ -161,7 +161,6 @@ def run_share(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.exchange.incoming import is_address
     from skilld.exchange.outgoing import put, take_back
-    from skilld.git.environment import scrub_environment
     from skilld.git.remote import push
 
     removed = scrub_environment()

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.exchange.incoming import ImportedSkill, SourceSkill
@@ -59,7 +61,6 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.exchange.incoming import find
-    from skilld.git.environment import scrub_environment
 
     removed = scrub_environment()
     found = find(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
@@ -82,7 +83,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _Outcome:
-    from skilld.clock import rfc3339
     from skilld.exchange.incoming import alike, incoming, place, proposal
     from skilld.proposals.amend import put
     from skilld.skills.draft import SHORT_NAMES

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -128,8 +130,6 @@ def add_history(verbs: common.Verbs) -> None:
 
 def history(arguments: argparse.Namespace) -> int:
     """List the commits."""
-    from skilld.clock import rfc3339
-
     row = inventory.the_skill(common.stored(), arguments.name)
     found = _history(row).versions(arguments.limit)
     if arguments.json:
@@ -161,7 +161,6 @@ def diff(arguments: argparse.Namespace) -> int:
 
 
 def _history(row: LibraryRow) -> History:
-    from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.library.history import History
     from skilld.proposals.staging import private_repositories

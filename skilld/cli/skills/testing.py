@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import day
 from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.text import counted
 
@@ -104,7 +105,6 @@ def _answers(
     examination: Examination, session: Session, backend: Backend, store: Store, settings: Settings
 ) -> list[Answer]:
     """Return the answers for all of the session; every batch is within the budget, and booked however it ends."""
-    from skilld.clock import day
     from skilld.library.recommend import batches
 
     answers: list[Answer] = []
@@ -131,7 +131,6 @@ def _refuse_unwanted(row: LibraryRow, session: Session) -> None:
 def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     """Raise SkilldError where today's budget is spent and the back-end costs something."""
     from skilld.classify.backends import OFFLINE
-    from skilld.clock import day
     from skilld.store.budget import spent_limit
 
     why = spent_limit(store.usage.on(day(time.time())), settings.budget)
