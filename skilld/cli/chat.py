@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,9 +26,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "chat", run, "chat with your configured model, using skills as instructions")
     parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="a skill to use; repeatable")
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser.add_argument(
         "text", metavar="TEXT", nargs="*", help="send this message and exit (default: chat line by line)"
     )
@@ -78,21 +76,13 @@ def _named(name: str, project: Path) -> Skill:
 
 
 def _lines() -> Iterator[str]:
-    asked: Callable[[str], str] = input if sys.stdin.isatty() else lambda _: _next_line()
     while True:
         try:
-            said = asked("> ").strip()
+            said = input("> " if sys.stdin.isatty() else "").strip()
         except EOFError:
             return
         if said:
             yield said
-
-
-def _next_line() -> str:
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    return line
 
 
 def _answer(model: Model, messages: list[dict[str, str]]) -> str:

@@ -14,10 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from skilld import console
 from skilld.errors import SkilldError, UsageError
 from skilld.files import in_shell
 
 if TYPE_CHECKING:
+    from skilld.mining.sessions import Transcript
     from skilld.paths import Places
     from skilld.redact import Finding, Redactor
     from skilld.settings import Settings
@@ -126,6 +128,28 @@ def folder(given: Path) -> Path:
     return found
 
 
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """Add `--project`, by which the person says in which folder a verb works."""
+    about = "the project's folder (default: the current one)"
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help=about)
+
+
+def current_folder() -> Path:
+    """Return the folder in which this runs; the home where that is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return home()
+
+
+def past_transcripts(since: float) -> list[Transcript]:
+    """Return the agents' transcripts that were written to since a Unix time."""
+    from skilld.ingest.discover import Host
+    from skilld.mining.sessions import past
+
+    return past(Host(home(), os.environ, roots=settings().roots), since)
+
+
 def first_step(store: Store) -> str:
     """Return how to begin where skilld never ran: there is nothing to show; empty where it did."""
     from skilld.store.meta import INSTALLED_AT
@@ -153,10 +177,7 @@ def _redactor() -> Redactor:
 
 
 def redaction_key() -> bytes:
-    """Return this installation's key; where skilld never ran, one for this process alone.
-
-    Nothing was ever kept there, so that no placeholder has to be the same as another time.
-    """
+    """Return this installation's key; where skilld never ran, and so has kept nothing, one for this process alone."""
     from skilld.paths import private_dir
     from skilld.redact import KEY_BYTES
     from skilld.redact.key import load_key
@@ -188,8 +209,6 @@ def path_link() -> Path:
 
 def tell_of_path() -> None:
     """Where skilld is not on PATH, say how to have the commands work that are told of, now and in every new shell."""
-    from skilld import console
-
     if (path := program()) == "skilld":
         return
     if str(path_link().parent) in os.environ.get("PATH", "").split(os.pathsep):
@@ -227,7 +246,6 @@ def the_proposal(store: Store, given: str) -> Proposal:
 
 def which(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
     """Say which proposals a verb that was given no ID could mean, the newest first."""
-    from skilld import console
     from skilld.types import State
 
     found = store.proposals.in_states([State(state) for state in states])[::-1]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 
 SHELLS = ("bash", "zsh", "fish")
 _ASKED = "_ARGCOMPLETE"  # set by the shell's part of argcomplete
@@ -99,9 +99,7 @@ def _learnings(_: argparse.Namespace) -> Found:
 
 
 def _skills(_: argparse.Namespace) -> Found:
-    from skilld.cli.inventory import all_skills
-
-    return sorted({skill.name for skill in all_skills([Path.cwd()]) if _SAFE.fullmatch(skill.name)})
+    return sorted({skill.name for skill in inventory.all_skills([Path.cwd()]) if _SAFE.fullmatch(skill.name)})
 
 
 def _agents(_: argparse.Namespace) -> Found:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -77,7 +77,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
-    from skilld.cli import inventory
     from skilld.library.consolidate import Fate, compared, pair_of, pairs, plan
     from skilld.library.rows import pinned
     from skilld.types import State

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -66,7 +65,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     now = time.time()
     around = Host(common.home(), dict(os.environ))
     facts = gather(Here(common.places(), around, the_manager(), sys.platform), now, ask=ask)
-    here = contexts(_folder(), common.home(), os.environ, seen=inventory.version_seen)
+    here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.version_seen)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
@@ -87,14 +86,6 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     why = checks.why_nothing
     paused, running = facts.daemon.paused_until, facts.daemon.running
     return found, why(facts.counts, paused, running=running) if facts.counts else []
-
-
-def _folder() -> Path:
-    """Return the folder in which this runs; the home where that is gone."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return common.home()
 
 
 def _print(check: Check) -> None:

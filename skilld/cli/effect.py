@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, over
+from skilld.cli import common, inventory, over
 from skilld.cli.unasked import as_job
 from skilld.clock import rfc3339
 from skilld.errors import UsageError
@@ -158,17 +158,17 @@ def key_of(rule: Rule) -> str:
 
 def _read_missing(store: Store) -> int:
     """Read the transcripts that are new or have grown, the newest first; returns how many are left."""
+    from skilld.agents import VARIABLES
     from skilld.classify.backends import OFFLINE, Spec
     from skilld.effect.survey import survey
-    from skilld.ingest.discover import roots
     from skilld.jobs.limits import ProcessorTimeError, processor_time
     from skilld.protocol import PROCESSOR_SECONDS, Survey
     from skilld.store.meta import HEARD
 
-    settings = common.settings()
-    missing = _missing(store, roots(common.home(), os.environ, settings.roots))
+    missing = _missing(store, inventory.transcript_folders())
     redact, progress, until = common.redactor(), common.Progress("sessions read"), time.monotonic() + _SECONDS
-    variables, configured = _variables(), {name: tuple(map(str, found)) for name, found in settings.roots.items()}
+    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
     for number, (agent, path, facts) in enumerate(missing):
         if time.monotonic() > until:
             progress.clear()
@@ -200,12 +200,6 @@ def _missing(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple
         if known.get(str(path)) != (facts.st_size, facts.st_mtime)
     ]
     return sorted(found, key=lambda one: -one[2][1])
-
-
-def _variables() -> dict[str, str]:
-    from skilld.agents import VARIABLES
-
-    return {name: os.environ[name] for name in VARIABLES if name in os.environ}
 
 
 def as_json(looked: RuleOutcome) -> dict[str, Any]:

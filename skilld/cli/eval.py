@@ -18,7 +18,6 @@ from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
-    from skilld.evaluate import rules
     from skilld.evaluate.batches import Pipeline
     from skilld.evaluate.loader import BatchCase, LabelledTurn
     from skilld.evaluate.turns import JudgedTurn
@@ -194,18 +193,6 @@ def _secrets(asked: argparse.Namespace) -> Scored:
     return secrets.figures(judged), secrets.rows_out(judged)
 
 
-def _repeats(asked: argparse.Namespace) -> Scored:
-    from skilld.evaluate import rules
-
-    return _judged_pairs(asked, rules.repeats)
-
-
-def _matters(asked: argparse.Namespace) -> Scored:
-    from skilld.evaluate import rules
-
-    return _judged_pairs(asked, rules.matters)
-
-
 def _finding(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import finding
 
@@ -216,12 +203,13 @@ def _finding(asked: argparse.Namespace) -> Scored:
     return finding.figures(judged), finding.rows_out(judged)
 
 
-def _judged_pairs(asked: argparse.Namespace, judge: rules.Judge) -> Scored:
+def _pairs(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import rules
 
     _not_gold(asked.backend)
     scrub_environment()
     pairs = rules.load(asked.data)
+    judge = rules.repeats if asked.kind == "repeats" else rules.matters
     judged = list(_progress(judge(pairs, _maker(asked.backend), _redactor().redact), len(pairs)))
     return rules.figures(asked.kind, judged), rules.rows_out(judged)
 
@@ -230,8 +218,8 @@ _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
     "turns": _turns,
     "batches": _batches,
     DECISIONS: _decisions,
-    "repeats": _repeats,
-    "matters": _matters,
+    "repeats": _pairs,
+    "matters": _pairs,
     "finding": _finding,
     "secrets": _secrets,
     "injection": _injection,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, terminal
+from skilld.cli import common, inventory, terminal
 from skilld.clock import rfc3339
 from skilld.errors import SkilldError, cause_of
 from skilld.files import on_path
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skilld.mining.sessions import Transcript
-    from skilld.settings import Settings
 
 DAYS = 7.0  # looked back at, unless told otherwise
 _MONTH = 30
@@ -36,10 +35,9 @@ def tell_found() -> None:
     """Say which agents were used here lately, how many skills there are, and which instructions are loaded."""
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import names_of
-    from skilld.cli import inventory
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
-    used = Counter(one.agent for one in _sessions(_MONTH))
+    used = Counter(one.agent for one in common.past_transcripts(time.time() - _MONTH * _DAY))
     agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
     console.say(console.paint("Found here", "bold"))
     idle = [
@@ -48,7 +46,7 @@ def tell_found() -> None:
     rows = [f"{', '.join(agents)} in the last {_MONTH} days"] if agents else []
     rows += [f"{', '.join(idle)}: installed, not used in the last {_MONTH} days"] if idle else []
     console.say(f"  agents        {'; '.join(rows) or f'none used in the last {_MONTH} days'}", 16)
-    console.say(f"  skills        {len(inventory.all_skills([_folder()])) or 'none'}")
+    console.say(f"  skills        {len(inventory.all_skills([common.current_folder()])) or 'none'}")
     rows = list(dict.fromkeys(_instructions()))
     for number, row in enumerate(rows[:_MAX_FILES]):
         console.say(f"  {'' if number else 'instructions':12}  {row}")
@@ -58,14 +56,6 @@ def tell_found() -> None:
         console.say("  instructions  no CLAUDE.md, AGENTS.md or similar file is loaded in this folder")
 
 
-def _sessions(days: float) -> list[Transcript]:
-    """Return the transcripts of the last days."""
-    from skilld.ingest.discover import Host
-    from skilld.mining.sessions import past
-
-    return past(Host(common.home(), os.environ, roots=common.settings().roots), time.time() - days * _DAY)
-
-
 def _instructions() -> Iterator[str]:
     """Yield each instruction file that an agent loads at the start of a session here, with its tokens."""
     from skilld.context import LoadTime, Scope
@@ -73,20 +63,12 @@ def _instructions() -> Iterator[str]:
     from skilld.context.tokenizer import ESTIMATE
 
     home = common.home()
-    for context in contexts(_folder(), home, os.environ):
+    for context in contexts(common.current_folder(), home, os.environ):
         for file in context.files:
             path = Path(file.path)
             if file.loaded is LoadTime.START and file.scope not in {Scope.SKILL, Scope.MEMORY}:
                 shown = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
                 yield f"{console.plain(shown)}, about {ESTIMATE.count(file.text):,} tokens"
-
-
-def _folder() -> Path:
-    """Return the folder in which this runs; the home where that is gone."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return common.home()
 
 
 def offer_link() -> None:
@@ -147,7 +129,7 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     if days == 0 or (days is None and not asks):
         return ""
     wanted = DAYS if days is None else days
-    found = _sessions(wanted)
+    found = common.past_transcripts(time.time() - wanted * _DAY)
     last = "day" if wanted == 1 else f"{wanted:g} days"
     console.line()
     if not found:
@@ -213,14 +195,9 @@ def _cost(found: list[Transcript]) -> str:
     calls = sum(len(windows(session, model)) for session in sessions)
     if not calls:
         return "needs no model: nothing in them sounds like a lasting instruction"
-    return (
-        f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{_limit(calls, settings)}"
-    )
-
-
-def _limit(calls: int, settings: Settings) -> str:
     most = settings.budget.calls
-    return f"; at most {most} calls a day (budget.calls), the rest later" if most and calls > most else ""
+    later = f"; at most {most} calls a day (budget.calls), the rest later" if most and calls > most else ""
+    return f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{later}"
 
 
 def _look_back(days: float) -> None:

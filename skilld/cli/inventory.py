@@ -15,6 +15,7 @@ from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import SessionWords
+    from skilld.ingest.discover import Root
     from skilld.library.rows import LibraryRow
     from skilld.skills import Places as SkillPlaces
     from skilld.skills import Skill
@@ -52,14 +53,21 @@ def skill_places() -> dict[str, SkillPlaces]:
     return {name: discover.skill_places(name, common.home(), os.environ, configured) for name in ADAPTERS}
 
 
+def transcript_folders() -> list[Root]:
+    """Return the folders in which agents keep their transcripts."""
+    from skilld.ingest.discover import roots
+
+    return roots(common.home(), os.environ, common.settings().roots)
+
+
 def version_seen(agent: str) -> str:
     """Return the version of an agent's client that wrote its newest transcript; empty if that names none."""
     from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import roots, transcripts
+    from skilld.ingest.discover import transcripts
     from skilld.ingest.drift import version_of
 
     try:
-        known = roots(common.home(), os.environ, common.settings().roots)
+        known = transcript_folders()
         found = ((facts.st_mtime, path) for root in known if root.agent == agent for path, facts in transcripts(root))
         newest = max(found, default=None)
         return version_of(newest[1], ADAPTERS[agent]) if newest is not None else ""

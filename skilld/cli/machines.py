@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, terminal
+from skilld.cli.config import write_setting
+from skilld.cli.unasked import as_job
 from skilld.clock import ago, rfc3339
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -107,7 +111,6 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _address(remote: str) -> str:
-    from pathlib import Path
 
     from skilld.team.join import absolute
 
@@ -117,7 +120,6 @@ def _address(remote: str) -> str:
 
 
 def _enter(store: Store, hub: Hub) -> None:
-    from skilld.cli.config import write_setting
     from skilld.machines.sync import sync as run
 
     done = run(hub, store, _places(store), _check(store), first=True)
@@ -145,9 +147,6 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
 
 def leave(arguments: argparse.Namespace) -> int:
     """Leave."""
-    import shutil
-
-    from skilld.cli.config import write_setting
     from skilld.machines.sync import forget
     from skilld.team.refs import OWN
     from skilld.team.sync import leave as take_off
@@ -168,8 +167,6 @@ def leave(arguments: argparse.Namespace) -> int:
 def sync(arguments: argparse.Namespace) -> int:
     """Sync."""
     if arguments.unasked:
-        from skilld.cli.unasked import as_job
-
         return as_job("machines sync", _sync_unasked)
     store = common.store()
     _show_done(_sync(store))

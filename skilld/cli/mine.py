@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, inventory, over, terminal
+from skilld.cli import common, guarding, inventory, over, terminal
 from skilld.cli.common import Progress
 from skilld.cli.unasked import as_job
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.ingest.discover import Root
     from skilld.mining.candidates import Report
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
@@ -133,17 +132,14 @@ def refuse_others(arguments: argparse.Namespace) -> None:
 
     A timer may have the agents' own folders mined, an agent nothing.
     """
-    from skilld.cli import guarding
-    from skilld.cli import guarding as person
-
-    if arguments.dry_run or person.person_doubt() is None:
+    if arguments.dry_run or guarding.person_doubt() is None:
         return
-    places = _agents_places()
+    places = inventory.transcript_folders()
     strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
     if arguments.interactive or strange or _moved():
         what = f"{strange[0]} is not in an agent's folder" if strange else "another program chose what to read"
         guarding.refuse_others(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
-    if agent := person.an_agent():
+    if agent := guarding.an_agent():
         raise RefusedError("Only you can run skilld mine", agent.words, guarding.remedy(agent, arguments.words))
 
 
@@ -154,14 +150,7 @@ def _moved() -> bool:
 
     home, configured = common.home(), common.settings().roots
     by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
-    return by_variable or paths.moved() or roots(home, os.environ, configured) != roots(home, {}, configured)
-
-
-def _agents_places() -> list[Root]:
-    """Return the folders in which agents keep their transcripts."""
-    from skilld.ingest.discover import roots
-
-    return roots(common.home(), os.environ, common.settings().roots)
+    return by_variable or paths.moved() or inventory.transcript_folders() != roots(home, {}, configured)
 
 
 def _step_by_step(arguments: argparse.Namespace) -> int:
@@ -239,7 +228,6 @@ def _world() -> World:
 
 
 def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
-    from skilld.cli.terminal import edit
     from skilld.mining.values import Hooks
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
@@ -258,7 +246,7 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
 
     def edited(text: str) -> str:
         progress.clear()
-        return edit(text)
+        return terminal.edit(text)
 
     return Hooks(agree, edited if arguments.edit else lambda text: text, progress)
 
@@ -284,17 +272,16 @@ class _Shown:
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
-    from skilld.ingest.discover import Host
-    from skilld.mining.sessions import below, past
+    from skilld.mining.sessions import below
 
     since = time.time() - (arguments.since or _SINCE) * _DAY
     if arguments.paths:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
-        places = _agents_places()
+        places = inventory.transcript_folders()
         found = [one for path in arguments.paths for one in below(path, since)]
         return [replace(one, by_hand=not any(place.holds(one.path) for place in places)) for one in found]
-    return past(Host(common.home(), os.environ, roots=common.settings().roots), since)
+    return common.past_transcripts(since)
 
 
 def _ids(given: list[str] | None) -> frozenset[str] | None:

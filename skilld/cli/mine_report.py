@@ -18,6 +18,7 @@ from skilld.text import counted, cut
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND = ", from a file you specified"
 _ROW_TEXTS = 6  # of a kind in a session's row
+_LACKED = {REPEATABLE: "it did not come up again"}
 _NEXT = "\nNothing is live yet. To review: skilld review"
 
 
@@ -77,7 +78,7 @@ def show(report: Report, named: Collection[str] = ()) -> None:
         _outcome(made)
     judged = report.judgement
     _list("Better in the project's own instructions than in a skill:", ((doc.text, doc.project) for doc in judged.docs))
-    _list("Not used:", ((one.topic, _lacked(one.missed)) for one in judged.rejected))
+    _list("Not used:", ((one.topic, _LACKED.get(one.missed, one.missed)) for one in judged.rejected))
     if report.proposed:
         console.line(_NEXT)
     elif not reading.sessions and not named:
@@ -126,11 +127,6 @@ def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
         shown = console.plain(remark)
         shown = shown if shown.endswith(")") else f"({shown})"  # a remark may end in an ID in parentheses
         console.line(f"  - {console.plain(text)}" + console.paint(f"  {shown}", "dim"))
-
-
-def _lacked(missed: str) -> str:
-    """Return for a person why a candidate was not used."""
-    return "it did not come up again" if missed == REPEATABLE else missed
 
 
 def reason(candidate: Candidate) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, guarding
 from skilld.clock import seconds
 from skilld.errors import SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -34,7 +34,6 @@ _SORTS = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the comments, and propose."""
-    from skilld.cli import guarding
     from skilld.mining.reviews import outcomes, read
 
     _refuse_combinations(arguments)
@@ -109,24 +108,20 @@ def _why_stopped(source: Source, why: str) -> str:
 
 
 def _around(store: Store, repo: Repo) -> Around:
-    from skilld.ingest.discover import Host
     from skilld.mining.reviews import Around
-
-    settings = common.settings()
 
     def by_agents(asked: Sequence[StoredRequest]) -> Collection[str]:
         from skilld.mining.own_agent import written_by_agents
-        from skilld.mining.sessions import past
 
         first = min((seconds(one.at) or 0.0 for one in asked), default=0.0)
-        return written_by_agents(asked, past(Host(common.home(), os.environ, roots=settings.roots), first))
+        return written_by_agents(asked, common.past_transcripts(first))
 
     return Around(
         repo=repo.toplevel,
         home=common.home(),
         environment=dict(os.environ),
         agents=store.transcripts.agents_in(str(repo.toplevel)),
-        allowed=settings.targets,
+        allowed=common.settings().targets,
         redact=common.redactor(),
         by_agents=by_agents,
         now=time.time(),

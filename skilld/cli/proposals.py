@@ -170,11 +170,12 @@ def run_show(arguments: argparse.Namespace) -> int:
     from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
+    from skilld.types import State
 
     store = common.stored()
     look(store)
     if arguments.id is None:
-        common.which(store, "show", _shown_first(store))
+        common.which(store, "show", [State.OPEN] if store.proposals.count(State.OPEN) else State)
     proposal = common.the_proposal(store, arguments.id)
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
@@ -191,13 +192,6 @@ def run_show(arguments: argparse.Namespace) -> int:
     ways = not arguments.without_commands
     present(proposal, lines, (*remarks, *told(store, proposal)), here, parts if ways else (), ways=ways)
     return 0
-
-
-def _shown_first(store: Store) -> Sequence[str]:
-    """Return the states of what a person most likely wants to see: what is open, else anything."""
-    from skilld.types import State
-
-    return ("open",) if store.proposals.count(State.OPEN) else tuple(State)
 
 
 def present(

@@ -30,9 +30,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
     parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one model call)")
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser = common.verb(
         verbs,
         "suggest",
@@ -40,9 +38,7 @@ def add(verbs: common.Verbs) -> None:
         "print a short summary of this project's skills for a new session",
         listing=True,
     )
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser.add_argument(
         "--hook", metavar="AGENT", help="print the hook that shows the summary at the start of every session"
     )

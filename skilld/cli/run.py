@@ -277,14 +277,11 @@ def _own_skills(engine: Engine) -> set[Path]:
 
 def _where_they_are(skills: set[Path]) -> str:
     """Return how many skills there are, and how many of them lie in repositories."""
-    tops = [top for path in skills if (top := _top(path)) is not None]
+    tops = [next((top for top in path.parents if (top / ".git").exists()), None) for path in skills]
+    tops = [top for top in tops if top is not None]
     own = f"{len(skills)} in your own folders"
     many = len(set(tops))
     return f"{own} ({len(tops)} in {counted(many, 'repository', 'repositories')})" if tops else own
-
-
-def _top(path: Path) -> Path | None:
-    return next((folder for folder in path.parents if (folder / ".git").exists()), None)
 
 
 def _cost(model: str, settings: Settings) -> str:

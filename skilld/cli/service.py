@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, setup, terminal
@@ -173,7 +173,7 @@ def status(arguments: argparse.Namespace) -> int:
     """Show how the service is; 0 also where it does not run."""
     state = the_manager().state()
     if getattr(arguments, "json", False):
-        return common.write_json(_as_json(state))
+        return common.write_json(asdict(state) | {"file": str(state.file)})
     if not state.installed:
         console.line("The service is not installed. Install it: skilld service install")
         return 0
@@ -192,7 +192,3 @@ def status(arguments: argparse.Namespace) -> int:
     if state.linger is False:
         console.line(_LINGER)
     return 0
-
-
-def _as_json(state: ServiceState) -> dict[str, Any]:
-    return asdict(state) | {"file": str(state.file)}

@@ -92,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.model is not None:
         from skilld.cli.config import try_model
 
-        _mind_variable(settings, arguments.model)
+        if settings.model != arguments.model:
+            console.say(f"SKILLD_MODEL overrides this setting in this shell: {console.plain(settings.model)}.")
         try_model()
         if arguments.service is None and arguments.look_back is None:
             return 0
@@ -287,8 +288,3 @@ def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
 
 def _tell_remembered(file: Path, model: str) -> None:
     console.say(f"Judge: {console.plain(model)}, saved in {console.plain(str(file))}. To change it: skilld setup")
-
-
-def _mind_variable(settings: Settings, model: str) -> None:
-    if settings.model != model:
-        console.say(f"SKILLD_MODEL overrides this setting in this shell: {console.plain(settings.model)}.")

@@ -96,22 +96,22 @@ def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
     from skilld.daemon import judges
-    from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
-    from skilld.proposals.remarks import all_said_again, said_again
-    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
+    from skilld.ingest.drift import drifts
+    from skilld.proposals.remarks import all_said_again, hours_left, said_again
+    from skilld.store import meta
     from skilld.types import State
 
     store = common.stored()
     settings = kept(store, origin(common.places().settings_file, os.environ)) or shown(common.settings())
     now = time.time()
     choice = choose(settings.model, None, None, 0, os.environ)  # only to say which it is
-    until = store.meta.get(PAUSED_UNTIL)
+    until = store.meta.get(meta.PAUSED_UNTIL)
     return {
         "running": is_held(common.places().lock),
         "paused": store.meta.paused(now),
-        "paused_until": until if until is None or until == FOREVER else rfc3339(float(until)),
+        "paused_until": until if until is None or until == meta.FOREVER else rfc3339(float(until)),
         "backend": {
             "name": choice.name,
             "why": choice.why,
@@ -124,38 +124,22 @@ def collect() -> dict[str, Any]:
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
         "proposals": {state.value: store.proposals.count(state) for state in State},
-        "dropped": _dropped(store, now),
+        "dropped": [
+            {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
+        ],
         "said_again": [{"id": one.id, "told": said_again(store, one)} for one in all_said_again(store, now)],
-        "rests_on": store.meta.get(RESTS_ON, {}),
+        "rests_on": store.meta.get(meta.RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
         **_spending(store, settings.budget, now),
-        "dead": stall_reason(store, now) or "",
-        "daemon": store.meta.get(DAEMON),
-        "notices": store.meta.get(NOTICES),
-        "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
-        "rebuilt": store.meta.get(REBUILT),
-        "last_error": store.meta.get(LAST_ERROR),
-        "drift": _drift(store),
+        "dead": judges.stall_reason(store, now) or "",
+        "daemon": store.meta.get(meta.DAEMON),
+        "notices": store.meta.get(meta.NOTICES),
+        "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(meta.SNOOZED_UNTIL, 0.0)) > now else None,
+        "rebuilt": store.meta.get(meta.REBUILT),
+        "last_error": store.meta.get(meta.LAST_ERROR),
+        "drift": [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(meta.DRIFT, {}))],
     }
-
-
-def _drift(store: Store) -> list[dict[str, Any]]:
-    from skilld.ingest.drift import drifts
-    from skilld.store.meta import DRIFT
-
-    return [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(DRIFT, {}))]
-
-
-def _dropped(store: Store, now: float) -> list[dict[str, Any]]:
-    from skilld.types import State
-
-    dropped = store.proposals.in_states([State.DROPPED])
-    if not dropped:
-        return []
-    from skilld.proposals.remarks import hours_left
-
-    return [{"id": one.id, "hours": hours_left(store, one, now)} for one in dropped]
 
 
 def _agents(store: Store) -> dict[str, Any]:
@@ -208,7 +192,9 @@ def _print(shown: dict[str, Any]) -> None:
     if why := shown["budget"]["spent"]:
         console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
-    _print_drift(shown["drift"])
+    for drift in shown["drift"][:1]:
+        told = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
+        console.line(console.paint(f"format    {told}", "yellow"))
     muted = shown["snoozed_until"] and f"off until {shown['snoozed_until']} (turn on: skilld snooze off)"
     if notices := "; ".join(filter(None, (shown["notices"], muted))):
         console.say(f"notices   {console.plain(notices)}")
@@ -302,14 +288,6 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
         console.say(console.paint(f"settings  {console.plain(settings)}", "yellow"))
     for path, why in (said.get("unreadable") or {}).items():
         console.say(f"cannot read {console.plain(path)}: {console.plain(why)}")
-
-
-def _print_drift(found: list[dict[str, Any]]) -> None:
-    """Print which client writes something that skilld may not understand."""
-    for drift in found[:1]:
-        console.line(
-            console.paint(f"format    {console.plain(drift['told'])} (skilld doctor shows a sample)", "yellow")
-        )
 
 
 # `skilld cost`: calls, tokens and money per day, model and skill; the budget, and what was never asked.

@@ -79,13 +79,7 @@ def add(verbs: common.Verbs) -> None:
             help=f"{', '.join(sorted(TARGETS))}; repeatable",
         )
         chosen.add_argument("--all", action="store_true", help="every agent")
-        parser.add_argument(
-            "--project",
-            metavar="FOLDER",
-            type=Path,
-            default=Path(),
-            help="the project's folder (default: the current one)",
-        )
+        common.add_project(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change without changing it")
         if name == "sync":
             parser.add_argument("names", metavar="SKILL", nargs="*", help="only these skills")

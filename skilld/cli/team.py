@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, terminal
+from skilld.cli.config import write_setting
+from skilld.cli.unasked import as_job
 from skilld.clock import ago, rfc3339
 from skilld.errors import Exit, SkilldError, UsageError
 from skilld.git.environment import scrub_environment
@@ -141,7 +144,6 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _enter(store: Store, hub: Hub, leaving: Outgoing) -> str:
-    from skilld.cli.config import write_setting
     from skilld.team.join import save
     from skilld.team.sync import sync
 
@@ -200,9 +202,6 @@ def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
 @common.in_one_command
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
-    import shutil
-
-    from skilld.cli.config import write_setting
     from skilld.team.join import forget
     from skilld.team.sync import leave as take_off
 
@@ -233,7 +232,6 @@ def sync(arguments: argparse.Namespace) -> int:
 
     if arguments.unasked:
         from skilld.cli.team_unasked import sync_all
-        from skilld.cli.unasked import as_job
 
         return as_job("team sync", sync_all)
     repo, removed = repository(arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from skilld.context.references import Project
     from skilld.context.tokenizer import Tokenizer
     from skilld.context.values import Surprise
-    from skilld.settings import Settings
     from skilld.store import Store
     from skilld.trim.cuts import Cut
     from skilld.trim.find import Doubt, FileFacts
@@ -48,13 +47,7 @@ def add(verbs: common.Verbs) -> None:
     about = "propose cuts to your instruction files and skills"
     parser = common.verb(verbs, "trim", run, about, listing=True)
     parser.add_argument("path", metavar="PATH", nargs="?", help="only this file, skill or folder")
-    parser.add_argument(
-        "--project",
-        metavar="FOLDER",
-        type=Path,
-        default=Path(),
-        help="the project's folder (default: the current one)",
-    )
+    common.add_project(parser)
     asks = "also ask the model which lines repeat others, and which could be shorter"
     parser.add_argument("--ask", action="store_true", help=asks)
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
@@ -118,7 +111,7 @@ def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tup
         for one in collect(store, with_what_was_said(store))
         if one.state is RuleState.UNUSED
     }
-    asking = _Asking(store, settings) if arguments.ask else None
+    asking = _Asking(store, settings, "trim") if arguments.ask else None
     looker = _Looker(store, unused, Project(str(root), Disk()), counter, asking)
     looks = []
     for one in files:
@@ -182,12 +175,8 @@ def _own_words(store: Store, path: str) -> frozenset[str]:
     return frozenset(folded(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
 
 
-class _Asking:
+class _Asking(Asking):
     """Questions to the configured model about what a file says twice or at length."""
-
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self._model = Asking(store, settings, "trim")
-        self.model = self._model.model
 
     def about(self, sheet: Sheet, known: FileFacts, counter: Tokenizer, besides: list[Cut]) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and code let pass, or why it was not asked."""
@@ -195,13 +184,13 @@ class _Asking:
         from skilld.trim.named import Answer, named, shown
 
         text = sheet.file.data.decode("utf-8", "replace")
-        if why := self._model.spent():
+        if why := self.spent():
             return [], f"the model was not asked because today's budget is spent ({why})"
         if not sheet.units or counter.count(text) > _MAX_SENT:
             return [], "the model was not asked because the file is too long" if sheet.units else ""
         told = shown(sheet)
-        work = Spare(self._model.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
-        result, why = self._model.ask(work)
+        work = Spare(self.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
+        result, why = self.ask(work)
         if not isinstance(result, SpareResult):
             return [], f"the model did not answer: {why}"
         answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
@@ -211,8 +200,6 @@ class _Asking:
 
 def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
     """Propose a cut if it is time to; returns the proposal's id, or why there is none."""
-    from dataclasses import replace
-
     from skilld.classify.backends import OFFLINE
     from skilld.proposals.amend import put
     from skilld.trim.cuts import NAMED

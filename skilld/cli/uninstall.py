@@ -138,8 +138,9 @@ def folders(*, purge: bool) -> list[Removal]:
     parts = []
     for folder in dict.fromkeys([where.data, where.state, *([where.config] if purge else [])]):
         there = [path for path in folder.iterdir() if path not in kept] if folder.is_dir() else []
+        names = ", ".join(sorted(path.name for path in there))
         if there or (purge and folder.is_dir() and not any(folder.iterdir())):
-            parts.append(Removal("folder", f"{folder}: {_names(there)}", partial(_empty, folder, kept)))
+            parts.append(Removal("folder", f"{folder}: {names or 'empty'}", partial(_empty, folder, kept)))
     return parts
 
 
@@ -152,10 +153,6 @@ def archived() -> list[str]:
         f"{one.folder}, archived from {one.origin} (to restore it, first run: skilld skills restore {one.name})"
         for one in found
     ]
-
-
-def _names(paths: list[Path]) -> str:
-    return ", ".join(sorted(path.name for path in paths)) or "empty"
 
 
 def _empty(folder: Path, kept: Collection[Path]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,9 +112,8 @@ def _saying(store: Store, words: str) -> list[_Line]:
     return found
 
 
-def _tell_lines(lines: Iterable[_Line], given: str, *, as_json: bool) -> int:
+def _tell_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
     """List lines that accepted proposals added; returns the exit code."""
-    lines = [*lines]
     if as_json:
         return common.write_json([{"file": str(path), "line": number, "text": text} for path, number, text in lines])
     named = given if _is_file(given) else ""
@@ -174,6 +172,8 @@ def _behind(proposal: Proposal, line: str) -> Update | None:
 
 
 def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
+    from skilld.types import OBSERVED_TURN
+
     behind = _behind(proposal, line)
     return {
         "id": proposal.id,
@@ -182,7 +182,7 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
         "summary": proposal.summary,
         "reason": proposal.reason,
         "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
-        "observed": _observed_json(behind),
+        "observed": {"where": behind.reason, "ran": behind.quote} if behind and behind.turn == OBSERVED_TURN else None,
         "agent": proposal.agent,
         "session_id": proposal.session_id,
         "model": proposal.model,
@@ -192,14 +192,6 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
         "landed": proposal.landed,
         "decided_by": store.proposals.decided_by(proposal.id),
     }
-
-
-def _observed_json(behind: Update | None) -> dict[str, str] | None:
-    from skilld.types import OBSERVED_TURN
-
-    if behind is None or behind.turn != OBSERVED_TURN:
-        return None
-    return {"where": behind.reason, "ran": behind.quote}
 
 
 def _print_why(store: Store, proposal: Proposal, line: str) -> None:

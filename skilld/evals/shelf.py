@@ -151,9 +151,7 @@ def text_of(path: Path) -> str:
     """Return what a file of cases says; empty if there is none. Raises SkilldError if it cannot be read."""
     try:
         return read_plain(path, MOST_BYTES)[0].decode("utf-8")
-    except FileNotFoundError:
-        return ""
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except UnicodeDecodeError:
         raise SkilldError("The cases cannot be read", f"{path} is not UTF-8") from None

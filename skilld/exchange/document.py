@@ -12,10 +12,8 @@ import yaml
 from skilld.errors import SkilldError
 from skilld.skills.draft import SHORT_NAMES, Body, Draft, Item, SkillKind, clean, item, lay, lift, trimmed, variables
 
-# The door to YAML: one plain document within limits in, values out, and values to text.
-#
 # Anchors, tags and keys given twice are refused, so that no text grows when it is read, builds an object or says two
-# things; what JSON has no word for stays a text. Knows nothing of skills.
+# things; what JSON has no word for stays a text.
 
 MAX_BYTES = 256 * 1024
 _MAX_EVENTS = 20_000

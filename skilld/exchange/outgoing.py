@@ -27,18 +27,15 @@ from skilld.skills.spec import front
 from skilld.text import fold
 from skilld.types import Op, Operation
 
-# What of a skill may leave to other people: nothing of any session. Pure: texts in, texts and places out.
-#
-# `cleared` takes out what skilld itself puts there of a session; `carried` then looks through everything that
-# leaves, as whatever else got there was written by somebody we cannot know. Commits of new skills, shares and
-# exports all go through both, so that none of them can leave out what another one stops.
+# Nothing of any session leaves to other people. `cleared` takes out what skilld itself puts there of one; `carried`
+# then looks through everything that leaves, as whatever else got there was written by somebody we cannot know. Commits
+# of new skills, shares and exports all go through both.
 
 SESSIONS = "skilld-sessions"
 PERSONAL = (SESSIONS, "skilld-author")
 _ORIGIN, _MINED = "skilld-origin", "mined"
-_FIXED = frozenset(
-    {_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date", "skilld-version"}
-)  # code alone sets these
+# Code alone sets these.
+_FIXED = frozenset({_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date", "skilld-version"})
 _SHOWN = frozenset({"default", "example", "examples"})  # what a schema or a variable shows of a value
 _ID_LENGTH = 6  # characters; a shorter id could be a word
 _RUN = 3  # words of a quote in a row that are no accident
@@ -208,7 +205,8 @@ def without_sessions(text: str, said: SessionWords) -> str:
     if any(key in matter for key in PERSONAL):
         raise RefusedError(_TITLE, "its front matter names sessions or people, and skilld cannot redact them")
     clean = matter + _clean_body(file)
-    if why := carried(clean, replace(said, sessions=said.sessions | _own_sessions(metadata))):
+    own = metadata.get(SESSIONS, "").replace(",", " ").split()
+    if why := carried(clean, replace(said, sessions=said.sessions | {*own})):
         raise RefusedError(_TITLE, why, "Remove it from the skill first.")
     return clean
 
@@ -223,19 +221,8 @@ def _clean_body(file: SkillFile) -> str:
     return (body[:blank] + clean + "\n").replace("\n", file.ending)
 
 
-def _own_sessions(metadata: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(metadata.get(SESSIONS, "").replace(",", " ").split())
-
-
 def put(
-    repo: Repo,
-    remote: str,
-    branch: str,
-    files: Mapping[str, str],
-    *,
-    message: str,
-    seconds: int,
-    check: Check,
+    repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, message: str, seconds: int, check: Check
 ) -> SharedBranch:
     """Put files (path -> text) on `branch` of the person's repository, in their name, and return it.
 
@@ -305,16 +292,14 @@ def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], chec
             return False
         before = commit.parents[0] if commit.parents else tree.EMPTY[len(tip)]
         changed = tree.changed(repo.git, before, commit.oid)
-        if not changed.keys() <= files.keys() or _tells(commit.text, check):
+        if not changed.keys() <= files.keys():
+            return False
+        if check.secrets(commit.text) or names_session(commit.text, check.said):
             return False
         made = objects.read(repo.git, [now.oid for _, now in changed.values() if now is not None])
         if not all(one is not None and _is_shareable(one.data, check) for one in made):
             return False
     return True
-
-
-def _tells(message: str, check: Check) -> bool:
-    return bool(check.secrets(message)) or names_session(message, check.said)
 
 
 def _is_shareable(data: bytes, check: Check) -> bool:

@@ -437,13 +437,11 @@ def apart(found: Sequence[Context]) -> list[Check]:
     files = {agent: reals for agent, reals in files.items() if reals}
     if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - two read apart
         return []
-    told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
+    told = "; ".join(
+        f"{agent} loads {', '.join(sorted(Path(real).name for real in reals))}" for agent, reals in files.items()
+    )
     remedy = "Have one file import the other, for example: echo @AGENTS.md >> CLAUDE.md"
     return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {told}", remedy)]
-
-
-def _name(path: str) -> str:
-    return Path(path).name
 
 
 def blocked(found: Sequence[BlockedWork]) -> list[Check]:

@@ -14,16 +14,11 @@ from skilld.store.learnings import Learning
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind
 from skilld.words import content_stems, same
 
-# How much a thing that was said is to be relied on, from its evidence, what became of it, and its age.
-#
-# The confidence is the product of three factors:
-#
-# - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the surest piece, `n` the distinct sessions that said it, of
-# which at most two count for each distinct day; each further one halves the doubt. One long evening is not three
-# weeks. - acceptance = (yes + 2) / (yes + no + 2): what was accepted or called helpful against what was rejected,
-# reverted or called unhelpful. Without a decision it is 1; one no in its first decision makes it 2/3. - age = 0.5 **
-# (days / 180) since it was last said or called helpful: what nobody needs fades, and comes back when somebody says
-# it again.
+# How much a thing that was said is to be relied on is the product of three factors:
+# - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the surest piece, `n` the distinct sessions that said it, of which
+#   at most two count for each distinct day. One long evening is not three weeks.
+# - acceptance = (yes + 2) / (yes + no + 2): accepted or called helpful, against rejected, reverted or called unhelpful.
+# - age = 0.5 ** (days / 180) since it was last said: what nobody needs fades, and comes back when it is said again.
 
 HALF_LIFE = 180.0  # days
 _A_DAY = 86400.0

@@ -59,12 +59,13 @@ def _of_section(blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Entry]
             continue
         width = len(block.indent) + len(block.marker) + 1
         last = block.last
-        while at < len(blocks) and _indent(body[blocks[at].first]) >= width:
+        while at < len(blocks) and indent_of(body[blocks[at].first]) >= width:
             last, at = blocks[at].last, at + 1
         yield Entry(block.first, last + 1, fold(block.text), block.indent, block.marker, block.gap)
 
 
-def _indent(line: str) -> int:
+def indent_of(line: str) -> int:
+    """Return by how many characters a line is indented."""
     return len(line) - len(line.lstrip())
 
 

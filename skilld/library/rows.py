@@ -22,11 +22,8 @@ from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
 from skilld.words import content_stems, likeness
 
-# Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that the person left
-# enabled.
-#
-# The choice is kept in the store, by the real path of the SKILL.md; no file of the person's says it, and what agents
-# load by themselves is theirs.
+# Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that the person left enabled.
+# What agents load by themselves is theirs.
 
 
 def disabled(store: Store) -> frozenset[Path]:
@@ -50,26 +47,18 @@ def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
     return len(before ^ after)
 
 
-# How many of the skills that skilld wrote itself are offered to agents, and which.
-#
-# Skills that write themselves pile up, and each one offered costs every session some attention; those that a person
-# wrote are all offered.
-
-
 def offered(skills: Iterable[Skill], most: int, rank: Callable[[Skill], float]) -> list[Skill]:
-    """Return the person's own skills in their order, then at most `most` evolving ones, the highest rank first."""
+    """Return the person's own skills in their order, then at most `most` evolving ones, the highest rank first.
+
+    Skills that write themselves pile up, and each one offered costs every session some attention.
+    """
     found = list(skills)
     evolving = sorted((one for one in found if one.evolving), key=lambda one: (-rank(one), one.name))
     return [one for one in found if not one.evolving] + evolving[:most]
 
 
-# Skills that the person pinned: never archived, never called stale, the ones that stay in a merge.
-#
-# Kept in the store, by the real path of the SKILL.md; no file of the person's says it.
-
-
 def pinned(store: Store) -> frozenset[Path]:
-    """Return the paths of the pinned skills."""
+    """Return the skills that are never archived nor called stale, and stay in a merge: the person pinned them."""
     return frozenset(map(Path, store.meta.get(meta.PINNED, [])))
 
 
@@ -82,8 +71,6 @@ def pin(store: Store, path: Path, *, on: bool) -> bool:
     return before != after
 
 
-# In which sessions each skill was used, and how that went. Pure but for `find`, which looks for a claimed path.
-#
 # A use is judged where its session was read for what had to be said again (docs/decisions/0049-effect.md): the skill
 # was kept where nothing of it was, and no correction of it was proposed. What the person told of a session counts more.
 # A recorded task with the skill counts as a use of its own, and was kept where it was completed and no check of it

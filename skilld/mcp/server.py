@@ -141,11 +141,7 @@ def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) 
     return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})
 
 
-# Whether a client may be shown the skills: agents with skills of their own load them, and would see each twice.
-#
-# Two layers, as an agent may hide one: the variables that such an agent sets on what it starts, and the name by
-# which it introduces itself.
-
+# Agents with skills of their own load them, and would see each twice. An agent may hide one of its two signs.
 # Agent -> the name it is called by here, the variables on its children, the beginnings of its name as an MCP client.
 _OWN_SKILLS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("claude-code", ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"), ("claude-code", "claude code")),

@@ -16,7 +16,6 @@ from skilld.effect.everything import collect, with_what_was_said
 from skilld.effect.figures import RuleState
 from skilld.effect.rules import Effect
 from skilld.jobs.waiting import grouped
-from skilld.past import PastSession
 from skilld.report.values import (
     Around,
     Cost,
@@ -82,6 +81,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     things = [one for one in recent for _ in range(one.things)]
     held = {key: cwd for key, (cwd, at) in places.items() if weeks.place(at) is not None}
     groups = _Groups(held, things, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
+    loaded = Counter(path for one in past if weeks.place(one.at) is not None for path in one.loaded)
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
     return Report(
         made_at=rfc3339(now),
@@ -92,11 +92,14 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         taught=_taught(things, weeks),
         decided=_decided([one for one in recent if one.where not in {WAITING, State.SAID}]),
         again=_again(effects, weeks, words=words, unread=bool(store.past.next(now))),
-        weight=weigh(_loaded(past, weeks), weeks),
+        weight=weigh(loaded, weeks),
         cost=_cost(spent, weeks, accepted),
         agents=groups.by(lambda agent, _: agent),
         projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
-        lessons=tuple(_lesson(one) for one in recent[:_MAX_LESSONS]) if words else (),
+        lessons=tuple(
+            Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
+            for one in (recent[:_MAX_LESSONS] if words else ())
+        ),
     )
 
 
@@ -253,14 +256,6 @@ def project_of(cwd: str) -> str:
     """Return the project that a folder belongs to: the nearest one above with a `.git`, else the folder."""
     path = Path(cwd)
     return next((str(folder) for folder in (path, *path.parents) if os.path.lexists(folder / ".git")), cwd)
-
-
-def _loaded(past: Iterable[PastSession], weeks: Weeks) -> Counter[str]:
-    return Counter(path for one in past if weeks.place(one.at) is not None for path in one.loaded)
-
-
-def _lesson(one: _Heard) -> Lesson:
-    return Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
 
 
 def _share(counts: Iterable[tuple[int, int]]) -> Share:

@@ -40,12 +40,7 @@ def _parts(report: Report, home: str) -> tuple[Markup, ...]:
         _taught(report, home),
         _again(report, home),
         _weight(report, home),
-        tag(
-            "div",
-            tag("div", _decided(report), _groups("agent", report.agents, home)),
-            _cost(report),
-            class_="pair",
-        ),
+        tag("div", tag("div", _decided(report), _groups("agent", report.agents, home)), _cost(report), class_="pair"),
         _groups("project", report.projects, home),
         *([_lessons(report, home)] if report.lessons else []),
     )
@@ -166,12 +161,8 @@ def _weight(report: Report, home: str) -> Markup:
         )
         for one in report.weight[:_ROWS]
     ]
-    table = (
-        [_table(("file", f"{say.day(report.weeks[0])} to now", "change", "tokens", "sessions"), rows, "narrow")]
-        if rows
-        else []
-    )
-    return _section("Weight", say.weight(report), *table)
+    heads = ("file", f"{say.day(report.weeks[0])} to now", "change", "tokens", "sessions")
+    return _section("Weight", say.weight(report), *([_table(heads, rows, "narrow")] if rows else []))
 
 
 def _decided(report: Report) -> Markup:

@@ -236,6 +236,11 @@ def forgetting(ask: Sequence[Learning]) -> str:
     return f"Forget this learning? To get it back, you would have to say it again.\n{ask[0].change}"
 
 
+def borrows(lenders: Sequence[str]) -> str:
+    """Return what is said of a text that has lines of other open proposals, given by their IDs."""
+    return f"The text also contains lines of other open proposals, which stay open: {', '.join(lenders)}."
+
+
 def has_words(proposal: Proposal, words: str) -> bool:
     """Whether a proposal has all these words: in what it says, in its file's path, or in the person's own."""
     quotes = (evidence.quote for evidence in proposal.evidence)

@@ -5,7 +5,7 @@ Escape cancels each dialog.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -353,6 +353,14 @@ class Rows(DataTable[Content | _Cell]):
         """Add a row; what a cell has no room for is cut, and the cut is marked."""
         self.add_row(*map(_Cell, cells), key=key)
 
+    def refill(self, rows: Iterable[tuple[Sequence[Content], str | None]]) -> None:
+        """Show these rows, given as cells and key, in place of those there were; the cursor stays where it is."""
+        row = self.cursor_row
+        self.clear()
+        for cells, key in rows:
+            self.add(cells, key)
+        self.move_cursor(row=max(0, min(row, self.row_count - 1)))
+
     def on_resize(self) -> None:
         """Give the last column what the others leave of the width, beside the scroll bar."""
         *others, last = self.ordered_columns
@@ -434,6 +442,15 @@ class KeysApp(App[R]):
             with suppress(Empty):
                 return answers.get(timeout=_PROGRESS_SECONDS)
         return False
+
+    def when_agreed(self, question: str, act: Callable[[], object]) -> None:
+        """Ask for a yes or a no, and act on a yes."""
+
+        def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+            if sure:
+                act()
+
+        self.push_screen(AgreeDialog(question), answered)
 
     def action_keys(self) -> None:
         named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}

@@ -14,7 +14,7 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.proposals.remarks import when_decided
-from skilld.review.controller import ProposalView, ReviewSession, has_words
+from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
 from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
@@ -170,9 +170,7 @@ class Plain:
             self._say("There is no text to edit.")
             return _GO_ON
         if look.lenders:
-            self._say(
-                f"The text also contains lines of other open proposals, which stay open: {', '.join(look.lenders)}."
-            )
+            self._say(borrows(look.lenders))
         base, typed = self._typed.get(proposal.id, (look.text, look.text))
         text = self._talk.edit(typed, name=Path(proposal.path).name)
         if text == base:

@@ -130,12 +130,9 @@ class PlainGenerate:
         return named
 
     def _name(self, name: str, others: set[str]) -> str:
-        while True:
-            given = self._ask(f"name (Enter for {name})? ", quits=False) or name
-            why = name_problem(given, others)
-            if not why:
-                return given
+        while why := name_problem(given := self._ask(f"name (Enter for {name})? ", quits=False) or name, others):
             self._say(f"{given} cannot be used: {why}.")
+        return given
 
     def _save(self, kept: Sequence[Keep], result: Preview) -> list[CandidateResult]:
         """Propose what is kept; a new skill that cannot be may get another name, as long as the person gives one."""

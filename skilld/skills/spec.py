@@ -12,11 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-# The few facts of a SKILL.md's front matter that a list of skills shows.
-#
-# Text in, plain texts out. Not a YAML parser, so that no front matter can do anything to us: it reads keys at the
-# start of a line with a plain, quoted or block scalar behind them, and one level of `metadata`; of anything else it
-# sees nothing. https://agentskills.io/specification names the keys.
+# Not a YAML parser, so that no front matter can do anything to us: it reads keys at the start of a line with a plain,
+# quoted or block scalar behind them, and one level of `metadata`; of anything else it sees nothing.
 
 MAX_BYTES = 64 * 1024
 KEY = re.compile(r"(?P<key>[A-Za-z][\w-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?$")

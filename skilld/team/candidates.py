@@ -189,12 +189,12 @@ class RemoteStatus:
 
 def settled(found: Iterable[Candidate], members: Iterable[Member], seen: RemoteStatus) -> list[Candidate]:
     """Return the candidates with where they stand, by what git shows and what members remember of rejections."""
-    told = [(member.person, one) for member in members for one in member.records]
-    return [_settled(one, [(who, record) for who, record in told if _tells(record, one)], seen) for one in found]
-
-
-def _tells(record: Record, one: Candidate) -> bool:
-    return record.what in {What.REJECTED, What.PROPOSED} and _about(one, record.key, record.rule)
+    kinds = {What.REJECTED, What.PROPOSED}
+    told = [(member.person, one) for member in members for one in member.records if one.what in kinds]
+    return [
+        _settled(one, [(who, record) for who, record in told if _about(one, record.key, record.rule)], seen)
+        for one in found
+    ]
 
 
 def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteStatus) -> Candidate:

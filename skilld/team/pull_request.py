@@ -75,14 +75,12 @@ def rejections(hub: Hub, found: Found, at: Before, pull: Pull | None, today: str
     for record in records:
         if record.what is not What.PROPOSED or record.key in landed or record.key in there:
             continue
-        if any(key == record.key and day >= record.day for key, day in rejected) or _is_in_force(git, base, record):
+        if any(key == record.key and day >= record.day for key, day in rejected):
+            continue
+        if any(is_said(record.rule, read_text(git, base, path)) for path in {record.place, *INSTRUCTIONS}):
             continue
         made[record.key] = rejection(record.rule, record.place, today, why or "removed from its pull request")
     return list(made.values())
-
-
-def _is_in_force(git: Git, base: str, record: Record) -> bool:
-    return any(is_said(record.rule, read_text(git, base, path)) for path in {record.place, *INSTRUCTIONS})
 
 
 def rejection(rule: str, place: str, day: str, note: str) -> Record:

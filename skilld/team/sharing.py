@@ -90,7 +90,8 @@ def gather(store: Store, repo: str, guard: Guard, *, quotes: bool, with_open: bo
                 found.kept.append((rule, why))
                 continue
             if quotes:
-                record = _quoted(record, update.quote or _evidence(proposal), guard)
+                quote = update.quote or next((one.quote for one in proposal.evidence if one.quote), "")
+                record = _quoted(record, quote, guard)
             rules[key] = _more(rules[key], record) if key in rules else record
     found.records = [*rules.values(), *(record for key, record in gone.items() if key not in rules)]
     return found
@@ -132,10 +133,6 @@ def _unfit(record: Record) -> str:
     except SkilldError as error:
         return error.cause
     return ""
-
-
-def _evidence(proposal: Proposal) -> str:
-    return next((one.quote for one in proposal.evidence if one.quote), "")
 
 
 def _quoted(record: Record, quote: str, guard: Guard) -> Record:

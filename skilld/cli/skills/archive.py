@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 import time
@@ -37,11 +36,7 @@ def refuse_to_move(store: Store, row: LibraryRow, removed: Mapping[str, str], ti
 
 def _folders(project: Path | None) -> list[Path]:
     """Return the folders in which agents look for skills: the person's, and those of this project."""
-    from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import skill_places
-
-    roots = common.settings().roots
-    places = [skill_places(name, common.home(), os.environ, roots) for name in ADAPTERS]
+    places = inventory.skill_places().values()
     inside = [project / sub for one in places for sub in one.in_project] if project else []
     return list(dict.fromkeys([*inside, *(folder for one in places for folder in one.absolute)]))
 

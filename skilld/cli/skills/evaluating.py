@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
@@ -96,8 +96,10 @@ class _Verb:
         """Gather, say, ask, run, tell; returns the exit code."""
         from skilld.classify.backends import OFFLINE
         from skilld.evals.plan import estimate, left
+        from skilld.skills import opt_out
 
-        self._refuse_unwanted()
+        if why := opt_out(self._row.path, self._row.name):
+            raise RefusedError(_TITLE, why)
         edit = self._edit()
         sides = self._sides(edit)
         self._found = self._gather(edit)
@@ -121,12 +123,6 @@ class _Verb:
             return Exit.FAILURE
         outcome, ran = self._run(plan, spec, judge)
         return self._tell(outcome, ran.stopped)
-
-    def _refuse_unwanted(self) -> None:
-        from skilld.skills import opt_out
-
-        if why := opt_out(self._row.path, self._row.name):
-            raise RefusedError(_TITLE, why)
 
     def _edit(self) -> Proposal | None:
         """Return the proposal whose edit is tried, None where it is the whole skill."""
@@ -193,11 +189,10 @@ class _Verb:
 
     def _agent(self) -> str:
         """Return the agent that the skill was corrected in last: with `model = "agent"` it is the one to ask."""
-        found = [
-            one
-            for one in self._store.proposals.in_states(_all_states())
-            if one.path == str(self._row.path) and one.agent
-        ]
+        from skilld.types import State
+
+        made = self._store.proposals.in_states(list(State))
+        found = [one for one in made if one.path == str(self._row.path) and one.agent]
         return found[-1].agent if found else next(iter(self._row.skill.agents), "")
 
     def _plan(self, sides: Sides, spec: Spec, judge: Spec) -> Plan:
@@ -292,12 +287,6 @@ class _Verb:
         more |= {"result": outcome.as_json() if outcome is not None else None, "stopped": stopped}
         found, dry = self._found, self._given.dry_run
         common.write_json(evaluated.as_json(self._row.name, self._row.path, found, self._cases, dry=dry, more=more))
-
-
-def _all_states() -> list[Any]:
-    from skilld.types import State
-
-    return list(State)
 
 
 def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     settings = common.settings()
     store = common.store()
-    session = past_session(settings, common.as_text(arguments.session))
+    session = past_session(common.as_text(arguments.session))
     row = _used_in(session, store, arguments.name) or inventory.the_skill(store, arguments.name, session.id)
     _refuse_unwanted(row, session)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
@@ -140,19 +140,17 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
         )
 
 
-def past_session(settings: Settings, wanted: str) -> Session:
+def past_session(wanted: str) -> Session:
     """Return a past session, read from its transcript; those whose path has its id are looked into first.
 
     Raises SkilldError with the nearest id where there is none.
     """
-    from skilld.ingest.discover import Host
-    from skilld.mining.sessions import Reader, past
+    from skilld.mining.sessions import Reader
     from skilld.settings import nearest
 
     reader = Reader(common.redactor())
-    found = past(Host(common.home(), os.environ, roots=settings.roots), 0.0)
     ids = []
-    for transcript in sorted(found, key=lambda one: wanted not in str(one.path)):
+    for transcript in sorted(common.past_transcripts(0.0), key=lambda one: wanted not in str(one.path)):
         for session in reader.sessions(transcript):
             if session.id == wanted:
                 return session
