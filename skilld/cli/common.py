@@ -150,6 +150,14 @@ def past_transcripts(since: float) -> list[Transcript]:
     return past(Host(home(), os.environ, roots=settings().roots), since)
 
 
+def daemon_process() -> str:
+    """Return the process of the daemon that runs; empty where none does."""
+    from skilld.daemon.lock import holder, is_held
+
+    lock = places().lock
+    return str(holder(lock) or "unknown") if is_held(lock) else ""
+
+
 def first_step(store: Store) -> str:
     """Return how to begin where skilld never ran: there is nothing to show; empty where it did."""
     from skilld.store.meta import INSTALLED_AT

@@ -190,10 +190,7 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
 def _each(
     store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], DecisionReport], *, as_json: bool
 ) -> int:
-    """Carry a decision out for each proposal, one by one; one that fails keeps none of the others from it.
-
-    Returns 0, or the exit code of the first failure; a single failure is raised.
-    """
+    """Carry a decision out for each proposal; returns the code of the first failure, else 0. A single one is raised."""
     code = 0
     rows = []
     for proposal in chosen:

@@ -92,13 +92,11 @@ def offer_link() -> None:
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:
     """Have skilld run whenever the person is logged in, if they want that; returns what was done, if anything."""
     from skilld.cli import service
-    from skilld.daemon.lock import holder, is_held
 
     if answer == "no" or (answer is None and not asks):
         return ""
     manager = service.the_manager()
     state = manager.state()
-    lock = common.places().lock
     console.line()
     if state.state == "unknown":
         console.say(
@@ -109,9 +107,8 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     if state.running:
         console.say("skilld already runs whenever you are logged in.")
         return ""
-    if is_held(lock):
-        who = holder(lock) or "unknown"
-        console.say(f"skilld is already running: process {who}. To run it as a service, stop it first, then:")
+    if process := common.daemon_process():
+        console.say(f"skilld is already running: process {process}. To run it as a service, stop it first, then:")
         console.say("  skilld service install")
         return ""
     if answer is None and not _wanted("Run skilld whenever you are logged in?"):
@@ -135,8 +132,8 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     if not found:
         console.say(f"No agent was used here in the last {last}, so there are no past sessions to read.")
         return ""
-    if (who := _in_the_way()) is not None:
-        console.say(f"skilld is already running: process {who}. To process the last {last}, stop it first, then:")
+    if process := _in_the_way():
+        console.say(f"skilld is already running: process {process}. To process the last {last}, stop it first, then:")
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
     files = counted(len(found), "session file")
@@ -165,15 +162,12 @@ def _unjudged(found: list[Transcript], days: float) -> list[Transcript]:
         return [one for one in found if not store.transcripts.is_read(str(one.path), since)]
 
 
-def _in_the_way() -> str | None:
+def _in_the_way() -> str:
     """Return the process of a `run` that somebody has up, which cannot be stopped and started as the service can."""
     from skilld.cli import service
-    from skilld.daemon.lock import holder, is_held
 
-    lock = common.places().lock
-    if not is_held(lock) or service.the_manager().state().running:
-        return None
-    return str(holder(lock) or "unknown")
+    process = common.daemon_process()
+    return "" if not process or service.the_manager().state().running else process
 
 
 def _cost(found: list[Transcript]) -> str:
@@ -206,8 +200,7 @@ def _look_back(days: float) -> None:
     from skilld.daemon.lock import is_held
 
     manager = service.the_manager()
-    again = manager.state().running
-    if again:
+    if again := manager.state().running:
         manager.stop()
         end = time.monotonic() + _STARTS
         while is_held(common.places().lock) and time.monotonic() < end:

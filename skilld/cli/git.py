@@ -71,8 +71,7 @@ def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]
             "No repository yet", "skilld creates a repository when it first proposes an edit to a skill outside git"
         )
     place = (given.expanduser() if given is not None else Path.cwd()).resolve()
-    around = [root for root in roots if place.is_relative_to(root)]
-    if around:
+    if around := [root for root in roots if place.is_relative_to(root)]:
         root = max(around, key=lambda found: len(found.parts))
         return root, roots[root]
     if given is None and len(roots) == 1:

@@ -119,10 +119,7 @@ def skill_text(skill: Skill) -> str:
 
 
 def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:
-    """Return every skill: of the person, of plugins, and of the projects that sessions or the current folder are in.
-
-    With `near` those of the project around that path, too.
-    """
+    """Return every skill: of the person, of plugins, and of the projects of sessions, the current folder and `near`."""
     from skilld.library.rows import collect
 
     around = [Path.cwd(), *(near.parents if near is not None else ())]

@@ -153,13 +153,6 @@ def _moved() -> bool:
     return by_variable or paths.moved() or inventory.transcript_folders() != roots(home, {}, configured)
 
 
-def _step_by_step(arguments: argparse.Namespace) -> int:
-    if arguments.json or arguments.edit or arguments.yes or arguments.name:
-        raise UsageError("Conflicting options", "--interactive cannot be combined with --json, --edit, --yes or --name")
-
-    return run_interactive(_options(arguments), _world())
-
-
 def whole() -> tuple[Options, World]:
     """Return what a run without any option is asked to do, and what it works with."""
     from skilld.cli.parser import build_parser
@@ -318,11 +311,13 @@ def _end_with(parent: int) -> None:
 # `skilld mine --interactive`: the three steps, on a screen or by questions and answers, and what came of them.
 
 
-def run_interactive(options: Options, world: World) -> int:
-    """Go through the steps and print what became of what was kept; `world` comes with a store, which is closed."""
+def _step_by_step(arguments: argparse.Namespace) -> int:
+    """Go through the steps and print what became of what was kept."""
     from skilld.cli.mine_report import brief
 
-    steps = generating(options, world)
+    if arguments.json or arguments.edit or arguments.yes or arguments.name:
+        raise UsageError("Conflicting options", "--interactive cannot be combined with --json, --edit, --yes or --name")
+    steps = generating(_options(arguments), _world())
     if not terminal.has_screen():
         run_plain(steps)
         return Exit.OK

@@ -34,12 +34,13 @@ _SORTS = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the comments, and propose."""
+    from skilld.git.repo import open_repo
     from skilld.mining.reviews import outcomes, read
 
     _refuse_combinations(arguments)
     guarding.refuse_others("Only you can run skilld mine --reviews", arguments.words)
     scrub_environment()
-    repo = _repository(arguments.project or Path())
+    repo = open_repo(common.folder(arguments.project or Path()))
     store, source = common.store(), _source(repo)
     since = time.time() - (arguments.since or DAYS) * _DAY
     progress = common.Progress("comments read")
@@ -71,12 +72,6 @@ def _refuse_combinations(arguments: argparse.Namespace) -> None:
     }
     if wrong := [name for name, value in given.items() if value]:
         raise UsageError("Conflicting options", f"--reviews cannot be combined with {wrong[0]}")
-
-
-def _repository(folder: Path) -> Repo:
-    from skilld.git.repo import open_repo
-
-    return open_repo(common.folder(folder))
 
 
 def _source(repo: Repo) -> Source:

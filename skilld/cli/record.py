@@ -78,8 +78,7 @@ def record(arguments: argparse.Namespace) -> int:
     _refuse_unknown(store, arguments.skill, Path(task.project))
     with store.transaction():
         store.records.add_task(task)
-        learned = bool(task.qa and task.result and not doubt)
-        if learned:
+        if learned := bool(task.qa and task.result and not doubt):
             store.learnings.add(_learning(task, store.records.tasks()))
     if arguments.json:
         return common.write_json(asdict(task))

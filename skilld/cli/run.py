@@ -342,8 +342,7 @@ def _tell_agents(engine: Engine) -> None:
     summary = engine.store.transcripts.summary()
     absent = []
     for name, adapter in ADAPTERS.items():
-        files = summary.get(name, {}).get("files", 0)
-        if files:
+        if files := summary.get(name, {}).get("files", 0):
             _row(adapter.INFO.title, counted(files, "session file"))
         elif on_path(names_of(adapter.INFO.title), around) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name

@@ -112,18 +112,12 @@ def _show_files(manager: ServiceManager, start: Start) -> None:
 
 def _refuse_a_second(state: ServiceState) -> None:
     """Raise NotRunningError where a daemon runs that is not the service: the service's own would end at once."""
-    from skilld.daemon.lock import holder, is_held
-
-    lock = common.places().lock
-    if not state.running and is_held(lock):
-        raise NotRunningError(
-            "skilld is already running", f"process {holder(lock) or 'unknown'}", "Stop skilld first (Ctrl-C)."
-        )
+    if not state.running and (process := common.daemon_process()):
+        raise NotRunningError("skilld is already running", f"process {process}", "Stop skilld first (Ctrl-C).")
 
 
 def uninstall(arguments: argparse.Namespace) -> int:
     """Stop the service and remove its files; a daemon in a terminal is named and left alone."""
-    from skilld.daemon.lock import holder, is_held
     from skilld.service.install import uninstall
 
     del arguments
@@ -132,9 +126,8 @@ def uninstall(arguments: argparse.Namespace) -> int:
         console.line(f"Removed {console.plain(str(path))}")
     if not removed:
         console.line("The service is not installed.")
-    lock = common.places().lock
-    if is_held(lock):
-        console.line(f"A daemon is still running: process {holder(lock) or 'unknown'}.")
+    if process := common.daemon_process():
+        console.line(f"A daemon is still running: process {process}.")
     return 0
 
 

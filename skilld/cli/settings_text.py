@@ -40,8 +40,7 @@ def with_setting(text: str, key: str, literal: str) -> str:
         return "\n".join(lines)
     table, _, name = key.rpartition(".")
     headers = {_named(line): number for number, line in _outside(lines, statements) if _named(line)}
-    beside = [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]
-    if beside:
+    if beside := [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]:
         name = key if table and not beside[-1].table else name
         lines.insert(beside[-1].end, f"{name} = {literal}")
     elif table in headers:

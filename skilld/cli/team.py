@@ -315,8 +315,7 @@ def show_refused(found: Found) -> None:
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:
-    ready = sum(one.standing.value == "ready" for one in found)
-    if ready:
+    if ready := sum(one.standing.value == "ready" for one in found):
         console.line(f"{counted(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
 
 

@@ -18,7 +18,6 @@ from skilld.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skilld.git.objects import Ident
     from skilld.git.repo import Repo
     from skilld.store import Store
     from skilld.team.branch import Built, Loaded
@@ -53,11 +52,9 @@ def bring_up_to_date(
     dry_run: bool = False,
     told: dict[str, Any] | None = None,
 ) -> int:
-    """Open the pull request of a repository's team, or update it, with what is ready and the rules that are `named`.
-
-    What came of it is put into `told`, as the JSON document has it.
-    """
+    """Open or update a team's pull request with what is ready or `named`; `told` takes what the JSON document has."""
     told = {} if told is None else told
+    from skilld.git.objects import person_at
     from skilld.team.branch import subject
     from skilld.team.pull_request import before, chosen, rejections, write
 
@@ -74,7 +71,7 @@ def bring_up_to_date(
     on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
     rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
     picked = chosen(rules, named)
-    built = write(hub, at, picked, _loaded_by(repo), _author(repo), named=named)
+    built = write(hub, at, picked, _loaded_by(repo), person_at(repo.git, 0), named=named)
     _show_built(built)
     told["commits"] = [{"subject": subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not at.rules:
@@ -153,12 +150,6 @@ def _show_built(built: Built) -> None:
         console.line(f"  {console.plain(why.cause or why.title)}")
         if why.remedy:
             console.line(f"  {why.remedy}")
-
-
-def _author(repo: Repo) -> Ident:
-    from skilld.git.objects import person_at
-
-    return person_at(repo.git, 0)
 
 
 def _loaded_by(repo: Repo) -> Loaded:

@@ -128,10 +128,7 @@ def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
 
 
 def folders(*, purge: bool) -> list[Removal]:
-    """Return skilld's own folders, without the skills that the person archived.
-
-    Without `purge` the settings file stays, too, wherever it lies (on macOS among them).
-    """
+    """Return skilld's own folders without archived skills; without `purge` the settings stay, wherever they lie."""
     where = common.places()
     kept = {where.archive} if archived() else set()
     kept |= set() if purge else {where.settings_file}
@@ -194,7 +191,7 @@ def run(arguments: argparse.Namespace) -> int:
     _list(parts + last, [*troubles, *archived(), *([] if arguments.purge else _settings())])
     if arguments.dry_run:
         console.say("This was a dry run: nothing was removed.")
-        if _held():
+        if common.daemon_process():
             console.say("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
@@ -249,23 +246,10 @@ def _settings() -> list[str]:
     return [f"{file}: your settings (to remove them too: skilld uninstall --purge)"] if file.exists() else []
 
 
-def _held() -> bool:
-    from skilld.daemon.lock import is_held
-
-    lock = common.places().lock
-    return lock.exists() and is_held(lock)
-
-
 def _refuse_while_running() -> None:
-    from skilld.daemon.lock import holder
-
-    lock = common.places().lock
-    if _held():
-        raise NotRunningError(
-            "Nothing was removed",
-            f"skilld is running (process {holder(lock) or 'unknown'})",
-            "Stop skilld first (Ctrl-C).",
-        )
+    if process := common.daemon_process():
+        why = f"skilld is running (process {process})"
+        raise NotRunningError("Nothing was removed", why, "Stop skilld first (Ctrl-C).")
 
 
 def _remove(parts: list[Removal]) -> int:

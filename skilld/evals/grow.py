@@ -113,8 +113,7 @@ def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
         except LookupError as error:
             why = str(error.args[0])
             continue
-        asked = request_before(messages, turn, quote, keys)
-        if asked:
+        if asked := request_before(messages, turn, quote, keys):
             expected = f"{change} You said: \u201c{quote}\u201d"
             cases.append(Case("", asked, safe_text(expected), tuple(map(safe_text, statements_for(change)))))
         else:
@@ -143,10 +142,9 @@ def request_before(messages: Sequence[Message], turn: str, quote: str, correctio
         return ""
     for place in range(at - 1, -1, -1):
         message = messages[place]
-        if message.by_person and message.turn_key not in corrections:
-            asked = _request(typed(messages, place))
-            if asked:
-                return asked
+        is_request = message.by_person and message.turn_key not in corrections
+        if is_request and (asked := _request(typed(messages, place))):
+            return asked
     rest = fold(typed(messages, at))
     return _request(rest.replace(quote, " ", 1)) if quote in rest else ""
 

@@ -90,10 +90,7 @@ def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind]
 
 
 def kept(store: Store, place: Place) -> list[Kept]:
-    """Return the cases that are written down: next to the skill, as proposed, and in skilld's own data.
-
-    Raises SkilldError if a file is no file of cases.
-    """
+    """Return the cases next to the skill, as proposed, and in skilld's own data. SkilldError for a damaged file."""
     waiting = open_proposal(store, place)
     found: dict[tuple[str, ...], Kept] = {}
     for path in (place.beside, place.own):

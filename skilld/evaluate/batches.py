@@ -51,10 +51,7 @@ class PipelineResult:
 
 
 class Pipeline:
-    """The stages after reading, and patience with a back-end that is busy; `wait` is given seconds to sleep.
-
-    `jobs` threads may judge at once.
-    """
+    """The stages after reading, patient with a busy back-end: `wait` sleeps for seconds, `jobs` threads may judge."""
 
     def __init__(self, redact: Redact, wait: Callable[[float], None], *, jobs: int = 1) -> None:
         self._redact = redact

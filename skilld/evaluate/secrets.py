@@ -46,9 +46,7 @@ class JudgedText:
 
 
 def secret_case(row: Mapping[str, Any]) -> SecretCase:
-    """Return the case of a row (`sample_b64` holds the text, so that no scanner takes the file for a leak).
-
-    `secrets_b64`, a list, may name the secrets in it.
+    """Return the case of a row, with its texts in base64, so that no scanner takes the file for a leak.
 
     Raises KeyError, TypeError or ValueError for a row that is none.
     """

@@ -34,10 +34,7 @@ class _Member:
 
 
 def put_member(text: str | None, key: str, value: object) -> str:
-    """Return the JSON object `text` with one more member, as its first. Raises SkilldError if it has that key.
-
-    Without a text, the object has only this member. Raises SkilldError if the text is not a JSON object.
-    """
+    """Return the JSON object `text`, or a new one, with one more member, its first. SkilldError if it has that key."""
     written = f"{json.dumps(key)}: {json.dumps(value)}"
     if text is None:
         return f"{{\n  {written}\n}}\n"

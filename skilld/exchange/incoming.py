@@ -245,12 +245,10 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     if wrong:
         raise RefusedError(_REFUSED, "; ".join(wrong), remedy)
     text = write(draft)
-    found = secrets(text)
-    if found:
+    if found := secrets(text):
         raise RefusedError(_REFUSED, f"it contains what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
-    refused = [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]
-    if refused:
+    if refused := [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]:
         raise RefusedError(_REFUSED, "; ".join(one.sentence for one in refused))
     return StageableSkill(text, tuple(_flags(findings)))
 

@@ -183,8 +183,7 @@ class Check:
 
 def redacted(text: str, check: Check) -> str:
     """Return a SKILL.md as `without_sessions`, or raise RefusedError for a secret, with the line it is in."""
-    found = check.secrets(text)
-    if found:
+    if found := check.secrets(text):
         where = ", ".join(f"line {text.count(chr(10), 0, one.start) + 1} ({one.kind})" for one in found[:5])
         raise RefusedError(_TITLE, f"it contains what looks like a secret: {where}", "Remove it from the skill first.")
     return without_sessions(text, check.said)

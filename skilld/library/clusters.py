@@ -116,10 +116,7 @@ _MAX_HITS = 50
 
 
 def about(store: Store, text: str) -> list[Mention]:
-    """Return what was said that shares words with `text`, or what they mean: the best matches only.
-
-    What nobody said is no match.
-    """
+    """Return what people said that shares words with `text`, or what they mean: the best matches only."""
     found: list[Mention] = []
     for hit in store.search.find(text, _MAX_HITS, kin(text)):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):

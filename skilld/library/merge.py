@@ -123,7 +123,7 @@ class Merge:
 def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     """Return what the skill `keep` would take from `away`, called `name`. `redact` takes secrets out of a text.
 
-    Raises SkilldError if one of them cannot be taken apart, TooMuchError if it would take more than MOST_PARTS.
+    Raises SkilldError if one of them cannot be taken apart, TooMuchError if it would take more than MAX_PARTS.
     """
     for data in (keep, away):
         parse(data)

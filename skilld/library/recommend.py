@@ -93,10 +93,7 @@ def recommend(
     feedback: Feedback = NO_FEEDBACK,
     texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[Recommendation]:
-    """Return at most TOP recommendations for the work that `text` describes, the surest first.
-
-    `texts` has what the SKILL.md of a skill says, by its path, as far as that is known.
-    """
+    """Return at most TOP recommendations for the work in `text`, the surest first; `texts` are SKILL.md's by path."""
     wanted = terms(text)
     paths: dict[str, set[str]] = {}
     candidates: dict[tuple[str, str], _Candidate] = {}

@@ -134,8 +134,7 @@ def _as_tool(skill: Skill) -> Tool | None:
 
 
 def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    missing = [name for name in schema.get("required", ()) if name not in arguments]
-    if missing:
+    if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
     given = {name: value for name, value in arguments.items() if value is not None}
     return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})

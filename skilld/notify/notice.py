@@ -125,10 +125,7 @@ def escaped(text: str) -> str:
 
 
 def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
-    """Return what a notice says about proposals to files with these names: counts, never a word of a transcript.
-
-    `skills` says that all of them are skills.
-    """
+    """Return what a notice says of proposals to these files, all `skills` or not: counts, no words of a transcript."""
     counts = Counter(_name(name) for name in names)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     rest = (

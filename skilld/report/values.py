@@ -81,10 +81,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """Lasting things that were said: by where they went, "waiting" for a file, or "said" in one already.
-
-    A proposal may hold several; each counts.
-    """
+    """Lasting things said, by where they went, "waiting" for a file, or "said" in one; a proposal may hold several."""
 
     total: int
     where: Mapping[str, int]

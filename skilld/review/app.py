@@ -31,10 +31,7 @@ Editor = Callable[[str, Callable[[], AbstractContextManager[object]], str], str]
 
 
 class ReviewApp(KeysApp[None]):
-    """The whole review.
-
-    `turns` is the size of a batch; `editor` opens a text in the person's editor; `generating` begins the three steps.
-    """
+    """The whole review. `turns` make a batch, `editor` is the person's own, `generating` begins the three steps."""
 
     TITLE = "skilld review"
     ENABLE_COMMAND_PALETTE = False

@@ -183,10 +183,7 @@ _LIVE = 86400.0  # a session in which something was said so lately is shown
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """Where a sitting takes place: its database, and whose folders these are.
-
-    `find_skills` gives the skills of some projects and of the person; `removed` is what git is not to see.
-    """
+    """Where a review takes place: its database, and whose folders these are; `removed` is what git is not to see."""
 
     database: Path
     find_skills: Callable[[Sequence[Path]], list[Skill]]
@@ -296,10 +293,7 @@ class ReviewSession:
                 record(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return which decisions of late may not be the person's last word, each with the step back.
-
-        An agent may have made them with plain git, or the person said again what they had not wanted.
-        """
+        """Return decisions that may not be the person's last word, as an agent made them or it was said again since."""
         with self._store() as store:
             now = time.time()
             again = (f"{one.id} {said_again(store, one)}" for one in all_said_again(store, now))

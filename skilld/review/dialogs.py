@@ -1,7 +1,4 @@
-"""The review's dialogs (a reason, other text, which parts, are you sure), its key line and what it tells.
-
-Escape cancels each dialog.
-"""
+"""The review's dialogs, each of which Escape cancels, its key line and what it tells."""
 
 from __future__ import annotations
 

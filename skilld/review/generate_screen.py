@@ -230,8 +230,7 @@ class ReviewStep(Step):
         self.app.push_screen(EditDialog(text, ()), edited)
 
     def action_go_on(self) -> None:
-        kept = [keep for number, keep in enumerate(self._keeps) if number in self._kept]
-        if kept:
+        if kept := [keep for number, keep in enumerate(self._keeps) if number in self._kept]:
             self.app.push_screen(SaveStep(self._generating, self._result, kept), self.over)
         else:
             self.notify("Select one with Space first.")

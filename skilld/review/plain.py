@@ -142,10 +142,7 @@ class Plain:
         return bool(opened)
 
     def _searched(self, words: str, seen: set[str]) -> str:
-        """Go on with the proposals that have these words, from the first; with no words, with all.
-
-        Those that were decided on are only named.
-        """
+        """Go on with the open proposals that have all these words, from the first; decided ones are only named."""
         for one in self._sitting.decided() if words else ():
             if has_words(one, words):
                 self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one, time.time())}")

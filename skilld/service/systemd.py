@@ -23,10 +23,7 @@ _VARIABLE = re.compile(r'^(\w+)="((?:[^"\\]|\\.)*)"$', re.MULTILINE)
 
 
 def render(template: str, start: Start, variables_file: Path) -> str:
-    """Return the unit. `variables_file` is named in it where the start has variables.
-
-    Raises RefusedError for text that no unit can hold.
-    """
+    """Return the unit, which names `variables_file` if the start has any. RefusedError for text that none can hold."""
     if set(start.program[0]) & set("\"'\\"):
         raise RefusedError(
             "The service was not installed",

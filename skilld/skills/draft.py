@@ -265,8 +265,7 @@ def _last(body: str, title: str) -> tuple[str, tuple[Item, ...]]:
 def _items(lines: Sequence[str]) -> tuple[Item, ...]:
     found: list[tuple[re.Match[str], list[str]]] = []
     for line in lines:
-        head = _HEAD.fullmatch(line)
-        if head:
+        if head := _HEAD.fullmatch(line):
             found.append((head, []))
         elif found:
             found[-1][1].append(line.removeprefix(_INDENT))

@@ -55,8 +55,7 @@ def entries(lines: Sequence[str]) -> list[Entry]:
     """Return (key, what is behind it, the deeper lines below it) of every key at the start of a line."""
     found: list[tuple[str, str, list[str]]] = []
     for line in lines:
-        key = KEY.match(line)
-        if key:
+        if key := KEY.match(line):
             value = (key["value"] or "").strip()
             found.append((key["key"], "" if value.startswith("#") else value, []))
         elif found and (not line.strip() or line[0] in " \t"):
@@ -76,8 +75,7 @@ def _dedent(lines: Sequence[str]) -> list[str]:
 
 def scalar(value: str, rest: Sequence[str]) -> str:
     """Return the text of a plain, quoted or block scalar: what is behind a key, and the deeper lines below it."""
-    block = _BLOCK.match(value)
-    if block:
+    if block := _BLOCK.match(value):
         joined = "\n" if block["style"] == "|" else " "
         return joined.join(line.strip() for line in rest).strip()
     whole = " ".join([value, *(line.strip() for line in rest)]).strip()

@@ -36,8 +36,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
         front += ["metadata:", *(f"  {key}: {quoted(value)}" for key, value in metadata.items())]
     lines = body.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
     text = "\n".join(["---", *front, "---", "", lines, ""])
-    wrong = faults(text, name)
-    if wrong:
+    if wrong := faults(text, name):
         raise _refused("; ".join(wrong))
     return text
 

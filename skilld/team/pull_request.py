@@ -43,10 +43,7 @@ class Before:
 
 
 def before(hub: Hub, pull: Pull | None) -> Before:
-    """Return how the branch stands; `pull` is its newest pull request, None where that is not known.
-
-    Raises RefusedError where the branch is somebody else's.
-    """
+    """Return how the branch stands; `pull` is its newest, if known. RefusedError where it is somebody else's."""
     git, one = hub.borrowed.git, hub.membership
     if not one.base:
         raise SkilldError(_NOTHING, "the remote has no default branch, or no commits on it")
@@ -89,10 +86,7 @@ def rejection(rule: str, place: str, day: str, note: str) -> Record:
 
 
 def chosen(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
-    """Return what goes into the pull request: what is ready, and what the person names by ids or their beginnings.
-
-    Raises UsageError for a name that is none, or of several.
-    """
+    """Return what is ready, and what the person names by ids or their beginnings; UsageError for any other name."""
     picked = [one for one in found if one.standing is CandidateState.READY]
     for name in named:
         fitting = [one for one in found if name and one.id.startswith(name)]

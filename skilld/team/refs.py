@@ -51,10 +51,7 @@ _DAY = 86400
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Where records hang, which kinds they may be of, and how many one ref may hold.
-
-    `branches` is for a host that takes no other refs.
-    """
+    """Where records hang (on `branches` where a host takes no other refs), of which kinds, and how many on one ref."""
 
     refs: str
     branches: str

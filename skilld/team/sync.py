@@ -41,10 +41,7 @@ class Hub:
 def open_hub(
     repo: Repo, membership: Membership, folder: Path, *, home: Path, removed: Mapping[str, str], env: Mapping[str, str]
 ) -> Hub:
-    """Return the hub of a repository's team; `folder` is where skilld keeps such copies.
-
-    Raises SkilldError where the person has no SSH key.
-    """
+    """Return the hub of a repository's team, its copy below `folder`. Raises SkilldError without an SSH key."""
     borrowed = BorrowedRepo(folder / membership.folder, repo.common_dir, repo.git.algorithm, removed)
     return Hub(borrowed, sign.find_key(borrowed.git, home), env, membership)
 

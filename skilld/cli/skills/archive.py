@@ -71,8 +71,7 @@ def archive(arguments: argparse.Namespace) -> int:
     put_aside(row.path.parent, where, time.time())
     console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
-    waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
-    if waiting:
+    if waiting := [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]:
         console.line(f"These open proposals no longer apply: {', '.join(one.id for one in waiting)}")
     return 0
 

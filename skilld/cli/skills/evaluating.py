@@ -168,8 +168,7 @@ class _Verb:
         """Return the cases to run: those that can be, or of these the named ones."""
         wanted = self._given.cases
         cases = [one for one in self._found.cases if wanted is None or one.case.id in wanted]
-        missing = [name for name in wanted or () if all(one.case.id != name for one in cases)]
-        if missing:
+        if missing := [name for name in wanted or () if all(one.case.id != name for one in cases)]:
             raise UsageError("No such case", common.as_text(missing[0]), "To list the cases, add --dry-run")
         return [one for one in cases if not one.case.obstacle]
 

@@ -123,8 +123,7 @@ def _refuse_unwanted(row: LibraryRow, session: Session) -> None:
     from skilld.pipeline.documents import session_opt_out
     from skilld.skills import opt_out
 
-    why = session_opt_out(session.cwd or None) or opt_out(row.path, row.name)
-    if why:
+    if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
         raise RefusedError("The skill was not tested", why)
 
 
@@ -141,10 +140,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
 
 def past_session(wanted: str) -> Session:
-    """Return a past session, read from its transcript; those whose path has its id are looked into first.
-
-    Raises SkilldError with the nearest id where there is none.
-    """
+    """Return a past session, read from its transcript. Raises SkilldError with the nearest ID where there is none."""
     from skilld.mining.sessions import Reader
     from skilld.settings import nearest
 
