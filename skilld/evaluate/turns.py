@@ -206,8 +206,5 @@ def _counts(decided: Sequence[Proposal]) -> dict[str, Any]:
 
 
 def _share_by(decided: Sequence[Proposal], name: Callable[[Proposal], str]) -> Mapping[str, Any]:
-    return {
-        group: {"n": len(members), **_counts(members)}
-        for group in sorted({name(proposal) for proposal in decided})
-        if (members := [proposal for proposal in decided if name(proposal) == group])
-    }
+    groups = grouped((name(proposal), proposal) for proposal in decided)
+    return {group: {"n": len(members), **_counts(members)} for group, members in groups.items()}

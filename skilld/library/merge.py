@@ -20,7 +20,7 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import anchored, apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.merge_places import among_steps, indent_of, over, says_less
+from skilld.library.merge_places import among_steps, indent_of, over, says_less, whole_blocks
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front, front_lines, scalar
@@ -56,32 +56,21 @@ def passages(text: str) -> list[Passage]:
 
 
 def _of_section(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Passage]:
-    at = 0
-    while at < len(blocks):
-        block = blocks[at]
+    for block, last in whole_blocks(blocks, body):
+        lines = body[block.first : last + 1]
         if block.kind is Block.ITEM:
-            at, lines = _item(blocks, at, body)
-            yield Passage(title, lines, step=block.marker[:1].isdigit())
-            continue
-        at += 1
-        lines = tuple(body[block.first : block.last + 1])
-        if block.kind is Block.PARAGRAPH:
+            yield Passage(title, _item(block, lines), step=block.marker[:1].isdigit())
+        elif block.kind is Block.PARAGRAPH:
             yield from (Passage(title, (part,)) for part in _SENTENCE.split(fold(block.text)))
         elif block.kind is Block.OTHER and not _NO_WORDS.fullmatch(block.text) and "<!--" not in block.text:
-            yield Passage(title, lines, whole=True)
+            yield Passage(title, tuple(lines), whole=True)
 
 
-def _item(blocks: Sequence[Lines], at: int, body: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-    """Return the number of the block behind a list item and what belongs to it, and its lines."""
-    item = blocks[at]
-    width = len(item.indent) + len(item.marker) + 1
-    behind = at + 1
-    while behind < len(blocks) and indent_of(body[blocks[behind].first]) >= width:
-        behind += 1
-    lines = body[item.first : blocks[behind - 1].last + 1]
+def _item(item: Lines, lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines of a list item and of what belongs to it, less its marker and their indentation."""
     first = lines[0][len(item.indent + item.marker + item.gap) :].strip()
     depth = min((indent_of(line) for line in lines[1:] if line.strip()), default=0)
-    return behind, (first, *(line[depth:].rstrip() for line in lines[1:]))
+    return first, *(line[depth:].rstrip() for line in lines[1:])
 
 
 MERGED_FROM = "skilld-merged-from"
