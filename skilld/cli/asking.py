@@ -40,7 +40,6 @@ class Asking:
 
     def ask(self, work: Work) -> tuple[Result | None, str]:
         """Return the answer to a question, or why there is none."""
-        from skilld.ingest.discover import Host
         from skilld.protocol import Job, Result
         from skilld.types import Outcome
         from skilld.worker.spawn import Worker
@@ -48,7 +47,7 @@ class Asking:
         if why := self.spent():
             return None, f"today's budget is spent ({why})"
         with Worker(dict(os.environ)) as worker:
-            result = worker.do(Job(work, Host(common.home(), os.environ).umask), self._settings.worker.seconds * 2)
+            result = worker.do(Job(work, common.host().umask), self._settings.worker.seconds * 2)
         with self._store.transaction():
             self._store.usage.add(day(time.time()), self.model, self._purpose, result.usage)
         if not isinstance(result, Result) or result.outcome is not Outcome.NOTHING:

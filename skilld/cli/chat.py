@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skilld.classify.backends.model import Model
     from skilld.skills import Skill
 
-_SKILL = "Follow this skill where it applies.\\n\\n{text}"
+_SKILL = "Follow this skill where it applies.\n\n{text}"
 
 
 def add(verbs: common.Verbs) -> None:

@@ -19,6 +19,9 @@ from skilld.errors import SkilldError, UsageError
 from skilld.files import in_shell
 
 if TYPE_CHECKING:
+    from skilld.classify.backends import Spec
+    from skilld.ingest.discover import Host
+    from skilld.mining.questions import Terms
     from skilld.mining.sessions import Transcript
     from skilld.paths import Places
     from skilld.redact import Finding, Redactor
@@ -134,6 +137,22 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help=about)
 
 
+def host(**more: Any) -> Host:  # noqa: ANN401 - what else a host has
+    """Return whose machine this is."""
+    from skilld.ingest.discover import Host
+
+    return Host(home(), dict(os.environ), **more)
+
+
+def terms(spec: Spec, settings: Settings) -> Terms:
+    """Return on what terms a model is asked: within the budget, by workers with this process's umask and variables."""
+    from skilld.mining.questions import Terms
+
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ))
+
+
 def current_folder() -> Path:
     """Return the folder in which this runs; the home where that is gone."""
     try:
@@ -144,10 +163,9 @@ def current_folder() -> Path:
 
 def past_transcripts(since: float) -> list[Transcript]:
     """Return the agents' transcripts that were written to since a Unix time."""
-    from skilld.ingest.discover import Host
     from skilld.mining.sessions import past
 
-    return past(Host(home(), os.environ, roots=settings().roots), since)
+    return past(host(roots=settings().roots), since)
 
 
 def daemon_process() -> str:
@@ -293,9 +311,9 @@ def _duration(seconds: float) -> str:
 
 
 class Progress:
-    """One piece of long work."""
+    """One piece of long work, or one after the other."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str = "") -> None:
         self._what = what
         self._shown = sys.stderr.isatty()
         self._start = time.monotonic()
@@ -305,6 +323,14 @@ class Progress:
     def due(self) -> bool:
         """Whether it is time to draw: what it costs to count can be spared otherwise."""
         return self._shown and time.monotonic() - self._drawn >= _EVERY
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Draw the line of the piece that is at work now, if it is time to."""
+        if what != self._what:
+            self.clear()
+            self._what, self._start, self._drawn = what, time.monotonic(), 0.0
+        if self.due:
+            self.show(done, total)
 
     def show(self, done: int, total: int) -> None:
         """Draw the line."""

@@ -89,7 +89,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
         raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")
     mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}
     batches: dict[str, list[Proposal]] = {}
-    for proposal in store.proposals.in_states([*State]):
+    for proposal in store.proposals.all():
         batches.setdefault(pair_of(proposal.batch_id), []).append(proposal)
     states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
     open_ = [key for key, seen in states.items() if State.OPEN in seen]
@@ -139,12 +139,11 @@ def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
     from skilld.library.consolidate import pair_of, proposals
     from skilld.proposals.amend import put
-    from skilld.types import State
 
     if found.merge is None or not found.merge.parts:
         return found
     key = _key(found.pair)
-    tries = sum(pair_of(one.batch_id) == key for one in store.proposals.in_states([*State]))
+    tries = sum(pair_of(one.batch_id) == key for one in store.proposals.all())
     made, troubles = [], []
     for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -85,7 +84,6 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     """Accept an open proposal, or some parts of it, in a file that the person names."""
-    from skilld.ingest.discover import Host
     from skilld.jobs.waiting import accept_elsewhere
     from skilld.proposals.decide import accepting
 
@@ -95,7 +93,7 @@ def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     decision = accepting(scrub_environment())
     store = _store()
     proposal, chosen = _parts_of_one(store, arguments, "--to")
-    host, redact = Host(common.home(), os.environ), common.redactor()
+    host, redact = common.host(), common.redactor()
     return _each(store, [proposal], carry_out, as_json=arguments.json)
 
 
@@ -157,7 +155,6 @@ def revert(arguments: argparse.Namespace) -> int:
 def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
     from skilld.git.run import one_command
     from skilld.proposals.decide import decide
-    from skilld.types import State
 
     if getattr(arguments, "part", []):
         return _decide_parts(arguments, make)
@@ -169,7 +166,7 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
             raise UsageError("Conflicting options", "--all cannot be combined with IDs")
         if not arguments.ids and not every:
             common.which(store, arguments.command, _DECIDABLE[arguments.command])
-        chosen = store.proposals.in_states([State.OPEN]) if every else _named(store, arguments.ids)
+        chosen = store.proposals.open() if every else _named(store, arguments.ids)
         decision = make(removed)
         return _each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
 

@@ -60,11 +60,9 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     from skilld.context.here import contexts
     from skilld.health import checks
     from skilld.health.gather import Here, gather
-    from skilld.ingest.discover import Host
 
     now = time.time()
-    around = Host(common.home(), dict(os.environ))
-    facts = gather(Here(common.places(), around, the_manager(), sys.platform), now, ask=ask)
+    facts = gather(Here(common.places(), common.host(), the_manager(), sys.platform), now, ask=ask)
     here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.version_seen)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [

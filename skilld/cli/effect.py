@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skilld.effect.figures import Count
     from skilld.effect.remedies import Remedy
     from skilld.effect.rules import Effect, Rule
-    from skilld.ingest.discover import Host, Root
+    from skilld.ingest.discover import Root
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -121,7 +121,7 @@ def _looked(store: Store, which: str) -> list[RuleOutcome]:
 
     found = look(
         store,
-        _host(),
+        common.host(),
         common.settings().targets,
         common.redactor(),
         time.time(),
@@ -140,13 +140,7 @@ def _mended(store: Store) -> list[Proposal]:
     from skilld.effect.everything import mend, share
 
     settings, redact, now = common.settings(), common.redactor(), time.time()
-    return [work for one in (share, mend) for work in one(store, _host(), settings.targets, redact, now)]
-
-
-def _host() -> Host:
-    from skilld.ingest.discover import Host
-
-    return Host(common.home(), dict(os.environ))
+    return [work for one in (share, mend) for work in one(store, common.host(), settings.targets, redact, now)]
 
 
 def key_of(rule: Rule) -> str:

@@ -197,13 +197,12 @@ def _cost(found: list[Transcript]) -> str:
 def _look_back(days: float) -> None:
     """Judge what was said in the last days, the service out of the way meanwhile: one process reads at a time."""
     from skilld.cli import run, service
-    from skilld.daemon.lock import is_held
 
     manager = service.the_manager()
     if again := manager.state().running:
         manager.stop()
         end = time.monotonic() + _STARTS
-        while is_held(common.places().lock) and time.monotonic() < end:
+        while common.daemon_process() and time.monotonic() < end:
             time.sleep(0.05)
     umask = os.umask(0o077)  # which a run sets for all that it does
     try:
@@ -217,11 +216,9 @@ def _look_back(days: float) -> None:
 def tell_outcome(*, listed: bool) -> None:
     """Say what was learned, or why nothing was, and what comes next; proposals already `listed` are only counted."""
     from skilld.cli import service
-    from skilld.daemon.lock import is_held
 
-    where = common.places()
     console.line()
-    if not where.database.exists():
+    if not common.places().database.exists():
         console.say("No proposals yet: no sessions were read.")
     else:
         _tell_learned(listed=listed)
@@ -230,7 +227,7 @@ def tell_outcome(*, listed: bool) -> None:
         f"It judges a session after every {counted(batch.turns, 'message')} from you, and when the session "
         f"ends or has been idle for {batch.idle_minutes:g} minutes."
     )
-    if is_held(where.lock):
+    if common.daemon_process():
         console.say(f"skilld is running. {when}")
         return
     usable = service.the_manager().state().state != "unknown"
@@ -242,14 +239,12 @@ def tell_outcome(*, listed: bool) -> None:
 
 
 def _tell_learned(*, listed: bool) -> None:
-    from skilld.daemon.lock import is_held
     from skilld.health import checks
     from skilld.health.gather import counts
     from skilld.notify.notice import about_waiting
-    from skilld.types import State
 
     with closing(common.store()) as store:
-        proposals = store.proposals.in_states([State.OPEN])
+        proposals = store.proposals.open()
         homeless = store.learnings.homeless()
         known, paused = counts(store, common.settings()), store.meta.paused(time.time())
         ran = not common.first_step(store)
@@ -266,7 +261,7 @@ def _tell_learned(*, listed: bool) -> None:
         console.say("No proposals yet: no sessions were read.")
     elif not proposals and not homeless:
         paused_until = "until you resume it: skilld resume" if paused else ""
-        reasons = checks.why_nothing(known, paused_until, running=is_held(common.places().lock))
+        reasons = checks.why_nothing(known, paused_until, running=bool(common.daemon_process()))
         console.say(
             "No open proposals. To see past ones: skilld proposals --state all" if known.since else "No proposals yet:"
         )

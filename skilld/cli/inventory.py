@@ -164,10 +164,9 @@ def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
 def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
     """Return what is known of sessions that these skills may carry: the ids of all, and the quotes they came from."""
     from skilld.exchange.outgoing import SessionWords
-    from skilld.types import State
 
     paths = {str(row.path) for row in rows}
-    proposals = store.proposals.in_states(list(State))
+    proposals = store.proposals.all()
     quotes = [piece.quote for one in proposals if one.path in paths for piece in one.evidence]
     sessions = {one.session_id for one in proposals} | {one.session_id for one in store.overview.sessions_since(0)}
     return SessionWords(frozenset(sessions), tuple(dict.fromkeys(quotes)))

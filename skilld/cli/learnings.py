@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -103,15 +102,13 @@ def _ask(store: Store, name: str) -> list[Learning]:
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
-    from skilld.ingest.discover import Host
     from skilld.jobs.waiting import propose
 
     if not arguments.id:
         raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
     ask = _ask(store, common.as_text(arguments.id))
     scrub_environment()
-    host = Host(common.home(), os.environ)
-    made = propose(store, ask, host, common.settings().targets, common.redactor(), to=arguments.to)
+    made = propose(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:
         from skilld.cli.proposals import as_json as told
 

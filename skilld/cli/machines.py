@@ -111,7 +111,6 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _address(remote: str) -> str:
-
     from skilld.team.join import absolute
 
     if remote.startswith("-"):

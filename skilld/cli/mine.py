@@ -163,7 +163,7 @@ def whole() -> tuple[Options, World]:
 def _mined(arguments: argparse.Namespace, options: Options) -> Report:
     from skilld.mining.candidates import mine
 
-    progress = _Shown()
+    progress = Progress()
     try:
         return mine(options, _world(), _hooks(arguments, progress))
     except KeyboardInterrupt:
@@ -202,25 +202,21 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> World:
-    from skilld.ingest.discover import Host
-    from skilld.mining.questions import Terms
     from skilld.mining.values import World
     from skilld.settings import choice_of
 
     settings = common.settings()
-    umask = os.umask(0o077)
-    os.umask(umask)
-    spec = choice_of(settings, os.environ).spec
+    terms = common.terms(choice_of(settings, os.environ).spec, settings)
     return World(
         store=common.store(),
-        terms=Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),
-        around=Host(common.home(), dict(os.environ), umask, settings.roots),
+        terms=terms,
+        around=common.host(umask=terms.umask, roots=settings.roots),
         redact=common.redactor(),
         skills=inventory.all_skills,
     )
 
 
-def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
+def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
     from skilld.mining.values import Hooks
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
@@ -242,26 +238,6 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         return terminal.edit(text)
 
     return Hooks(agree, edited if arguments.edit else lambda text: text, progress)
-
-
-class _Shown:
-    """One line of progress for each piece of long work."""
-
-    def __init__(self) -> None:
-        self._what = ""
-        self._line: Progress | None = None
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if what != self._what or self._line is None:
-            self.clear()
-            self._what, self._line = what, Progress(what)
-        if self._line.due:
-            self._line.show(done, total)
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._line is not None:
-            self._line.clear()
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:

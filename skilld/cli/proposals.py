@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -166,7 +165,6 @@ def look(store: Store) -> None:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
-    from skilld.ingest.discover import Host
     from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
@@ -185,7 +183,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         return common.write_json(as_json(store, proposal) | shown)
     remark = standing(store, proposal, time.time())
     here = ProposalReader().look(proposal) if is_open else Here()
-    own = own_file(store, proposal, Host(common.home(), os.environ)) if is_open else ""
+    own = own_file(store, proposal, common.host()) if is_open else ""
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark, own=own)
     around = borrowed(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (*of_decision(store, proposal), remark, here.unfit, *around, *otherwise(store, proposal))

@@ -54,7 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
-    from skilld.ingest.discover import Host
     from skilld.paths import check_private
     from skilld.store.corruption import make_private
     from skilld.store.meta import INSTALLED_AT
@@ -74,8 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.brief and setup.ask_once(settings, where.settings_file):
         origin, settings = _settings(where)
     settings_cache.keep(store, settings, origin)
-    around = Host(common.home(), dict(os.environ), umask)
-    engine = Engine(store, settings, around, time.time(), _redactor())
+    engine = Engine(store, settings, common.host(umask=umask), time.time(), _redactor())
     store.words.forget_old(time.time())
     try:
         return _follow(engine, where, arguments, new_here=new_here)

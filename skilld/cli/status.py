@@ -50,12 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(*, as_json: bool) -> int:
-    from skilld.daemon.lock import is_held
-
     try:
         shown = collect()
     except UsageError as error:  # the settings: a script asked, and it typed nothing wrong
-        shown = {"running": is_held(common.places().lock)}
+        shown = {"running": bool(common.daemon_process())}
         needs = [{"what": "settings", "detail": error.cause, "remedy": error.remedy}]
     else:
         needs = _needs(shown) if shown["running"] else []
@@ -96,7 +94,6 @@ def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
     from skilld.daemon import judges
-    from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
     from skilld.ingest.drift import drifts
     from skilld.proposals.remarks import all_said_again, hours_left, said_again
@@ -109,7 +106,7 @@ def collect() -> dict[str, Any]:
     choice = choose(settings.model, None, None, 0, os.environ)  # only to say which it is
     until = store.meta.get(meta.PAUSED_UNTIL)
     return {
-        "running": is_held(common.places().lock),
+        "running": bool(common.daemon_process()),
         "paused": store.meta.paused(now),
         "paused_until": until if until is None or until == meta.FOREVER else rfc3339(float(until)),
         "backend": {

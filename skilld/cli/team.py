@@ -96,6 +96,13 @@ def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> 
     return open_hub(repo, membership, folder, home=common.home(), removed=removed, env=os.environ)
 
 
+def _entered(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
+    """Return the store, the repository that the person means, and what speaks to its team's remote."""
+    repo, removed = repository(arguments)
+    store = common.store()
+    return store, repo, team_hub(repo, joined(store, repo), removed)
+
+
 def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
     """Return what the person shares, and what stays."""
     from skilld.exchange.outgoing import Check
@@ -144,14 +151,10 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _enter(store: Store, hub: Hub, leaving: Outgoing) -> str:
-    from skilld.team.join import save
-    from skilld.team.sync import sync
-
-    done = sync(hub, leaving.records, first=True)
-    save(store, done.membership)
+    _, _, pushed = synced(store, hub, leaving.records, first=True)
     repositories = [*common.settings().team.repositories, Path(hub.membership.repo)]
     write_setting(common.places().settings_file, "team.repositories", ",".join(dict.fromkeys(map(str, repositories))))
-    return done.pushed
+    return pushed
 
 
 def _show_branch(pushed: str) -> None:
@@ -205,15 +208,12 @@ def leave(arguments: argparse.Namespace) -> int:
     from skilld.team.join import forget
     from skilld.team.sync import leave as take_off
 
-    repo, removed = repository(arguments)
-    store = common.store()
-    membership = joined(store, repo)
-    hub = team_hub(repo, membership, removed)
+    store, _, hub = _entered(arguments)
     take_off(hub)
-    left = [one for one in common.settings().team.repositories if str(one) != membership.repo]
+    left = [one for one in common.settings().team.repositories if str(one) != hub.membership.repo]
     file = common.places().settings_file
     write_setting(file, "team.repositories", ",".join(map(str, left)) if left else None)
-    forget(store, membership.repo)
+    forget(store, hub.membership.repo)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.line("You have left the team. The rules you shared were deleted from the remote.")
     console.line("  undo: skilld team join")
@@ -227,27 +227,20 @@ def leave(arguments: argparse.Namespace) -> int:
 @common.in_one_command
 def sync(arguments: argparse.Namespace) -> int:
     """Fetch and push."""
-    from skilld.team.join import save
-    from skilld.team.sync import sync as run
-
     if arguments.unasked:
         from skilld.cli.team_unasked import sync_all
 
         return as_job("team sync", sync_all)
-    repo, removed = repository(arguments)
-    store = common.store()
-    membership = joined(store, repo)
-    hub = team_hub(repo, membership, removed)
-    leaving = outgoing(store, repo, membership)
-    done = run(hub, leaving.records)
-    save(store, done.membership)
-    found = rules_of(replace(hub, membership=done.membership), done.found)
+    store, repo, hub = _entered(arguments)
+    leaving = outgoing(store, repo, hub.membership)
+    hub, found, pushed = synced(store, hub, leaving.records)
+    ready = rules_of(hub, found)
     _show_kept(leaving.kept)
-    people = counted(len(done.found.members), "person", "people")
-    console.line(f"{people} in the team; {'pushed your changes' if done.pushed else 'nothing new to push'}.")
-    _show_branch(done.pushed)
-    show_refused(done.found)
-    _show_ready(found)
+    people = counted(len(found.members), "person", "people")
+    console.line(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
+    _show_branch(pushed)
+    show_refused(found)
+    _show_ready(ready)
     return Exit.OK
 
 
@@ -298,14 +291,14 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Found]:
-    """Sync, keep what came of it, and return both."""
+def synced(store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False) -> tuple[Hub, Found, str]:
+    """Sync and keep what came of it; returns both, and the ref that was pushed to."""
     from skilld.team.join import save
     from skilld.team.sync import sync as run
 
-    done = run(hub, records)
+    done = run(hub, records, first=first)
     save(store, done.membership)
-    return replace(hub, membership=done.membership), done.found
+    return replace(hub, membership=done.membership), done.found, done.pushed
 
 
 def show_refused(found: Found) -> None:

@@ -61,12 +61,12 @@ def bring_up_to_date(
     membership = team.joined(store, repo)
     told["remote"] = membership.remote
     leaving = team.outgoing(store, repo, membership)
-    hub, found = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
+    hub, found, _ = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
     host = _host(repo, hub)
     pull, away = _newest(host)
     at = before(hub, pull)
     if gone := rejections(hub, found, at, pull, team.today()):
-        hub, found = team.synced(store, hub, [*leaving.records, *gone])
+        hub, found, _ = team.synced(store, hub, [*leaving.records, *gone])
     team.show_refused(found)
     on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
     rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
@@ -81,12 +81,12 @@ def bring_up_to_date(
     if dry_run:
         return Exit.OK
     if built.commits:
-        hub, found = _push(store, hub, at, built, leaving.records)
+        hub, found, _ = _push(store, hub, at, built, leaving.records)
     told["url"] = _open(hub, found, host, pull, away)
     return Exit.OK
 
 
-def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found]:
+def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found, str]:
     """Push the branch, and then tell the others: killed in between, the next run finds it on the branch."""
     from skilld.team.pull_request import proposed, push
     from skilld.team.sync import RULES

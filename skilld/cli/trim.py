@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.context.tokenizer import tokenizer
     from skilld.proposals.poll import refresh
     from skilld.trim.propose import plan
-    from skilld.types import State
 
     scrub_environment()
     store = common.stored() if arguments.dry_run and not arguments.ask else common.store()
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     counter = tokenizer()
     looks, model = look(store, arguments, counter)
     cuts = [(one.file.ref, cut) for one in looks for cut in one.cuts]
-    planned = plan(cuts, store.proposals.in_states([*State]))
+    planned = plan(cuts, store.proposals.all())
     told = [(one, *_proposed(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
     if arguments.json:
         shown = [_as_json(one, name, trouble) for one, name, trouble in told]

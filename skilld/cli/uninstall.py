@@ -213,12 +213,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _name_open_proposals() -> None:
-    from skilld.types import State
-
     if not common.places().database.exists():
         return
     try:
-        waiting = common.store().proposals.in_states([State.OPEN])
+        waiting = common.store().proposals.open()
     except SkilldError:
         return  # told with the parts
     if waiting:

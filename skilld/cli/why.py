@@ -99,11 +99,10 @@ def _added_lines(store: Store, given: str) -> list[_Line]:
 
 def _saying(store: Store, words: str) -> list[_Line]:
     """Return the lines that accepted proposals added and that have all of these words. Raises UsageError if none."""
-    from skilld.types import State
     from skilld.words import content_stems, stems
 
     wanted = content_stems(words) or stems(words)
-    paths = sorted({proposal.path for proposal in store.proposals.in_states([State.ACCEPTED])})
+    paths = sorted({proposal.path for proposal in store.proposals.accepted()})
     lines = [line for path in paths if _is_file(path) for line in _added_lines(store, path)]
     found = [one for one in lines if wanted and wanted <= stems(one[2])]
     if not found:
@@ -155,9 +154,7 @@ def _brought_by(store: Store, path: Path, origin: Origin) -> list[Proposal]:
 
 
 def _accepted(store: Store, path: Path) -> list[Proposal]:
-    from skilld.types import State
-
-    return [proposal for proposal in store.proposals.in_states([State.ACCEPTED]) if proposal.path == str(path)]
+    return [proposal for proposal in store.proposals.accepted() if proposal.path == str(path)]
 
 
 def _added(proposal: Proposal) -> set[str]:

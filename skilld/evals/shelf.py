@@ -30,7 +30,7 @@ from skilld.proposals.model import EVALS
 from skilld.skills import Skill, Source, opt_out
 from skilld.store import Store
 from skilld.text import counted
-from skilld.types import Kind, Op, Operation, Proposal, State, TargetKind
+from skilld.types import Kind, Op, Operation, Proposal, TargetKind
 
 _OFFERED = "evals_offered"  # in the store's meta: which cases were written down or proposed before, by skill
 
@@ -103,7 +103,7 @@ def kept(store: Store, place: Place) -> list[Kept]:
 
 def open_proposal(store: Store, place: Place) -> Proposal | None:
     """Return the open proposal that is about the cases of a skill, the newest if several are."""
-    found = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(place.beside)]
+    found = [one for one in store.proposals.open() if one.path == str(place.beside)]
     return found[-1] if found else None
 
 

@@ -328,7 +328,7 @@ def _delayed(store: Store) -> int:
 
 
 def _opposed(store: Store) -> Iterator[str]:
-    for proposal in store.proposals.in_states([State.OPEN]):
+    for proposal in store.proposals.open():
         for one in conflicts(proposal)[:1]:
             yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
 
@@ -369,7 +369,7 @@ def _damaged(store: Store, places: Places) -> Iterator[Trouble]:
 
 def _repositories(store: Store) -> list[Path]:
     """Return where open proposals are, and where some could not be written."""
-    open_ones = [Path(proposal.repo) for proposal in store.proposals.in_states([State.OPEN]) if proposal.repo]
+    open_ones = [Path(proposal.repo) for proposal in store.proposals.open() if proposal.repo]
     met = [one.obstacle for one in store.batches.obstructed() if one.obstacle]
     return [*open_ones, *(Path(found.place) for found in met if found.cause is Cause.REPOSITORY and found.place)]
 

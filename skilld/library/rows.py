@@ -356,7 +356,7 @@ def collect(
 
     A project that something was proposed for is one of them, also where no session of it was ever followed.
     """
-    proposals = store.proposals.in_states([*State])
+    proposals = store.proposals.all()
     proposed = (Path(one.path).parent for one in proposals if one.state in {State.OPEN, State.ACCEPTED})
     folders = [*around, *map(Path, store.overview.projects()), *proposed]
     projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in up_to_root(folder))

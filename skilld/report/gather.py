@@ -70,7 +70,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     effects = collect(store, with_what_was_said(store, past))
     asks = grouped(store.learnings.all())
     # Cases to test a skill with teach nobody anything.
-    proposed = [one for one in store.proposals.in_states([*State]) if one.target is not TargetKind.EVALS]
+    proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
     heard = [*map(_proposed, proposed), *map(_waiting, asks)]
     spent = [{**row, "at": (seconds(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}

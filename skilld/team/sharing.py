@@ -55,7 +55,7 @@ def _names(name: str, text: str) -> bool:
 
 def sessions_known(store: Store) -> SessionWords:
     """Return the ids of all sessions that skilld knows."""
-    proposals = store.proposals.in_states(list(State))
+    proposals = store.proposals.all()
     return SessionWords(
         frozenset({one.session_id for one in proposals}) | {one[1] for one in store.overview.all_sessions()}
     )

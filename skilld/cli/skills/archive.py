@@ -60,7 +60,6 @@ def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder out of every agent's sight; open proposals for it are named."""
     from skilld.library.archive import archive as put_aside
     from skilld.library.archive import sweep
-    from skilld.types import State
 
     removed = scrub_environment()
     store = common.store()
@@ -71,7 +70,7 @@ def archive(arguments: argparse.Namespace) -> int:
     put_aside(row.path.parent, where, time.time())
     console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
-    if waiting := [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]:
+    if waiting := [one for one in store.proposals.open() if one.path == str(row.path)]:
         console.line(f"These open proposals no longer apply: {', '.join(one.id for one in waiting)}")
     return 0
 
@@ -145,14 +144,13 @@ def add_delete(verbs: common.Verbs) -> None:
 def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.archive import put_aside, trash_of
-    from skilld.types import State
 
     removed = scrub_environment()
     store = common.store()
     row = inventory.the_skill(store, arguments.name)
     refuse_to_move(store, row, removed, _DELETE_TITLE)
     folder = row.path.parent
-    waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))
+    waiting = sum(one.path == str(row.path) for one in store.proposals.open())
     for_it = f" It has {counted(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
     if not arguments.yes and not terminal.confirmed(question, _DELETE_TITLE):

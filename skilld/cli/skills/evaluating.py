@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from skilld.evals.run import RunSummary
     from skilld.evals.shelf import Kept
     from skilld.library.rows import LibraryRow
-    from skilld.mining.questions import Terms
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -138,13 +137,12 @@ class _Verb:
         """Grow cases, write new ones down, and return all that may be run, with those of the edit itself."""
         from skilld.evals import shelf
         from skilld.evals.grow import Sessions, grow
-        from skilld.ingest.discover import Host
         from skilld.types import State
 
         settings = self._settings
         place = shelf.place_of(self._row.skill, settings.targets, into_repository=self._given.into_repository)
-        accepted = [one for one in self._store.proposals.in_states([State.ACCEPTED]) if one.path == str(self._row.path)]
-        sessions = Sessions(self._store, Host(common.home(), os.environ, roots=settings.roots), common.redactor())
+        accepted = [one for one in self._store.proposals.accepted() if one.path == str(self._row.path)]
+        sessions = Sessions(self._store, common.host(roots=settings.roots), common.redactor())
         grown = grow(accepted, sessions.words)
         known = shelf.kept(self._store, place)
         found = CaseCollection(place, known, shelf.fresh(self._store, place, grown, known), grown)
@@ -188,9 +186,7 @@ class _Verb:
 
     def _agent(self) -> str:
         """Return the agent that the skill was corrected in last: with `model = "agent"` it is the one to ask."""
-        from skilld.types import State
-
-        made = self._store.proposals.in_states(list(State))
+        made = self._store.proposals.all()
         found = [one for one in made if one.path == str(self._row.path) and one.agent]
         return found[-1].agent if found else next(iter(self._row.skill.agents), "")
 
@@ -226,7 +222,7 @@ class _Verb:
         if why := spent_limit(today, self._settings.budget):
             raise SkilldError(_TITLE, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
         # It takes seconds to look up: who said yes already need not wait for it, and the day's budget holds anyway.
-        usd = None if self._given.yes else evaluated.price(expected, plan, self._terms(spec))
+        usd = None if self._given.yes else evaluated.price(expected, plan, common.terms(spec, self._settings))
         money = ", price unknown" if usd is None else f", about ${usd:.2f}"
         money = "" if self._given.yes else money
         sys.stderr.write(f"Questions for the model: {expected.told(console.plain(plan.model))}{money}.\n")
@@ -239,23 +235,15 @@ class _Verb:
             raise RefusedError(_TITLE, "confirmation needs a terminal", "If you are sure: --yes")
         return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
-    def _terms(self, spec: Spec) -> Terms:
-        from skilld.mining.questions import Terms
-
-        umask = os.umask(0o077)
-        os.umask(umask)
-        return Terms(spec, self._settings.budget, self._settings.worker.seconds, umask, dict(os.environ))
-
     def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[Outcome, RunSummary]:
         from skilld.evals.run import EvalRun
 
-        progress = common.Progress("pairs run")
+        progress = common.Progress()
 
         def show(done: int) -> None:
-            if progress.due:
-                progress.show(done, plan.pairs)
+            progress("pairs run", done, plan.pairs)
 
-        going = EvalRun(self._store, plan, self._terms(spec), judge, show)
+        going = EvalRun(self._store, plan, common.terms(spec, self._settings), judge, show)
         try:
             return going.run(), going.ran
         finally:

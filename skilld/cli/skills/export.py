@@ -106,9 +106,8 @@ def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
 def _document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) -> dict[str, Any]:
     from skilld.exchange.document import Stats, to_document
     from skilld.skills.draft import read
-    from skilld.types import State
 
-    accepted = store.proposals.in_states([State.ACCEPTED])
+    accepted = store.proposals.accepted()
     quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
     stats = Stats(row.uses.number, row.uses.success)
     draft = read(said, row.name)

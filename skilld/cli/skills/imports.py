@@ -86,7 +86,6 @@ def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) ->
     from skilld.exchange.incoming import alike, incoming, place, proposal
     from skilld.proposals.amend import put
     from skilld.skills.draft import SHORT_NAMES
-    from skilld.types import State
 
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
@@ -98,13 +97,13 @@ def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) ->
             taken.draft.name,
             arguments.project,
             skills=skills,
-            waiting=store.proposals.in_states([State.OPEN]),
+            waiting=store.proposals.open(),
             places=inventory.skill_places(),
             home=common.home(),
         )
         texts = {skill.name: inventory.skill_text(skill) for skill in skills}
         taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
-        tries = sum(one.path == str(path) for one in store.proposals.in_states([*State]))
+        tries = sum(one.path == str(path) for one in store.proposals.all())
         made = proposal(taken, path, rfc3339(time.time()), tries)
         return _Outcome(found.where, taken, put(store, made))
     except SkilldError as error:

@@ -83,7 +83,7 @@ def _proposals(store: Store, row: LibraryRow) -> list[Proposal]:
     """Return what was proposed for it: what it is made of first, oldest first, then the rest."""
     from skilld.types import State
 
-    found = [one for one in store.proposals.in_states([*State]) if one.path == str(row.path)]
+    found = [one for one in store.proposals.all() if one.path == str(row.path)]
     return sorted(found, key=lambda one: one.state is not State.ACCEPTED)
 
 
