@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
             messages.append({"role": "user", "content": redact(common.as_text(said))})
             messages.append({"role": "assistant", "content": _answer(model, messages)})
     finally:
-        _book(model, [skill.name for skill in chosen])
+        booked = chosen[0].name if chosen else ""
+        common.store().usage.add(day(time.time()), model.name, booked, model.usage)
     return 0
 
 
@@ -92,7 +93,3 @@ def _answer(model: Model, messages: list[dict[str, str]]) -> str:
         console.piece(piece)
     console.line()
     return "".join(pieces)
-
-
-def _book(model: Model, skills: list[str]) -> None:
-    common.store().usage.add(day(time.time()), model.name, skills[0] if skills else "", model.usage)

@@ -20,7 +20,7 @@ from skilld.files import read_plain, write_whole
 from skilld.text import counted, cut
 
 if TYPE_CHECKING:
-    from skilld.exchange.skill_list import Conflict, ListedSkill
+    from skilld.exchange.skill_list import Conflict
     from skilld.skills import Skill
 
 Change = Callable[[bytes | None], bytes | None]
@@ -88,13 +88,15 @@ def add(verbs: common.Verbs) -> None:
 
 def sync(arguments: argparse.Namespace) -> int:
     """Put the block in, or renew it. Without an agent given: in the files that have one."""
-    from skilld.exchange.skill_list import skill_list
+    from skilld.exchange.skill_list import conflicts, listed, skill_list
 
     project = common.folder(arguments.project)
-    skills = _listed(_chosen(arguments.names, project))
+    chosen = _chosen(arguments.names, project)
+    skills = [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in chosen]
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
     paths = _asked(arguments, project) or _with_block(fronts)
-    against = {path: _conflicts(path, skills) for path in paths}
+    there = {path: path.read_text("utf-8", "replace") if path.is_file() else "" for path in paths}
+    against = {path: conflicts(text, skills) for path, text in there.items()}
     disputed = {Path(one.skill) for found in against.values() for one in found}
     # A rule that a file contradicts is not written into it: which of the two holds is the person's to say.
     whole = skill_list([replace(one, rules=()) if one.skill.path in disputed else one for one in skills], project)
@@ -122,12 +124,6 @@ def _chosen(names: list[str], project: Path) -> list[Skill]:
     return [skill for skill, _ in inventory.most_used(named or inventory.offered(skills, project))]
 
 
-def _listed(skills: list[Skill]) -> list[ListedSkill]:
-    from skilld.exchange.skill_list import listed
-
-    return [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in skills]
-
-
 def _with_block(fronts: dict[Path, str]) -> list[Path]:
     """Return the files that have a block: what a project has chosen is what is there."""
     paths = [path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None]
@@ -135,12 +131,6 @@ def _with_block(fronts: dict[Path, str]) -> list[Path]:
         remedy = "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all"
         raise UsageError("No agent given", "no file in this project has a skilld block yet", remedy)
     return paths
-
-
-def _conflicts(path: Path, skills: list[ListedSkill]) -> list[Conflict]:
-    from skilld.exchange.skill_list import conflicts
-
-    return conflicts(path.read_text("utf-8", "replace"), skills) if path.is_file() else []
 
 
 def _with_list(body: str, front: str, data: bytes | None) -> bytes | None:

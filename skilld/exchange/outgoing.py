@@ -242,7 +242,7 @@ def put(
             )
         parent = tip or base
         made = _with_files(repo, parent, files)
-        if parent is not None and made == _tree_of(repo, parent):
+        if parent and (there := objects.read_commit(repo.git, parent)) and there.tree == made:
             if tip is None:
                 raise RefusedError(_TITLE, "the remote already has this version")
             return SharedBranch(ref, tip, base, tip)
@@ -272,11 +272,6 @@ def _with_files(repo: Repo, parent: str | None, files: Mapping[str, str]) -> str
     blobs = {path: objects.write_blob(repo.git, text.encode()) for path, text in files.items()}
     changes = {path: tree.Entry("100644", oid) for path, oid in blobs.items()}
     return tree.rewrite(repo.git, parent or tree.EMPTY[len(repo.head)], changes)
-
-
-def _tree_of(repo: Repo, commit: str) -> str | None:
-    found = objects.read_commit(repo.git, commit)
-    return found.tree if found is not None else None
 
 
 def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], check: Check) -> bool:

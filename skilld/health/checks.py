@@ -221,10 +221,13 @@ _SKEW_SECONDS = 120.0
 
 def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
     """Return all checks of the machine. `seen_at` is when the daemon last said something, `newest` when a file grew."""
+    database = _trouble("database", facts.store, "intact")
+    if facts.store is None and facts.rebuilt:
+        database = Check("database", Verdict.WARN, facts.rebuilt)
     return [
         _trouble("settings", facts.settings, "valid"),
         _trouble("permissions", facts.permissions, "only you can read skilld's files"),
-        _database(facts.store, facts.rebuilt),
+        database,
         _git(facts.git),
         _clock(facts.now, seen_at, newest),
         _disk(facts.disks),
@@ -236,12 +239,6 @@ def _trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
     if trouble is None:
         return Check(name, Verdict.OK, fine)
     return Check(name, Verdict.FAIL, trouble.what, trouble.remedy)
-
-
-def _database(trouble: Trouble | None, rebuilt: str) -> Check:
-    if trouble is None and rebuilt:
-        return Check("database", Verdict.WARN, rebuilt)
-    return _trouble("database", trouble, "intact")
 
 
 def _git(found: str | Trouble) -> Check:

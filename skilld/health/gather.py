@@ -231,7 +231,7 @@ def _asked(
     if store is not None:
         store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
-        return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
+        return f" ({result.usage.tokens} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY)
 
 

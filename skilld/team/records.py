@@ -149,6 +149,15 @@ def decode(data: bytes, kinds: frozenset[What] = TEAMS, *, again: bool = False) 
     return record
 
 
+def unfit(record: Record, kinds: frozenset[What] = TEAMS) -> str:
+    """Return why others would refuse a record; empty where they would not."""
+    try:
+        decode(encode(record), kinds)
+    except RefusedError as error:
+        return error.cause
+    return ""
+
+
 def _typed(values: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in values.items():

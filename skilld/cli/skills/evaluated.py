@@ -99,7 +99,7 @@ def price(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
 def beyond_today(expected: Estimate, usd: float | None, today: Usage, settings: Settings) -> str:
     """Return what of it today's budget does not reach for; empty where it does."""
     limits = settings.budget
-    tokens = limits.tokens - today.tokens_in - today.tokens_out
+    tokens = limits.tokens - today.tokens
     if limits.calls and today.calls + expected.calls > limits.calls:
         return f"Today's budget covers {limits.calls - today.calls} of these {expected.calls} calls (budget.calls)."
     if limits.tokens and tokens < expected.tokens:
@@ -118,9 +118,8 @@ def outcome(found: Outcome, stopped: str) -> None:
     console.line(console.paint(found.sentence, colour))
     if word is not None:
         low, high = interval(found.tally)
-        console.line(
-            f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {_models(found)}"
-        )
+        models = console.plain(f"{found.model}, judged by {found.judge}" if found.judge != found.model else found.model)
+        console.line(f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {models}")
     for one in found.cases:
         sides = (
             f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
@@ -135,11 +134,6 @@ def outcome(found: Outcome, stopped: str) -> None:
     if word is Word.WORSE and found.proposal:
         undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
         console.line(f"To remove the edit: {undo}")
-
-
-def _models(found: Outcome) -> str:
-    judged = "" if found.judge == found.model else f", judged by {console.plain(found.judge)}"
-    return console.plain(found.model) + judged
 
 
 def as_json(

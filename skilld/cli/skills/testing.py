@@ -36,15 +36,18 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.classify.backends import make
+    from skilld.classify.backends import OFFLINE, make
     from skilld.library.recommend import Examination, Word
+    from skilld.pipeline.documents import session_opt_out
     from skilld.settings import choice_of
+    from skilld.skills import opt_out
 
     settings = common.settings()
     store = common.store()
     session = past_session(common.as_text(arguments.session))
     row = _used_in(session, store, arguments.name) or inventory.the_skill(store, arguments.name, session.id)
-    _refuse_unwanted(row, session)
+    if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
+        raise RefusedError("The skill was not tested", why)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
@@ -67,12 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
                 "answers": [asdict(answer) for answer in answers],
                 "elsewhere": examination.elsewhere,
                 "calls": backend.usage.calls,
-                "tokens": backend.usage.tokens_in + backend.usage.tokens_out,
+                "tokens": backend.usage.tokens,
             }
         )
     else:
         _print(row, answers, examination.elsewhere, unheard)
-        console.line(console.paint(f"Judged by {console.plain(_judge(backend))}.", "dim"))
+        offline = "the offline rules, which find only explicit wording"
+        judge = offline if backend.name == OFFLINE else console.plain(backend.name)
+        console.line(console.paint(f"Judged by {judge}.", "dim"))
     return Exit.OK if covered else Exit.FAILURE
 
 
@@ -95,12 +100,6 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
     )
 
 
-def _judge(backend: Backend) -> str:
-    from skilld.classify.backends import OFFLINE
-
-    return "the offline rules, which find only explicit wording" if backend.name == OFFLINE else backend.name
-
-
 def _answers(
     examination: Examination, session: Session, backend: Backend, store: Store, settings: Settings
 ) -> list[Answer]:
@@ -116,15 +115,6 @@ def _answers(
         finally:
             store.usage.add(day(time.time()), backend.name, examination.name, backend.usage - before)
     return answers
-
-
-def _refuse_unwanted(row: LibraryRow, session: Session) -> None:
-    """Raise RefusedError where the project of the skill or the session wants to be left alone."""
-    from skilld.pipeline.documents import session_opt_out
-    from skilld.skills import opt_out
-
-    if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
-        raise RefusedError("The skill was not tested", why)
 
 
 def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
