@@ -25,11 +25,7 @@ _KNOWN = {"documented": "according to its documentation", "not known": "skilld d
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs,
-        "context",
-        run,
-        "show what each agent loads here: instructions, rules, skills",
-        listing=True,
+        verbs, "context", run, "show what each agent loads here: instructions, rules, skills", listing=True
     )
     parser.add_argument(
         "--agent", metavar="AGENT", help="only this agent (default: every agent installed or used here)"

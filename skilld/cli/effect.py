@@ -48,11 +48,7 @@ _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs,
-        "effect",
-        run,
-        "show which rules were followed and which you had to repeat",
-        listing=True,
+        verbs, "effect", run, "show which rules were followed and which you had to repeat", listing=True
     )
     parser.description = f"{parser.description} {_TAKES}"
     which = "only the rules in this skill or file, or the rule with this ID"
@@ -120,13 +116,7 @@ def _looked(store: Store, which: str) -> list[RuleOutcome]:
         return not which or below or which in {_skill(rule), key_of(rule)}
 
     found = look(
-        store,
-        common.host(),
-        common.settings().targets,
-        common.redactor(),
-        time.time(),
-        chosen=chosen,
-        most=_ADVISED,
+        store, common.host(), common.settings().targets, common.redactor(), time.time(), chosen=chosen, most=_ADVISED
     )
     named = [one for one in found if which and which in {_skill(one.effect.rule), key_of(one.effect.rule)}]
     return named or found

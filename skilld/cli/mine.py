@@ -45,13 +45,7 @@ class _Kinds(tuple[str, ...]):
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs,
-        "mine",
-        run,
-        "propose skills, new or changed, from your past sessions",
-        listing=True,
-    )
+    parser = common.verb(verbs, "mine", run, "propose skills, new or changed, from your past sessions", listing=True)
     parser.add_argument(
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
     )

@@ -32,11 +32,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one model call)")
     common.add_project(parser)
     parser = common.verb(
-        verbs,
-        "suggest",
-        run_suggest,
-        "print a short summary of this project's skills for a new session",
-        listing=True,
+        verbs, "suggest", run_suggest, "print a short summary of this project's skills for a new session", listing=True
     )
     common.add_project(parser)
     parser.add_argument(

@@ -37,11 +37,7 @@ def add(verbs: common.Verbs) -> None:
         "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
     )
     parser.add_argument(
-        "--seconds",
-        metavar="N",
-        type=common.number,
-        default=0.0,
-        help="how long the task took, in seconds",
+        "--seconds", metavar="N", type=common.number, default=0.0, help="how long the task took, in seconds"
     )
     parser.add_argument("--result", metavar="TEXT", default="", help="the result; kept as a learning with --qa-passed")
     checked = parser.add_mutually_exclusive_group()

@@ -20,15 +20,7 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
-from skilld.review.dialogs import (
-    EditDialog,
-    FileDialog,
-    Pane,
-    PartsDialog,
-    ReasonDialog,
-    Rows,
-    SearchField,
-)
+from skilld.review.dialogs import EditDialog, FileDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
 from skilld.text import counted
 from skilld.types import Proposal, State
 

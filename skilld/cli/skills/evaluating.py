@@ -47,10 +47,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--case", dest="cases", metavar="ID", action="append", help="only this case; repeatable")
     parser.add_argument(
-        "--runs",
-        metavar="N",
-        type=int,
-        help="runs per side (default: enough to detect a drop from 80%% to 50%%)",
+        "--runs", metavar="N", type=int, help="runs per side (default: enough to detect a drop from 80%% to 50%%)"
     )
     parser.add_argument("--model", metavar="MODEL", help="the model or agent to test (default: the `model` setting)")
     parser.add_argument(
