@@ -33,7 +33,11 @@ _FIRST = 2  # groups of commands that are shown where none is given
 _MODULES = {
     **dict.fromkeys(("accept", "reject", "restore", "revert"), "decide"),
     **dict.fromkeys(("resume", "snooze", "retry"), "pause"),
-    **{"show": "proposals", "suggest": "recommend", "feedback": "record", "cost": "status", "unsync": "sync"},
+    "show": "proposals",
+    "suggest": "recommend",
+    "feedback": "record",
+    "cost": "status",
+    "unsync": "sync",
 }
 VERBS = {verb: _MODULES.get(verb, verb) for group in GROUPS.values() for verb in group}
 ABOUT = (

@@ -41,18 +41,14 @@ def confidence(pieces: Sequence[Piece], yes: int = 0, no: int = 0, *, now: float
     days = len({int(piece.at // _A_DAY) for piece in pieces})
     counted = min(len({piece.session for piece in pieces}), _PER_DAY * days)
     surest = max(piece.confidence for piece in pieces)
-    evidence = 1 - (1 - surest) * _halved(counted - 1)
+    evidence = 1 - (1 - surest) * math.pow(0.5, counted - 1)
     age = max(0.0, now - max(piece.at for piece in pieces)) / _A_DAY
-    return evidence * acceptance(yes, no) * _halved(age / HALF_LIFE)
+    return evidence * acceptance(yes, no) * math.pow(0.5, age / HALF_LIFE)
 
 
 def acceptance(yes: int, no: int) -> float:
     """Return the factor that decisions and feedback make, 0 to 1."""
     return (yes + 2) / (yes + no + 2)
-
-
-def _halved(times: float) -> float:
-    return math.exp(-math.log(2) * times)
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,7 @@ class _Candidate:
     def recommended(self, weight: float, wanted: Sequence[Term], told: tuple[int, int]) -> Recommendation:
         """Return it as a recommendation for which so much speaks."""
         name, path = self.key
-        sure = (1 - math.exp(-math.log(2) * weight)) * acceptance(*told)
+        sure = (1 - math.pow(0.5, weight)) * acceptance(*told)
         return Recommendation(name, path if name else "", round(sure, 3), self._reasons(wanted))
 
     def _is_foreign(self, term: Term) -> bool:

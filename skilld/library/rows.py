@@ -40,10 +40,14 @@ def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
 
 def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
     """Enable or disable skills; return for how many that changed something."""
+    return _list(store, meta.DISABLED, paths, listed=not on)
+
+
+def _list(store: Store, name: str, paths: Iterable[Path], *, listed: bool) -> int:
     with store.transaction():
-        before = disabled(store)
-        after = before - set(paths) if on else before | set(paths)
-        store.meta.set(meta.DISABLED, sorted(map(str, after)))
+        before = frozenset(map(Path, store.meta.get(name, [])))
+        after = before | set(paths) if listed else before - set(paths)
+        store.meta.set(name, sorted(map(str, after)))
     return len(before ^ after)
 
 
@@ -64,11 +68,7 @@ def pinned(store: Store) -> frozenset[Path]:
 
 def pin(store: Store, path: Path, *, on: bool) -> bool:
     """Pin a skill or take that back; whether that changed something."""
-    with store.transaction():
-        before = pinned(store)
-        after = before | {path} if on else before - {path}
-        store.meta.set(meta.PINNED, sorted(map(str, after)))
-    return before != after
+    return bool(_list(store, meta.PINNED, [path], listed=on))
 
 
 # A use is judged where its session was read for what had to be said again (docs/decisions/0049-effect.md): the skill

@@ -6,7 +6,6 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,14 +23,18 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 
-def refuse_to_move(store: Store, row: LibraryRow, removed: Mapping[str, str], title: str) -> None:
-    """Raise RefusedError with `title` where a skill is pinned, or its folder must stay where it is."""
+def _to_move(name: str, title: str) -> tuple[Store, LibraryRow]:
+    """Return the store and the skill of this name; RefusedError with `title` where it is pinned or must stay there."""
     from skilld.library import archive
     from skilld.library.rows import pinned
 
+    removed = scrub_environment()
+    store = common.store()
+    row = inventory.the_skill(store, name)
     if row.path in pinned(store):
         raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
     archive.check(row.skill, _folders(row.skill.project), removed, title)
+    return store, row
 
 
 def _folders(project: Path | None) -> list[Path]:
@@ -61,10 +64,7 @@ def archive(arguments: argparse.Namespace) -> int:
     from skilld.library.archive import archive as put_aside
     from skilld.library.archive import sweep
 
-    removed = scrub_environment()
-    store = common.store()
-    row = inventory.the_skill(store, arguments.name)
-    refuse_to_move(store, row, removed, _TITLE)
+    store, row = _to_move(arguments.name, _TITLE)
     where = _archive()
     sweep(where, time.time())
     put_aside(row.path.parent, where, time.time())
@@ -145,10 +145,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.archive import put_aside, trash_of
 
-    removed = scrub_environment()
-    store = common.store()
-    row = inventory.the_skill(store, arguments.name)
-    refuse_to_move(store, row, removed, _DELETE_TITLE)
+    store, row = _to_move(arguments.name, _DELETE_TITLE)
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.open())
     for_it = f" It has {counted(waiting, 'open proposal')}." if waiting else ""
