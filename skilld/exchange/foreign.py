@@ -87,7 +87,7 @@ def _after_blank(text: str, at: int) -> int:
 def put_block(text: str | None, lines: str) -> str:
     """Return the text with our block of lines at its end. Raises SkilldError if it already has one."""
     before = text or ""
-    if _span(before) is not None:
+    if _BLOCK.search(before):
         raise SkilldError("The file was left unchanged", "it already contains skilld's status line")
     unended = before != "" and not before.endswith("\n")
     return f"{before}{chr(10) if unended else ''}{_UNENDED if unended else _BEGIN}\n{lines}{_END}\n"
@@ -95,14 +95,9 @@ def put_block(text: str | None, lines: str) -> str:
 
 def without_block(text: str) -> str:
     """Return the text without our block, as it was before. Anything added after it stays."""
-    if (span := _span(text)) is None:
+    if (found := _BLOCK.search(text)) is None:
         return text
-    start, end = span
+    start, end = found.span()
     if text.startswith(_AFTER_UNENDED, start) and end == len(text):
         start -= 1  # the line end that was added to the line before
     return text[:start] + text[end:]
-
-
-def _span(text: str) -> tuple[int, int] | None:
-    found = _BLOCK.search(text)
-    return None if found is None else found.span()

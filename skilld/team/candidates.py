@@ -192,7 +192,7 @@ def settled(found: Iterable[Candidate], members: Iterable[Member], seen: RemoteS
     kinds = {What.REJECTED, What.PROPOSED}
     told = [(member.person, one) for member in members for one in member.records if one.what in kinds]
     return [
-        _settled(one, [(who, record) for who, record in told if _about(one, record.key, record.rule)], seen)
+        _settled(one, [(who, record) for who, record in told if is_about(one, record.key, record.rule)], seen)
         for one in found
     ]
 
@@ -205,12 +205,13 @@ def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteSta
     again = max((record.day for _, record in told if record.what is What.PROPOSED), default="")
     if day and one.last <= day and again <= day:
         return replace(one, standing=CandidateState.REJECTED, why=f"{note or 'rejected'} (recorded by {who})")
-    if any(_about(one, key, rule) for key, rule in seen.proposed.items()):
+    if any(is_about(one, key, rule) for key, rule in seen.proposed.items()):
         return replace(one, standing=CandidateState.PROPOSED)
-    if not no and one.last <= seen.day and any(_about(one, key, rule) for key, rule in seen.landed.items()):
+    if not no and one.last <= seen.day and any(is_about(one, key, rule) for key, rule in seen.landed.items()):
         return replace(one, standing=CandidateState.REJECTED, why="removed from the default branch")
     return replace(one, standing=CandidateState.READY if one.people >= ENOUGH else CandidateState.WAITING)
 
 
-def _about(one: Candidate, key: str, rule: str) -> bool:
+def is_about(one: Candidate, key: str, rule: str) -> bool:
+    """Whether a candidate is the rule with this key, or these words."""
     return any(voice.record.key == key for voice in one.voices) or bool(rule and is_same(one.rule, rule))

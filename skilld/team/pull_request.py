@@ -17,7 +17,7 @@ from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import Ident
 from skilld.git.run import Git
 from skilld.team.branch import Built, Commit, Loaded, build, flags
-from skilld.team.candidates import Candidate, CandidateState, is_same
+from skilld.team.candidates import Candidate, CandidateState, is_about
 from skilld.team.hosts import Pull
 from skilld.team.project import INSTRUCTIONS, RuleTrailers, is_said, read_text, rules_of
 from skilld.team.records import Record, What, key_of
@@ -103,12 +103,8 @@ def write(
     hub: Hub, at: Before, wanted: Sequence[Candidate], loaded: Loaded, who: Ident, *, named: Sequence[str] = ()
 ) -> Built:
     """Write the branch with these rules added, `named` as in `chosen`; nothing is pushed."""
-    fresh = [one for one in wanted if not any(_is(one, there) for there in at.rules)]
+    fresh = [one for one in wanted if not any(is_about(one, there.key, there.rule) for there in at.rules)]
     return build(hub.borrowed.git, at.start, fresh, loaded, who, named=named)
-
-
-def _is(one: Candidate, named: RuleTrailers) -> bool:
-    return any(voice.record.key == named.key for voice in one.voices) or is_same(one.rule, named.rule)
 
 
 def push(hub: Hub, at: Before, tip: str) -> None:
@@ -139,7 +135,7 @@ def body(git: Git, tip: str, base: str, found: Sequence[Candidate], count: Calla
     """Return what the pull request says: of each rule on the branch who said it, what it costs, what it contradicts."""
     parts = ["Rules that people on this team taught their agents, one commit each."]
     for named in reversed(rules_of(git, tip, base)):
-        one = next((each for each in found if _is(each, named)), None)
+        one = next((each for each in found if is_about(each, named.key, named.rule)), None)
         parts.append(_about(git, base, named, one, count))
     parts.append(
         "To leave one out, drop or revert its commit on this branch; to leave them all out, close this pull request. "

@@ -275,12 +275,12 @@ def renewed(known: Kept, wanted: Iterable[Record]) -> dict[tuple[str, str], Reco
         if before is None:
             if record.what is not What.WITHDRAWN:
                 after[at] = replace(record, rev=1)
-        elif (now := replace(_together(before, record), rev=before.rev)) != before:
+        elif (now := replace(together(before, record), rev=before.rev)) != before:
             after[at] = replace(now, rev=min(before.rev + 1, _MAX_NUMBER))
     return after
 
 
-def _together(before: Record, wanted: Record) -> Record:
+def together(before: Record, wanted: Record) -> Record:
     """Return what holds of one slot: a decision of a later day; of two records of one rule all that either knows."""
     if before.what is wanted.what is What.RULE:
         return replace(

@@ -13,7 +13,7 @@ from skilld.clock import day, seconds
 from skilld.exchange.outgoing import Check, SessionWords, names_session
 from skilld.proposals.model import ACROSS, EVALS, REMEDY
 from skilld.store import Store
-from skilld.team.records import Record, What, key_of, unfit
+from skilld.team.records import Record, What, key_of, together, unfit
 from skilld.text import cut, fold, one_line
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 
@@ -91,7 +91,7 @@ def gather(store: Store, repo: str, guard: Guard, *, quotes: bool, with_open: bo
             quote = update.quote or next((one.quote for one in proposal.evidence if one.quote), "")
             if quotes and not guard.refusal(quote):
                 record = replace(record, quote=cut(one_line(fold(quote)), _MAX_QUOTE))
-            rules[key] = _more(rules[key], record) if key in rules else record
+            rules[key] = together(rules[key], record) if key in rules else record
     found.records = [*rules.values(), *(record for key, record in gone.items() if key not in rules)]
     return found
 
@@ -122,19 +122,6 @@ def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided
         sessions=max(1, len(said)),
         agents=tuple(sorted({proposal.agent, *(one.turn.partition(":")[0] for one in proposal.evidence)} - {""})),
         said="accepted" if proposal.state is State.ACCEPTED else "open",
-    )
-
-
-def _more(one: Record, other: Record) -> Record:
-    return replace(
-        other,
-        first=min(one.first, other.first),
-        day=max(one.day, other.day),
-        decided=max(one.decided, other.decided),
-        sessions=max(one.sessions, other.sessions),
-        agents=tuple(sorted({*one.agents, *other.agents})),
-        said=min(one.said, other.said),
-        quote=other.quote or one.quote,
     )
 
 
