@@ -181,7 +181,7 @@ def _watch_limit() -> int | None:
 _RETRY = "Try again later. If it still fails, check the settings: skilld config show"
 
 
-def model(settings: Settings, environment: Mapping[str, str], store: Store | None, now: float, *, ask: bool) -> Model:
+def model(settings: Settings, environment: Mapping[str, str], store: Store, now: float, *, ask: bool) -> Model:
     """Return the facts. With `ask` one question is asked, by a worker as every other, and booked."""
     key, url = settings.model_api_key, settings.model_base_url
     choice = choice_of(settings, environment)
@@ -190,12 +190,12 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store | Non
     specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and lacks is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
-            spent = spent_limit(store.usage.on(day(now)), settings.budget) if store else None
+            spent = spent_limit(store.usage.on(day(now)), settings.budget)
             why = f"not tested because the budget is spent: {spent}"
             answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
             if choice.agent and isinstance(answer, Trouble):
                 answer = replace(answer, what=_of_client(spec.model, answer.what))
-    absent = lines(store, settings.model, environment, now) if store else ()
+    absent = lines(store, settings.model, environment, now)
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
     return Model(choice.name, choice.why, choice.found, lacks, answer, agents)
 
@@ -223,13 +223,10 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
     return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key KEY")
 
 
-def _asked(
-    spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store | None, now: float
-) -> Trouble | str:
+def _asked(spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store, now: float) -> Trouble | str:
     with Worker(environment) as worker:
         result = worker.do(Job(Ask(spec), 0o077), settings.worker.seconds)
-    if store is not None:
-        store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
+    store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY)
