@@ -35,7 +35,7 @@ from skilld.report.values import (
 from skilld.report.weight import weigh
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.types import Proposal, State, TargetKind
+from skilld.types import Proposal, State, TargetKind, Usage
 
 WAITING = "waiting"
 WHERE = (*(kind.value for kind in TargetKind if kind is not TargetKind.EVALS), WAITING, State.SAID.value)
@@ -195,16 +195,14 @@ def _around(effects: Iterable[Effect]) -> Around:
 
 def _cost(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cost:
     recent = [(row, place) for row in rows if (place := weeks.place(row["at"])) is not None]
-    models: dict[str, list[float]] = {}
+    models: dict[str, Usage] = {}
     weekly = {"usd": [0.0] * weeks.number, "tokens": [0.0] * weeks.number}
     for row, place in recent:
-        tokens = row["tokens_in"] + row["tokens_out"]
-        weekly["usd"][place] += row["usd"]
-        weekly["tokens"][place] += tokens
-        sums = models.setdefault(row["model"], [0, 0, 0.0])
-        for at, more in enumerate((row["calls"], tokens, row["usd"])):
-            sums[at] += more
-    listed = [ModelCost(name, int(calls), int(tokens), money(usd)) for name, (calls, tokens, usd) in models.items()]
+        used = Usage(row["calls"], row["tokens_in"], row["tokens_out"], row["usd"])
+        weekly["usd"][place] += used.usd
+        weekly["tokens"][place] += used.tokens
+        models[row["model"]] = models.get(row["model"], Usage()) + used
+    listed = [ModelCost(name, one.calls, one.tokens, money(one.usd)) for name, one in models.items()]
     tokens, usd = sum(weekly["tokens"]), sum(weekly["usd"])
     unit = "usd" if usd else "tokens"
     per_week = tuple(money(one) if usd else int(one) for one in weekly[unit])

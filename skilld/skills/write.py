@@ -116,15 +116,10 @@ def landing(
     else:
         root = home.resolve()
         folders = [folder for agent in places for folder in places[agent].absolute]
-        chosen = _own_folder(places.get(first), home / usual)
+        known = places[first].absolute if first in places else ()
+        chosen = known[0] if known and home / usual not in known else home / usual  # where the agent looks, at least
         root = root if chosen.is_relative_to(home) else chosen.parent.resolve()
     return _checked(name, chosen, root, folders)
-
-
-def _own_folder(places: Places | None, usual: Path) -> Path:
-    """Return the person's folder of an agent's skills: the usual one, unless the agent looks elsewhere only."""
-    known = places.absolute if places is not None else ()
-    return next(iter(known), usual) if usual not in known else usual
 
 
 def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Path:
