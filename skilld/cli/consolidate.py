@@ -188,15 +188,13 @@ def _tell(found: MergeOffer, *, dry_run: bool) -> None:
     elif found.merge is not None:
         _tell_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:
-        console.line(console.paint(f"  not proposed: {console.plain(found.trouble)}", "yellow"))
+        console.line(f"  not proposed: {console.plain(found.trouble)}", style="yellow")
 
 
 def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
-        console.line(
-            console.paint(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", "yellow")
-        )
+        console.line(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
     if not merge.parts:
         console.line(f"  {keep} already says everything else. To archive the other skill: {archive}")
         return

@@ -44,10 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
             _print(check)
     if absent:
         names = ", ".join(check.name.removeprefix("agent ") for check in absent)
-        console.say(console.paint(f"{ABSENT}: {names}", "dim"), len(ABSENT) + 2)
+        console.say(f"{ABSENT}: {names}", len(ABSENT) + 2, style="dim")
     if reasons:
         console.line()
-        console.say(console.paint("Why nothing was proposed", "bold"))
+        console.say("Why nothing was proposed", style="bold")
         for reason in reasons:
             console.say(f"  {console.plain(reason)}")
     console.line()

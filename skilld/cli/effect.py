@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
     if found:
-        console.say(console.paint(_APPLIES, "dim"))
+        console.say(_APPLIES, style="dim")
     elif which:
         console.say(f"No rule matches {console.plain(which)}. To list all: skilld effect")
     else:
@@ -252,7 +252,7 @@ def _show(looked: RuleOutcome, *, whole: bool) -> None:
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
     head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
     console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
-    console.say(console.paint(f"          {summary(effect)}", "dim"), 10)
+    console.say(f"          {summary(effect)}", 10, style="dim")
     for one in effect.evidence[0 if whole else -_SHOWN :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
     if (remedy := _remedy(looked)) is not None:

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     for table in report.tables(figures):
         if table.title:
             console.line()
-            console.line(console.paint(console.plain(table.title), "bold"))
+            console.line(console.plain(table.title), style="bold")
         console.table([tuple(console.plain(cell) for cell in row) for row in table.rows])
     return _code(figures)
 

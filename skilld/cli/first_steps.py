@@ -39,7 +39,7 @@ def tell_found() -> None:
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
     used = Counter(one.agent for one in common.past_transcripts(time.time() - _MONTH * _DAY))
     agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
-    console.say(console.paint("Found here", "bold"))
+    console.say("Found here", style="bold")
     idle = [
         info.title for name, info in known.items() if name not in used and on_path(names_of(info.title), os.environ)
     ]
@@ -254,7 +254,7 @@ def _tell_learned(*, listed: bool) -> None:
         console.say(f"and {len(proposals) - _MAX_FILES} more: skilld proposals")
     if proposals:
         number = counted(len(proposals), "open proposal")
-        console.say(console.paint(f"{number}. To review: skilld review", "bold"))
+        console.say(f"{number}. To review: skilld review", style="bold")
     if homeless:
         console.say(about_waiting(homeless))
     if not (proposals or homeless or ran):  # the first messages count from a run on, and that is the next step

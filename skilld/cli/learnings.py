@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         often = counted(len({one.session_id for one in ask}), "session")
         where = f" in {newest.project}" if newest.project else ""
         remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
-        console.say(console.paint(f"    {console.plain(remarks)}", "dim"))
+        console.say(f"    {console.plain(remarks)}", style="dim")
     if asks:
         if any(ABSENT in ask[0].why_kept for ask in asks):
             console.say(

@@ -134,7 +134,7 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
     console.line(f"This machine would send the following as {person}, signed with your SSH key,")
     console.line(f"to {where}, where everyone with access can read it:")
     for record in told.records.values():
-        console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
+        console.line(f"  {console.plain(encode(record).decode())}", style="green")
     if not told.records:
         console.line("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in told.kept_back.items():
@@ -233,7 +233,7 @@ def status(arguments: argparse.Namespace) -> int:
     for group in groups:
         console.line(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = counted(len(group.heard), "session")
-        console.line(console.paint(f"    {console.plain(group.best.place)}; said in {said}", "dim"))
+        console.line(f"    {console.plain(group.best.place)}; said in {said}", style="dim")
     if rest:
         console.line(f"{counted(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK

@@ -68,7 +68,7 @@ def show(report: Report, named: Collection[str] = ()) -> None:
         calls = counted(used.calls, "call")
         console.line(f"  {calls} to {console.plain(report.model)}, {used.tokens} tokens, ${used.usd:.4f}")
     if report.asked.stopped:
-        console.line(console.paint(f"  stopped: {console.plain(report.asked.stopped)}", "yellow"))
+        console.line(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
     for one in report.became:
         _show(one, reading)
     for made in report.gathered:
@@ -116,7 +116,7 @@ def _outcome(one: CandidateResult | DomainResult) -> None:
     if one.proposal:
         console.line(f"  proposed as {one.proposal}: skilld show {one.proposal}")
     elif one.why_not:
-        console.line(console.paint(f"  not proposed: {console.plain(one.why_not)}", "yellow"))
+        console.line(f"  not proposed: {console.plain(one.why_not)}", style="yellow")
 
 
 def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:

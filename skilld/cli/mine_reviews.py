@@ -169,13 +169,11 @@ def _show(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -> None:
             console.line(f"  {reading.sorts[sort]} left out: {what}")
     if reading.stopped:
         console.line(
-            console.paint(
-                f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", "yellow"
-            )
+            f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", style="yellow"
         )
     for one, name, why in told:
         pulls = counted(one.found.pulls, "pull request")
-        console.line(console.paint(f"\n{console.plain(one.found.change)}", "bold"))
+        console.line(f"\n{console.plain(one.found.change)}", style="bold")
         console.line(f"  {pulls}, {counted(one.found.people, 'person', 'people')}, since {one.found.since}")
         for url in links(one.found)[:3]:
             console.line(f"  {console.plain(url)}")

@@ -98,9 +98,9 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     remarks = [*of_decision(store, proposal), proposal.note, standing(store, proposal, now), unfit]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
-    console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
+    console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_FLAGS], more)):
-        console.say(console.paint(f"    note: {console.plain(flag)}", "yellow"))
+        console.say(f"    note: {console.plain(flag)}", style="yellow")
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -213,17 +213,15 @@ def present(
     for evidence in proposal.evidence:
         console.say(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
     console.say(
-        console.paint(
-            f"  {origin(proposal)}, proposed {proposal.created_at}, "
-            f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
-            "dim",
-        )
+        f"  {origin(proposal)}, proposed {proposal.created_at}, "
+        f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
+        style="dim",
     )
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
-    console.say(console.paint(f"  {where}", "dim"))
+    console.say(f"  {where}", style="dim")
     for said in (proposal.note, *remarks, *proposal.flags):
         if said:
-            console.say(console.paint(f"  note: {console.plain(said)}", "yellow"))
+            console.say(f"  note: {console.plain(said)}", style="yellow")
     console.line()
     console.diff(lines)
     if len(parts) > 1:

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"{fits}  {name}  {console.plain(one.path)}".rstrip())
         for because in one.because:
             sure = f"{because.kind} {because.id}, {in_words(because.confidence)} confidence"
-            console.line(console.paint(f"           you said: {console.plain(because.text)}  ({sure})", "dim"))
+            console.line(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")
     if not found:
         console.line("None of your skills fit this task, and nothing you have said is about it.")
     return 0

@@ -322,9 +322,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     console.line()
     if follows and sys.stdout.isatty():
         common.tell_of_path()
-        console.say(
-            console.paint("Following your agents. Press Ctrl-C to stop. To review proposals: skilld review", "dim")
-        )
+        console.say("Following your agents. Press Ctrl-C to stop. To review proposals: skilld review", style="dim")
     sys.stdout.flush()
 
 

@@ -105,7 +105,7 @@ def _consents(missing: Mapping[str, str]) -> bool:
 
 def _show_files(manager: ServiceManager, start: Start) -> None:
     for path, file in manager.files(start).items():
-        console.line(console.paint(f"# {console.plain(str(path))}", "bold"))
+        console.line(f"# {console.plain(str(path))}", style="bold")
         for text in file.data.decode().splitlines():
             console.line(console.plain(text))
 

@@ -209,7 +209,7 @@ def _show(found: Sequence[Offer]) -> None:
         console.say(f"     costs: {one.costs.removesuffix(f': {A_DAY}')}", 5)
     console.line()
     if missing := unavailable(found):
-        console.say(console.paint(missing, "dim"))
+        console.say(missing, style="dim")
         console.line()
 
 

@@ -169,7 +169,7 @@ def _print(shown: dict[str, Any]) -> None:
     console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
-        console.say(console.paint(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", "yellow"))
+        console.say(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", style="yellow")
     for found in shown["backend"]["found"]:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)
@@ -186,11 +186,11 @@ def _print(shown: dict[str, Any]) -> None:
     spent = shown["spend_today"]
     console.say(f"today     {_today(**spent)}")
     if why := shown["budget"]["spent"]:
-        console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
+        console.say(f"budget    spent: {why}; the rest is on hold until tomorrow", style="yellow")
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     for drift in shown["drift"][:1]:
         told = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
-        console.line(console.paint(f"format    {told}", "yellow"))
+        console.line(f"format    {told}", style="yellow")
     muted = shown["snoozed_until"] and f"off until {shown['snoozed_until']} (turn on: skilld snooze off)"
     if notices := "; ".join(filter(None, (shown["notices"], muted))):
         console.say(f"notices   {console.plain(notices)}")
@@ -199,7 +199,7 @@ def _print(shown: dict[str, Any]) -> None:
         console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
-        console.say(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
+        console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
 
 
 def _today(calls: int, tokens: int, usd: float, tests: int) -> str:
@@ -220,7 +220,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
         console.say(f"turns     {told}")
     if missed and judge == OFFLINE:
         hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
-        console.say(console.paint(f"          {hint}", "dim"), 10)
+        console.say(f"          {hint}", 10, style="dim")
     if waiting := turns["waiting"]:
         console.say(f"turns     {waiting} waiting for the session to continue or end")
 
@@ -239,16 +239,16 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
         ways = f"to bring it back: skilld restore {item['id']}; to reject it now: skilld reject {item['id']}"
-        console.say(console.paint(f"          {item['id']} dropped; will be rejected in {left} ({ways})", "yellow"))
+        console.say(f"          {item['id']} dropped; will be rejected in {left} ({ways})", style="yellow")
     for item in shown["said_again"]:
-        console.say(console.paint(f"          {item['id']} {item['told']}", "yellow"), 10)
+        console.say(f"          {item['id']} {item['told']}", 10, style="yellow")
     for repo, warning in shown["rests_on"].items():
-        console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
+        console.say(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", style="yellow")
         console.say("          Do not merge that branch: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
         said = f"skilld feedback {skill} --session {session} --helpful (or --unhelpful)"
-        console.say(console.paint(f"rate      did {skill} help? {said}", "dim"))
+        console.say(f"rate      did {skill} help? {said}", style="dim")
 
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
@@ -273,7 +273,7 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
     """Print why nothing is learned, where the daemon is not told of changes, and what came of changed settings."""
     if dead:
-        console.say(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
+        console.say(f"learning  nothing judged for a day: {console.plain(dead)}", style="yellow")
     if unwatched := said.get("unwatched"):
         console.say(f"watching  the kernel's watch limit is reached: polling {counted(unwatched, 'folder')} every 30 s")
     if overflows := said.get("overflows"):
@@ -281,7 +281,7 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     for folder in said.get("silent") or ():
         console.say(f"watching  no events from {console.plain(folder)}; it is polled every 30 s")
     if settings := said.get("settings"):
-        console.say(console.paint(f"settings  {console.plain(settings)}", "yellow"))
+        console.say(f"settings  {console.plain(settings)}", style="yellow")
     for path, why in (said.get("unreadable") or {}).items():
         console.say(f"cannot read {console.plain(path)}: {console.plain(why)}")
 

@@ -186,7 +186,7 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
     console.line(f"with everyone who can read {where}:")
     for record in leaving.records:
         if record.rule:
-            console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
+            console.line(f"  {console.plain(encode(record).decode())}", style="green")
     if not any(record.rule for record in leaving.records):
         console.line("  nothing yet: you have not accepted any rules here")
     _show_kept(leaving.kept)
@@ -268,7 +268,7 @@ def status(arguments: argparse.Namespace) -> int:
     for one in found:
         console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
         said = f"{counted(one.people, 'person', 'people')}, {counted(one.sessions, 'session')}, since {one.since}"
-        console.line(console.paint(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", "dim"))
+        console.line(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", style="dim")
     if not found:
         console.line("No one has shared a rule yet.")
     _show_ready(found)

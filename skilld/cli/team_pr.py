@@ -142,9 +142,9 @@ def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> s
 
 def _show_built(built: Built) -> None:
     for one in built.commits:
-        console.line(console.paint(f"+++ {console.plain(one.path)}", "bold"))
+        console.line(f"+++ {console.plain(one.path)}", style="bold")
         for line in one.added.splitlines():
-            console.line(console.paint(f"+{console.plain(line)}", "green"))
+            console.line(f"+{console.plain(line)}", style="green")
     for candidate, why in built.left_out:
         console.line(f"Left out: {console.plain(candidate.rule)}")
         console.line(f"  {console.plain(why.cause or why.title)}")

@@ -249,7 +249,7 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     cut = one.cut
     place = f"{short(one.ref.path, Path.cwd())}:{cut.line}"
     linked = console.link(console.plain(place), one.ref.path, cut.line)
-    console.line(console.paint(f"{linked}  {counted(cut.tokens, 'token')}", "bold"))
+    console.line(f"{linked}  {counted(cut.tokens, 'token')}", style="bold")
     where = f" ({cut.where})" if cut.where else ""
     console.line(f"  {console.plain(cut.why.value + where)}")
     console.line(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
@@ -259,7 +259,7 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
         Fate.WAITS: "not proposed until you decide on the others",
     }
     if trouble:
-        console.line(console.paint(f"  not proposed: {console.plain(trouble)}", "yellow"))
+        console.line(f"  not proposed: {console.plain(trouble)}", style="yellow")
     elif one.fate in said:
         console.line(f"  {said[one.fate]}")
     elif name:
@@ -272,7 +272,7 @@ def _tell_rest(found: FileCuts) -> None:
 
     name = short(found.file.ref.path, Path.cwd())
     if found.trouble and (found.dead or found.doubts):
-        console.line(console.paint(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", "dim"))
+        console.line(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", style="dim")
     for one in found.dead:
         console.line(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:

@@ -221,9 +221,7 @@ def _name_open_proposals() -> None:
         return  # told with the parts
     if waiting:
         console.say(
-            console.paint(
-                f"{counted(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", "bold"
-            )
+            f"{counted(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", style="bold"
         )
     for proposal in waiting:
         console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
@@ -233,7 +231,7 @@ def _list(parts: list[Removal], troubles: list[str]) -> None:
     for part in parts:
         console.say(f"{part.kind:9} {console.plain(part.what)}")
     for trouble in troubles:
-        console.say(console.paint(f"{'stays':9} {console.plain(trouble)}", "yellow"))
+        console.say(f"{'stays':9} {console.plain(trouble)}", style="yellow")
     if not parts:
         console.say("Nothing to remove.")
 

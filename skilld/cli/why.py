@@ -70,9 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
         return common.write_json(shown | {"proposals": [_why_json(store, one, line_origin.text) for one in found]})
     console.line(f"  {console.plain(line_origin.text)}")
-    console.line(
-        console.paint(f"  commit {line_origin.commit[:10]}" if line_origin.commit else "  not committed", "dim")
-    )
+    console.line(f"  commit {line_origin.commit[:10]}" if line_origin.commit else "  not committed", style="dim")
     for proposal in found:
         _print_why(store, proposal, line_origin.text)
     if not found:
@@ -207,8 +205,8 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
         for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
             console.say(f"  you: “{console.plain(quote)}”")
     if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
-        console.say(console.paint(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", "dim"))
+        console.say(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", style="dim")
     who = f"{origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
-    console.say(console.paint(f"  {who}", "dim"))
+    console.say(f"  {who}", style="dim")
     if maybe := doubt(store, proposal):
-        console.say(console.paint(f"  note: {console.plain(maybe)}", "yellow"))
+        console.say(f"  note: {console.plain(maybe)}", style="yellow")

@@ -52,7 +52,7 @@ def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
     for line in _about_new(found, dry=dry):
         console.line(console.plain(line))
     for name, why in found.grown.left_out:
-        console.line(console.paint(f"No case from {name}: {console.plain(why)}.", "dim"))
+        console.line(f"No case from {name}: {console.plain(why)}.", style="dim")
     if not found.cases:
         console.line("No cases yet. Each correction you accept for this skill becomes a case.")
 
@@ -115,7 +115,7 @@ def outcome(found: Outcome, stopped: str) -> None:
 
     word = found.word
     colour = {Word.WORSE: "red", Word.BETTER: "green"}.get(word, "yellow") if word is not None else "yellow"
-    console.line(console.paint(found.sentence, colour))
+    console.line(found.sentence, style=colour)
     if word is not None:
         low, high = interval(found.tally)
         models = console.plain(f"{found.model}, judged by {found.judge}" if found.judge != found.model else found.model)
@@ -126,11 +126,9 @@ def outcome(found: Outcome, stopped: str) -> None:
         )
         console.line(f"  case {console.plain(one.id)}: {sides}")
         if one.failed:
-            console.line(console.paint(f"    failed with {found.tested}: {console.plain(_short(one.failed))}", "dim"))
+            console.line(f"    failed with {found.tested}: {console.plain(_short(one.failed))}", style="dim")
     if stopped:
-        console.line(
-            console.paint(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", "yellow")
-        )
+        console.line(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", style="yellow")
     if word is Word.WORSE and found.proposal:
         undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
         console.line(f"To remove the edit: {undo}")

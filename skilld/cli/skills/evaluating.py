@@ -251,7 +251,7 @@ class _Verb:
         if self._given.json:
             self._write(None, why)
         else:
-            console.line(console.paint(f"Not run: {why}.", "yellow"))
+            console.line(f"Not run: {why}.", style="yellow")
         return Exit.OK if self._given.dry_run else Exit.FAILURE
 
     def _tell(self, outcome: Outcome | None, stopped: str) -> int:

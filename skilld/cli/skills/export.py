@@ -249,9 +249,9 @@ def _show(plan: _Plan, addresses: list[str]) -> None:
     where = " and ".join(map(console.plain, addresses))
     console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():
-        console.line(console.paint(f"+++ {console.plain(path)}", "bold"))
+        console.line(f"+++ {console.plain(path)}", style="bold")
         for line in text.splitlines():
-            console.line(console.paint(f"+{console.plain(line)}", "green"))
+            console.line(f"+{console.plain(line)}", style="green")
     console.line()
 
 

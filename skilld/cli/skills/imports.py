@@ -121,9 +121,9 @@ def _tell(outcome: _Outcome) -> None:
         return
     console.line(f"{console.paint(outcome.proposal.id, 'bold')}  new skill {console.plain(outcome.proposal.skill)}")
     for flag in outcome.taken.flags:
-        console.line(console.paint(f"  check: {console.plain(flag)}", "yellow"))
+        console.line(f"  check: {console.plain(flag)}", style="yellow")
     for one in outcome.taken.left_out:
-        console.line(console.paint(f"  left out: {console.plain(one)}", "dim"))
+        console.line(f"  left out: {console.plain(one)}", style="dim")
     console.line(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
 
 

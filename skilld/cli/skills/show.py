@@ -138,7 +138,7 @@ def history(arguments: argparse.Namespace) -> int:
         named = f"  (proposal {', '.join(version.proposals)})" if version.proposals else ""
         head = f"{console.paint(version.commit[:10], 'yellow')}  {rfc3339(version.at)[:10]}"
         console.line(f"{head}  {console.plain(version.subject)}{console.plain(named)}")
-        console.line(console.paint(f"            {console.plain(version.author)}", "dim"))
+        console.line(f"            {console.plain(version.author)}", style="dim")
     return 0
 
 

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print(row, answers, examination.elsewhere, unheard)
         offline = "the offline rules, which find only explicit wording"
         judge = offline if backend.name == OFFLINE else console.plain(backend.name)
-        console.line(console.paint(f"Judged by {judge}.", "dim"))
+        console.line(f"Judged by {judge}.", style="dim")
     return Exit.OK if covered else Exit.FAILURE
 
 
@@ -161,4 +161,4 @@ def _print(row: LibraryRow, answers: list[Answer], elsewhere: int, unheard: str)
         console.line(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
         one = f"{counted(elsewhere, 'lasting instruction')} {'seems' if elsewhere == 1 else 'seem'}"
-        console.line(console.paint(f"{one} to be about something else.", "dim"))
+        console.line(f"{one} to be about something else.", style="dim")
