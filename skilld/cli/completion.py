@@ -83,19 +83,15 @@ def _proposals(*states: str) -> Callable[[argparse.Namespace], Found]:
     def found(_: argparse.Namespace) -> Found:
         from skilld.types import State
 
-        if not common.places().database.exists():
-            return {}
         among = [State(state) for state in states] if states else list(State)
-        listed = common.store().proposals.in_states(among)
+        listed = common.stored().proposals.in_states(among)
         return {one.id: f"{one.skill}: {console.plain(one.summary)[:_MAX_SUMMARY]}" for one in listed}
 
     return found
 
 
 def _learnings(_: argparse.Namespace) -> Found:
-    if not common.places().database.exists():
-        return {}
-    return {one.id: console.plain(one.change)[:_MAX_SUMMARY] for one in common.store().learnings.all()}
+    return {one.id: console.plain(one.change)[:_MAX_SUMMARY] for one in common.stored().learnings.all()}
 
 
 def _skills(_: argparse.Namespace) -> Found:

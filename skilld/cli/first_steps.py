@@ -123,6 +123,8 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
 
 def offer_look_back(days: float | None, *, asks: bool) -> str:
     """Judge what was said in the last days, if the person wants that; returns what was done, if anything."""
+    from skilld.cli import service
+
     if days == 0 or (days is None and not asks):
         return ""
     wanted = DAYS if days is None else days
@@ -132,7 +134,8 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
     if not found:
         console.say(f"No agent was used here in the last {last}, so there are no past sessions to read.")
         return ""
-    if process := _in_the_way():
+    process = common.daemon_process()
+    if process and not service.the_manager().state().running:  # which can be stopped and started again, and a run not
         console.say(f"skilld is already running: process {process}. To process the last {last}, stop it first, then:")
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
@@ -155,19 +158,9 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
 
 def _unjudged(found: list[Transcript], days: float) -> list[Transcript]:
     """Return the sessions of the last days that were neither followed nor looked back at from there on."""
-    if not common.places().database.exists():
-        return found
     since = rfc3339(time.time() - days * _DAY)
-    with closing(common.store()) as store:
+    with closing(common.stored()) as store:
         return [one for one in found if not store.transcripts.is_read(str(one.path), since)]
-
-
-def _in_the_way() -> str:
-    """Return the process of a `run` that somebody has up, which cannot be stopped and started as the service can."""
-    from skilld.cli import service
-
-    process = common.daemon_process()
-    return "" if not process or service.the_manager().state().running else process
 
 
 def _cost(found: list[Transcript]) -> str:

@@ -113,7 +113,7 @@ def removals() -> list[FileChange]:
 def _removals() -> Iterator[FileChange]:
     from skilld.store.meta import STATUSLINES
 
-    known = common.store().meta.get(STATUSLINES, {}) if common.places().database.exists() else {}
+    known = common.stored().meta.get(STATUSLINES, {})
     usual = {str(place.path().resolve()): {"place": name, "created": False} for name, place in PLACES.items()}
     for path, one in {**usual, **known}.items():
         place = PLACES[one["place"]]

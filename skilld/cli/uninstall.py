@@ -64,10 +64,8 @@ def status_lines() -> tuple[list[Removal], list[str]]:
 
 def from_store() -> tuple[list[Removal], list[str]]:
     """Return what stands outside of skilld's own folders, as the store knows it, and what will be left with why."""
-    if not common.places().database.exists():
-        return [], []
     try:
-        store = common.store()
+        store = common.stored()
         blocks, troubles = _blocks(store)
         own_refs, more = _repositories(store)
         more += _teams(store)
@@ -213,10 +211,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _name_open_proposals() -> None:
-    if not common.places().database.exists():
-        return
     try:
-        waiting = common.store().proposals.open()
+        waiting = common.stored().proposals.open()
     except SkilldError:
         return  # told with the parts
     if waiting:

@@ -120,7 +120,9 @@ def _decided(store: Store, places: Places, known: Groups, marks: Mapping[str, st
     for one in rules(store, places):  # of several that say the same, the one touched last tells how that stands
         key = groups.find(one.rule, one.place) or groups.add(_new(one))
         newest[key] = one
-        heard.setdefault(key, set()).update(_sessions(one.proposal))
+        said, of = heard.setdefault(key, set()), one.proposal
+        if of.session_id:
+            said.add(session(_time(of.created_at), of.agent, of.session_id))
     for key, one in newest.items():
         group, last = groups.get(key), known.of(one.rule, one.place)
         assert group is not None  # noqa: S101 - it was made above
@@ -175,10 +177,6 @@ def _time(at: str) -> str:
     """Return a time in the one form that records have; empty where there is none."""
     known = seconds(at) if at else None
     return "" if known is None else rfc3339(known)
-
-
-def _sessions(proposal: Proposal) -> list[str]:
-    return [session(_time(proposal.created_at), proposal.agent, proposal.session_id)] if proposal.session_id else []
 
 
 def session(at: str, agent: str, session_id: str) -> str:

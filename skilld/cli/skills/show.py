@@ -35,7 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     store = common.stored()
     row = inventory.the_skill(store, arguments.name)
     text = inventory.skill_text(row.skill)
-    proposals, learnings = _proposals(store, row), _learnings(store, row)
+    of_it = [one for one in store.proposals.all() if one.path == str(row.path)]
+    proposals = sorted(of_it, key=lambda one: one.state.value != "accepted")  # what it is made of first
+    learnings = _learnings(store, row)
     if arguments.json:
         return common.write_json(
             inventory.row_json(row)
@@ -77,14 +79,6 @@ def _facts(row: LibraryRow) -> None:
 
 def _shown(value: object) -> str:
     return console.plain(", ".join(map(str, value)) if isinstance(value, list) else str(value))
-
-
-def _proposals(store: Store, row: LibraryRow) -> list[Proposal]:
-    """Return what was proposed for it: what it is made of first, oldest first, then the rest."""
-    from skilld.types import State
-
-    found = [one for one in store.proposals.all() if one.path == str(row.path)]
-    return sorted(found, key=lambda one: one.state is not State.ACCEPTED)
 
 
 def _learnings(store: Store, row: LibraryRow) -> list[Learning]:
