@@ -279,11 +279,6 @@ class Usage:
     tokens_out: int = 0
     usd: float = 0.0
 
-    @property
-    def tokens(self) -> int:
-        """Both ways."""
-        return self.tokens_in + self.tokens_out
-
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
 

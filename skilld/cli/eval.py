@@ -131,7 +131,7 @@ def _judged_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedT
 
     results = list(_progress(batches.judge_turns(cases, _maker(backend), _pipeline()), len(cases)))
     usage = sum((used for _, used in results), Usage())
-    return [turn for turn, _ in results], {"calls": usage.calls, "tokens": usage.tokens}
+    return [turn for turn, _ in results], {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
 
 
 def _batches(asked: argparse.Namespace) -> Scored:

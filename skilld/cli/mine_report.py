@@ -35,7 +35,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "gathered": [asdict(one) | {"project": str(one.project)} for one in report.gathered],
         "model": report.model,
         "calls": report.usage.calls,
-        "tokens": report.usage.tokens,
+        "tokens": report.usage.tokens_in + report.usage.tokens_out,
         "usd": report.usage.usd,
         "stopped": report.asked.stopped,
         "unread": report.unread,
@@ -65,8 +65,8 @@ def show(report: Report, named: Collection[str] = ()) -> None:
             console.line(f"  {what}")
     if report.usage.calls:
         used = report.usage
-        calls = counted(used.calls, "call")
-        console.line(f"  {calls} to {console.plain(report.model)}, {used.tokens} tokens, ${used.usd:.4f}")
+        calls, tokens = counted(used.calls, "call"), used.tokens_in + used.tokens_out
+        console.line(f"  {calls} to {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
     if report.asked.stopped:
         console.line(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
     for one in report.became:

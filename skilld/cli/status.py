@@ -155,8 +155,9 @@ def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
     from skilld.store.budget import TEST_QUESTION, spent_limit
 
     spent, tests = store.usage.on(day(now)), store.usage.on(day(now), TEST_QUESTION).calls
+    tokens = spent.tokens_in + spent.tokens_out
     return {
-        "spend_today": {"calls": spent.calls, "tokens": spent.tokens, "usd": round(spent.usd, 6), "tests": tests},
+        "spend_today": {"calls": spent.calls, "tokens": tokens, "usd": round(spent.usd, 6), "tests": tests},
         "budget": {**asdict(budget), "spent": spent_limit(spent, budget) or ""},
     }
 

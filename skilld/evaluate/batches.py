@@ -326,7 +326,7 @@ def figures(scored: Sequence[BatchResult]) -> dict[str, Any]:
             "lost": sum(one.spared and bool(one.case.gold) for one in scored),
         },
         "calls": usage.calls,
-        "tokens": usage.tokens,
+        "tokens": usage.tokens_in + usage.tokens_out,
         "tokens_in": usage.tokens_in,
         "usd": round(usage.usd, 6),
     }

@@ -228,7 +228,7 @@ def _asked(spec: Spec, settings: Settings, environment: Mapping[str, str], store
         result = worker.do(Job(Ask(spec), 0o077), settings.worker.seconds)
     store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
-        return f" ({result.usage.tokens} tokens)"
+        return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY)
 
 

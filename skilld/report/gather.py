@@ -200,9 +200,11 @@ def _cost(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cos
     for row, place in recent:
         used = Usage(row["calls"], row["tokens_in"], row["tokens_out"], row["usd"])
         weekly["usd"][place] += used.usd
-        weekly["tokens"][place] += used.tokens
+        weekly["tokens"][place] += used.tokens_in + used.tokens_out
         models[row["model"]] = models.get(row["model"], Usage()) + used
-    listed = [ModelCost(name, one.calls, one.tokens, money(one.usd)) for name, one in models.items()]
+    listed = [
+        ModelCost(name, one.calls, one.tokens_in + one.tokens_out, money(one.usd)) for name, one in models.items()
+    ]
     tokens, usd = sum(weekly["tokens"]), sum(weekly["usd"])
     unit = "usd" if usd else "tokens"
     per_week = tuple(money(one) if usd else int(one) for one in weekly[unit])

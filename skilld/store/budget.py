@@ -28,7 +28,7 @@ def spent_limit(today: Usage, limits: Limits) -> str | None:
     """Return which limit today's usage has reached, as a clause for the person; None if none has."""
     if limits.calls and today.calls >= limits.calls:
         return f"{today.calls} of {limits.calls} model calls used"
-    tokens = today.tokens
+    tokens = today.tokens_in + today.tokens_out
     if limits.tokens and tokens >= limits.tokens:
         return f"{tokens} of {limits.tokens} tokens used"
     if limits.usd and today.usd >= limits.usd:

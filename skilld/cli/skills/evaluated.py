@@ -99,7 +99,7 @@ def price(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
 def beyond_today(expected: Estimate, usd: float | None, today: Usage, settings: Settings) -> str:
     """Return what of it today's budget does not reach for; empty where it does."""
     limits = settings.budget
-    tokens = limits.tokens - today.tokens
+    tokens = limits.tokens - today.tokens_in - today.tokens_out
     if limits.calls and today.calls + expected.calls > limits.calls:
         return f"Today's budget covers {limits.calls - today.calls} of these {expected.calls} calls (budget.calls)."
     if limits.tokens and tokens < expected.tokens:

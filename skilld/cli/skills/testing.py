@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "answers": [asdict(answer) for answer in answers],
                 "elsewhere": examination.elsewhere,
                 "calls": backend.usage.calls,
-                "tokens": backend.usage.tokens,
+                "tokens": backend.usage.tokens_in + backend.usage.tokens_out,
             }
         )
     else:
