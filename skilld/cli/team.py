@@ -292,7 +292,7 @@ def today() -> str:
 
 
 def synced(store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False) -> tuple[Hub, Found, str]:
-    """Sync and keep what came of it; returns both, and the ref that was pushed to."""
+    """Sync and keep what came of it; returns the hub as it is then, what was found, and the ref that was pushed to."""
     from skilld.team.join import save
     from skilld.team.sync import sync as run
 
