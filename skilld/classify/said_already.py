@@ -24,6 +24,7 @@ _COVERED = 0.8  # share of an instruction's stems that one line must hold to hav
 _WHERE = "up down out off under over above below without except unless only all both"
 _DIRECTIONS = frozenset(_WHERE.split())
 _MIN_COUNT = 2  # stems: a single one that is no choice stands in many a rule
+_QUOTED = re.compile(r'["“”„«`]([^"“”„«»`\n]{1,60})["“”»`]')  # 'begin with "Hi"' is about that word
 
 
 _ASKED_TO_MERGE = re.compile(r"\b(?:pull|merge) requests?\b|\bmrs?\b", re.IGNORECASE)
@@ -81,6 +82,7 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
             and (len(wanted) > 1 or choices(asked) or len(own) <= _MIN_COUNT)
             and _directions(asked) <= _directions(line)
             and numbers(asked) <= numbers(line)
+            and all(one.casefold() in line.casefold() for one in _QUOTED.findall(asked))
             and _agrees(asked, wanted, line, covered, whole=asked != chosen_part(change))
             and same_choice(asked, line)
             and not turned_round(change, line)

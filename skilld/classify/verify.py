@@ -121,9 +121,7 @@ class HumanTurn:
 Meant = Callable[[str, str], bool | None]
 MISQUOTED = "it quotes words that nobody typed"
 NO_SUCH_TURN = "it refers to a message that does not exist"
-# With a strong model's answers for 75 sessions of strangers, 6 proposals for instruction files were right and 6 wrong
-# between 0.6 and 0.7; for 75 others, between 0.7 and 0.75, 4 were right, 2 wrong and 6 doubtful (docs/scoring.md).
-SURER = 0.15
+_GENERAL = 0.65  # the least confidence for a file that is no skill: it is loaded in every session
 NOT_SURE = "it is unclear whether you meant this or the opposite"
 _NOWHERE = "it does not belong in any of the files here"
 _NOT_WHAT = "it asks for something to be written down, but does not say what"
@@ -353,7 +351,7 @@ def verify(
 ) -> Verdict:
     """Check the updates of one batch against its messages and skills; below the confidence `sure` none is proposed.
 
-    For a `general` file, one that is no skill and so in every session, an update must be surer by SURER.
+    For a `general` file, one that is no skill and so in every session, 0.65 is the least.
     `meant` is what a model said of those that may be the opposite of what was meant.
     """
     found = Verdict()
@@ -366,7 +364,7 @@ def verify(
         # Where words could go to several files, each of them may say it.
         beside = (_sent(doc) for doc in skills if doc is not skill and doc.number in general)
         one = _verdict(update, turn, skill, "\n\n".join(filter(None, (instructions, *beside))), meant)
-        least = sure + SURER * (update.skill in general)
+        least = max(sure, _GENERAL) if update.skill in general else sure
         kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         doubt = f"skilld is not sure enough (confidence {update.confidence:.2f}; {least:.2f} needed)"
         why = doubt if skill else _NOWHERE if skills else "no skill was in use"

@@ -218,7 +218,7 @@ def present(
         style="dim",
     )
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
-    console.say(f"  {where}", style="dim")
+    console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
     for said in (proposal.note, *remarks, *proposal.flags):
         if said:
             console.say(f"  note: {console.plain(said)}", style="yellow")
@@ -230,6 +230,16 @@ def present(
     if commands:
         console.line()
         _list(commands)
+
+
+def _loaded_by(proposal: Proposal) -> str:
+    """Return why a file that is no skill is the one that is edited: who loads it."""
+    from skilld.types import TargetKind
+
+    if proposal.target not in {TargetKind.INSTRUCTIONS, TargetKind.RULES, TargetKind.PERSONAL}:
+        return ""
+    everywhere = " in all your projects" if proposal.target is TargetKind.PERSONAL else ""
+    return f"loaded by {console.plain(' and '.join(proposal.agents or (proposal.agent,)))}{everywhere}"
 
 
 def _list(commands: Sequence[tuple[str, str]]) -> None:

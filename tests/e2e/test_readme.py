@@ -20,6 +20,7 @@ def test_the_sample_is_what_the_demo_prints(home: Path) -> None:
     assert len(places) > 10
     assert not [line for line in printed if "skilld accept" in line], "the folder it is about is gone"
     assert places == sorted(places)
+    assert [line for line in printed if line.endswith("; loaded by claude-code")], "which is why CLAUDE.md was chosen"
 
 
 def test_18_8_without_make_the_commands_are_those_of_the_makefile() -> None:
