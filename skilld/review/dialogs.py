@@ -427,6 +427,16 @@ class SearchField(Field):
         next(one for one in self.ancestors if isinstance(one, Pane)).action_leave()
 
 
+def on_yes(act: Callable[[], object]) -> Callable[[bool | None], None]:
+    """Return what acts once a question is answered with a yes."""
+
+    def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+        if sure:
+            act()
+
+    return answered
+
+
 class KeysApp(App[R]):
     """An app that shows what each key does: a narrow screen has no room for all of them in its key line."""
 
@@ -439,15 +449,6 @@ class KeysApp(App[R]):
             with suppress(Empty):
                 return answers.get(timeout=_PROGRESS_SECONDS)
         return False
-
-    def when_agreed(self, question: str, act: Callable[[], object]) -> None:
-        """Ask for a yes or a no, and act on a yes."""
-
-        def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
-            if sure:
-                act()
-
-        self.push_screen(AgreeDialog(question), answered)
 
     def action_keys(self) -> None:
         named: dict[str, list[str]] = {"Move in the list": ["\u2191", "\u2193", "j", "k", "g", "G"]}

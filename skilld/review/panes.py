@@ -21,7 +21,7 @@ from skilld.report.lines import lines
 from skilld.report.values import Report
 from skilld.review import draw
 from skilld.review.controller import ReviewSession, forgetting, no_skill
-from skilld.review.dialogs import ConfirmDialog, Pane, Rows, SearchField
+from skilld.review.dialogs import AgreeDialog, ConfirmDialog, Pane, Rows, SearchField, on_yes
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store.learnings import Learning
@@ -261,7 +261,7 @@ class WaitingPane(ListPane[list[Learning]]):
 
     def action_forget(self) -> None:
         if ask := self.chosen:
-            self.app.when_agreed(forgetting(ask), lambda: self._do(partial(self._forget, ask)))
+            self.app.push_screen(AgreeDialog(forgetting(ask)), on_yes(lambda: self._do(partial(self._forget, ask))))
 
     def _forget(self, ask: list[Learning]) -> str:
         self._sitting.forget(ask)

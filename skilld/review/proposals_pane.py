@@ -20,7 +20,17 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
 from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
-from skilld.review.dialogs import EditDialog, FileDialog, Pane, PartsDialog, ReasonDialog, Rows, SearchField
+from skilld.review.dialogs import (
+    AgreeDialog,
+    EditDialog,
+    FileDialog,
+    Pane,
+    PartsDialog,
+    ReasonDialog,
+    Rows,
+    SearchField,
+    on_yes,
+)
 from skilld.text import counted
 from skilld.types import Proposal, State
 
@@ -202,7 +212,8 @@ class ProposalsPane(Pane):
         those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
         file = draw.place(Path(path), self._sitting.home)
         question = f"Accept {counted(len(those), 'proposal')} for {file}?"
-        self.app.when_agreed(question, lambda: self._decide(partial(self._sitting.accept_all, those)))
+        accept = partial(self._sitting.accept_all, those)
+        self.app.push_screen(AgreeDialog(question), on_yes(lambda: self._decide(accept)))
 
     def action_search(self) -> None:
         field = self.query_one("#find", Input)
