@@ -17,9 +17,9 @@ _COMMAND = re.compile(r"(?<=[:>]) skilld [^:]*$")  # what is to be copied, at th
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
-def line(text: str = "") -> None:
+def line(text: str = "", *, style: str = "") -> None:
     """Print one line. Text from outside goes through `plain` first. What the terminal's encoding lacks is escaped."""
-    sys.stdout.write(fitting(text) + "\n")
+    sys.stdout.write(fitting(paint(text, style)) + "\n")
 
 
 def fitting(text: str) -> str:
@@ -28,7 +28,7 @@ def fitting(text: str) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def say(text: str, hang: int | None = None) -> None:
+def say(text: str, hang: int | None = None, *, style: str = "") -> None:
     """Print one line, on a terminal wrapped between words to its width; what is piped stays one line.
 
     Further lines are indented by `hang` columns: by default as far as the text, behind a name in a column of its own.
@@ -37,7 +37,7 @@ def say(text: str, hang: int | None = None) -> None:
     if hang is None:
         named = _NAMED.match(_ESCAPE.sub("", text))
         hang = named.end() if named else 0
-    for one in wrapped(text, _columns(), hang):
+    for one in wrapped(paint(text, style), _columns(), hang):
         line(one)
 
 
@@ -86,11 +86,9 @@ def plain(text: str) -> str:
     return safe_text(text)
 
 
-def paint(text: str, *styles: str) -> str:
-    """Return `text` in colours where standard output is a terminal that wants them (NO_COLOR is honoured)."""
-    if not styles or not coloured():
-        return text
-    return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
+def paint(text: str, style: str) -> str:
+    """Return `text` in a colour where standard output is a terminal that wants it (NO_COLOR is honoured)."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if style and coloured() else text
 
 
 def coloured() -> bool:

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
+from skilld.clock import day
 from skilld.errors import SkilldError
 
 if TYPE_CHECKING:
@@ -33,15 +34,12 @@ class Asking:
 
     def spent(self) -> str | None:
         """Return which limit of today's budget is reached, if one is."""
-        from skilld.clock import day
         from skilld.store.budget import spent_limit
 
         return spent_limit(self._store.usage.on(day(time.time())), self._settings.budget)
 
     def ask(self, work: Work) -> tuple[Result | None, str]:
         """Return the answer to a question, or why there is none."""
-        from skilld.clock import day
-        from skilld.ingest.discover import Host
         from skilld.protocol import Job, Result
         from skilld.types import Outcome
         from skilld.worker.spawn import Worker
@@ -49,7 +47,7 @@ class Asking:
         if why := self.spent():
             return None, f"today's budget is spent ({why})"
         with Worker(dict(os.environ)) as worker:
-            result = worker.do(Job(work, Host(common.home(), os.environ).umask), self._settings.worker.seconds * 2)
+            result = worker.do(Job(work, common.host().umask), self._settings.worker.seconds * 2)
         with self._store.transaction():
             self._store.usage.add(day(time.time()), self.model, self._purpose, result.usage)
         if not isinstance(result, Result) or result.outcome is not Outcome.NOTHING:

@@ -6,28 +6,27 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import day
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
     from skilld.classify.backends.model import Model
     from skilld.skills import Skill
 
-_SKILL = "Follow this skill where it applies.\\n\\n{text}"
+_SKILL = "Follow this skill where it applies.\n\n{text}"
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "chat", run, "chat with your configured model, using skills as instructions")
     parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="a skill to use; repeatable")
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser.add_argument(
         "text", metavar="TEXT", nargs="*", help="send this message and exit (default: chat line by line)"
     )
@@ -46,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
             messages.append({"role": "user", "content": redact(common.as_text(said))})
             messages.append({"role": "assistant", "content": _answer(model, messages)})
     finally:
-        _book(model, [skill.name for skill in chosen])
+        booked = chosen[0].name if chosen else ""
+        common.store().usage.add(day(time.time()), model.name, booked, model.usage)
     return 0
 
 
@@ -77,21 +77,13 @@ def _named(name: str, project: Path) -> Skill:
 
 
 def _lines() -> Iterator[str]:
-    asked: Callable[[str], str] = input if sys.stdin.isatty() else lambda _: _next_line()
     while True:
         try:
-            said = asked("> ").strip()
+            said = input("> " if sys.stdin.isatty() else "").strip()
         except EOFError:
             return
         if said:
             yield said
-
-
-def _next_line() -> str:
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    return line
 
 
 def _answer(model: Model, messages: list[dict[str, str]]) -> str:
@@ -101,9 +93,3 @@ def _answer(model: Model, messages: list[dict[str, str]]) -> str:
         console.piece(piece)
     console.line()
     return "".join(pieces)
-
-
-def _book(model: Model, skills: list[str]) -> None:
-    from skilld.clock import day
-
-    common.store().usage.add(day(time.time()), model.name, skills[0] if skills else "", model.usage)

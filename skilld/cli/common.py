@@ -14,9 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from skilld import console
 from skilld.errors import SkilldError, UsageError
+from skilld.files import in_shell
 
 if TYPE_CHECKING:
+    from skilld.classify.backends import Spec
+    from skilld.ingest.discover import Host
+    from skilld.mining.questions import Terms
+    from skilld.mining.sessions import Transcript
     from skilld.paths import Places
     from skilld.redact import Finding, Redactor
     from skilld.settings import Settings
@@ -125,6 +131,51 @@ def folder(given: Path) -> Path:
     return found
 
 
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """Add `--project`, by which the person says in which folder a verb works."""
+    about = "the project's folder (default: the current one)"
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help=about)
+
+
+def host(**more: Any) -> Host:  # noqa: ANN401 - what else a host has
+    """Return whose machine this is."""
+    from skilld.ingest.discover import Host
+
+    return Host(home(), dict(os.environ), **more)
+
+
+def terms(spec: Spec, settings: Settings) -> Terms:
+    """Return on what terms a model is asked: within the budget, by workers with this process's umask and variables."""
+    from skilld.mining.questions import Terms
+
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ))
+
+
+def current_folder() -> Path:
+    """Return the folder in which this runs; the home where that is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return home()
+
+
+def past_transcripts(since: float) -> list[Transcript]:
+    """Return the agents' transcripts that were written to since a Unix time."""
+    from skilld.mining.sessions import past
+
+    return past(host(roots=settings().roots), since)
+
+
+def daemon_process() -> str:
+    """Return the process of the daemon that runs; empty where none does."""
+    from skilld.daemon.lock import holder, is_held
+
+    lock = places().lock
+    return str(holder(lock) or "unknown") if is_held(lock) else ""
+
+
 def first_step(store: Store) -> str:
     """Return how to begin where skilld never ran: there is nothing to show; empty where it did."""
     from skilld.store.meta import INSTALLED_AT
@@ -152,10 +203,7 @@ def _redactor() -> Redactor:
 
 
 def redaction_key() -> bytes:
-    """Return this installation's key; where skilld never ran, one for this process alone.
-
-    Nothing was ever kept there, so that no placeholder has to be the same as another time.
-    """
+    """Return this installation's key; where skilld never ran, and so has kept nothing, one for this process alone."""
     from skilld.paths import private_dir
     from skilld.redact import KEY_BYTES
     from skilld.redact.key import load_key
@@ -170,8 +218,6 @@ def redaction_key() -> bytes:
 def program() -> str:
     """Return what to type for skilld: its name, or its path where no folder of PATH holds it."""
     from shutil import which
-
-    from skilld.files import in_shell
 
     path = own_program()
     return "skilld" if which("skilld") or not path.is_file() else in_shell(path)
@@ -189,8 +235,6 @@ def path_link() -> Path:
 
 def tell_of_path() -> None:
     """Where skilld is not on PATH, say how to have the commands work that are told of, now and in every new shell."""
-    from skilld import console
-
     if (path := program()) == "skilld":
         return
     if str(path_link().parent) in os.environ.get("PATH", "").split(os.pathsep):
@@ -228,7 +272,6 @@ def the_proposal(store: Store, given: str) -> Proposal:
 
 def which(store: Store, verb: str, states: Iterable[str]) -> NoReturn:
     """Say which proposals a verb that was given no ID could mean, the newest first."""
-    from skilld import console
     from skilld.types import State
 
     found = store.proposals.in_states([State(state) for state in states])[::-1]
@@ -268,9 +311,9 @@ def _duration(seconds: float) -> str:
 
 
 class Progress:
-    """One piece of long work."""
+    """One piece of long work, or one after the other."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str = "") -> None:
         self._what = what
         self._shown = sys.stderr.isatty()
         self._start = time.monotonic()
@@ -280,6 +323,14 @@ class Progress:
     def due(self) -> bool:
         """Whether it is time to draw: what it costs to count can be spared otherwise."""
         return self._shown and time.monotonic() - self._drawn >= _EVERY
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Draw the line of the piece that is at work now, if it is time to."""
+        if what != self._what:
+            self.clear()
+            self._what, self._start, self._drawn = what, time.monotonic(), 0.0
+        if self.due:
+            self.show(done, total)
 
     def show(self, done: int, total: int) -> None:
         """Draw the line."""

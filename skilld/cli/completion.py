@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 
 SHELLS = ("bash", "zsh", "fish")
 _ASKED = "_ARGCOMPLETE"  # set by the shell's part of argcomplete
@@ -83,25 +83,19 @@ def _proposals(*states: str) -> Callable[[argparse.Namespace], Found]:
     def found(_: argparse.Namespace) -> Found:
         from skilld.types import State
 
-        if not common.places().database.exists():
-            return {}
         among = [State(state) for state in states] if states else list(State)
-        listed = common.store().proposals.in_states(among)
+        listed = common.stored().proposals.in_states(among)
         return {one.id: f"{one.skill}: {console.plain(one.summary)[:_MAX_SUMMARY]}" for one in listed}
 
     return found
 
 
 def _learnings(_: argparse.Namespace) -> Found:
-    if not common.places().database.exists():
-        return {}
-    return {one.id: console.plain(one.change)[:_MAX_SUMMARY] for one in common.store().learnings.all()}
+    return {one.id: console.plain(one.change)[:_MAX_SUMMARY] for one in common.stored().learnings.all()}
 
 
 def _skills(_: argparse.Namespace) -> Found:
-    from skilld.cli.inventory import all_skills
-
-    return sorted({skill.name for skill in all_skills([Path.cwd()]) if _SAFE.fullmatch(skill.name)})
+    return sorted({skill.name for skill in inventory.all_skills([Path.cwd()]) if _SAFE.fullmatch(skill.name)})
 
 
 def _agents(_: argparse.Namespace) -> Found:

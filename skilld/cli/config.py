@@ -117,14 +117,13 @@ def try_model(*, asks_again: bool = False) -> bool:
     from skilld.health.gather import model
     from skilld.health.values import Trouble
 
-    settings, places = common.settings(), common.places()
+    settings = common.settings()
     if settings.model == OFFLINE:
         return True
     who = "agent" if settings.model == AGENT else "model"
     if settings.model != "auto":  # which finds nobody, or an Ollama that answers at once
         console.line(f"Asking the {who} a test question ...")
-    store = common.store() if places.database.exists() else None
-    found = model(settings, os.environ, store, time.time(), ask=True)
+    found = model(settings, os.environ, common.stored(), time.time(), ask=True)
     trouble = found.lacks or (found.answer if isinstance(found.answer, Trouble) else None)
     if trouble:
         console.say(f"The {who} cannot answer yet: {console.plain(trouble.what)}")

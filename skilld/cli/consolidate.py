@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.library.consolidate import Comparable, Fate, Pair
@@ -50,7 +52,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.poll import refresh
 
     if len(arguments.names) == 1:
@@ -76,7 +77,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
-    from skilld.cli import inventory
     from skilld.library.consolidate import Fate, compared, pair_of, pairs, plan
     from skilld.library.rows import pinned
     from skilld.types import State
@@ -89,7 +89,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
         raise SkilldError("Cannot merge this skill", f"{missing[0]} belongs to a plugin")
     mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}
     batches: dict[str, list[Proposal]] = {}
-    for proposal in store.proposals.in_states([*State]):
+    for proposal in store.proposals.all():
         batches.setdefault(pair_of(proposal.batch_id), []).append(proposal)
     states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
     open_ = [key for key, seen in states.items() if State.OPEN in seen]
@@ -137,15 +137,13 @@ def _key(pair: Pair) -> str:
 
 def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
-    from skilld.clock import rfc3339
     from skilld.library.consolidate import pair_of, proposals
     from skilld.proposals.amend import put
-    from skilld.types import State
 
     if found.merge is None or not found.merge.parts:
         return found
     key = _key(found.pair)
-    tries = sum(pair_of(one.batch_id) == key for one in store.proposals.in_states([*State]))
+    tries = sum(pair_of(one.batch_id) == key for one in store.proposals.all())
     made, troubles = [], []
     for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
         try:
@@ -190,15 +188,13 @@ def _tell(found: MergeOffer, *, dry_run: bool) -> None:
     elif found.merge is not None:
         _tell_merge(found, found.merge, archive, dry_run=dry_run)
     if found.trouble:
-        console.line(console.paint(f"  not proposed: {console.plain(found.trouble)}", "yellow"))
+        console.line(f"  not proposed: {console.plain(found.trouble)}", style="yellow")
 
 
 def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
-        console.line(
-            console.paint(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", "yellow")
-        )
+        console.line(f"  not carried over: {console.plain(one.what)} ({console.plain(one.why)})", style="yellow")
     if not merge.parts:
         console.line(f"  {keep} already says everything else. To archive the other skill: {archive}")
         return

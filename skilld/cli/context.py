@@ -25,11 +25,7 @@ _KNOWN = {"documented": "according to its documentation", "not known": "skilld d
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs,
-        "context",
-        run,
-        "show what each agent loads here: instructions, rules, skills",
-        listing=True,
+        verbs, "context", run, "show what each agent loads here: instructions, rules, skills", listing=True
     )
     parser.add_argument(
         "--agent", metavar="AGENT", help="only this agent (default: every agent installed or used here)"
@@ -149,8 +145,7 @@ def _show(context: Context, project: Path, tokenizer: Tokenizer, most: int) -> N
         )
     head = [("loaded", "from", "tokens", "file", "")] if rows else []
     console.table([tuple(map(console.plain, row)) for row in (*head, *rows)], indent="  ")
-    skills = [file for file in context.files if file.scope is Scope.SKILL]
-    if skills:
+    if skills := [file for file in context.files if file.scope is Scope.SKILL]:
         tokens = sum(tokenizer.count(file.text) for file in skills)
         console.say(f"  plus one line per skill: {counted(len(skills), 'skill')}, {tokens} tokens")
     for file, one, has in _over(context, tokenizer, most):

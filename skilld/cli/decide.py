@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -84,8 +84,6 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     """Accept an open proposal, or some parts of it, in a file that the person names."""
-    from skilld.git.environment import scrub_environment
-    from skilld.ingest.discover import Host
     from skilld.jobs.waiting import accept_elsewhere
     from skilld.proposals.decide import accepting
 
@@ -95,13 +93,12 @@ def _accept_elsewhere(arguments: argparse.Namespace) -> int:
     decision = accepting(scrub_environment())
     store = _store()
     proposal, chosen = _parts_of_one(store, arguments, "--to")
-    host, redact = Host(common.home(), os.environ), common.redactor()
+    host, redact = common.host(), common.redactor()
     return _each(store, [proposal], carry_out, as_json=arguments.json)
 
 
 def _decide_parts(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
     """Decide on some parts of one open proposal; the others stay open as a proposal of their own."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.amend import decide_parts
 
     removed = scrub_environment()
@@ -139,7 +136,6 @@ def reject(arguments: argparse.Namespace) -> int:
 
 def restore(arguments: argparse.Namespace) -> int:
     """Put proposals that were rejected, or dropped from the staging branch, back on it."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.amend import restore as put_back
 
     scrub_environment()
@@ -157,10 +153,8 @@ def revert(arguments: argparse.Namespace) -> int:
 
 
 def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
-    from skilld.git.environment import scrub_environment
     from skilld.git.run import one_command
     from skilld.proposals.decide import decide
-    from skilld.types import State
 
     if getattr(arguments, "part", []):
         return _decide_parts(arguments, make)
@@ -172,7 +166,7 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
             raise UsageError("Conflicting options", "--all cannot be combined with IDs")
         if not arguments.ids and not every:
             common.which(store, arguments.command, _DECIDABLE[arguments.command])
-        chosen = store.proposals.in_states([State.OPEN]) if every else _named(store, arguments.ids)
+        chosen = store.proposals.open() if every else _named(store, arguments.ids)
         decision = make(removed)
         return _each(store, chosen, lambda proposal: decide(store, proposal, decision), as_json=arguments.json)
 
@@ -193,10 +187,7 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
 def _each(
     store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], DecisionReport], *, as_json: bool
 ) -> int:
-    """Carry a decision out for each proposal, one by one; one that fails keeps none of the others from it.
-
-    Returns 0, or the exit code of the first failure; a single failure is raised.
-    """
+    """Carry a decision out for each proposal; returns the code of the first failure, else 0. A single one is raised."""
     code = 0
     rows = []
     for proposal in chosen:

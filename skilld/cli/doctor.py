@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -45,10 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
             _print(check)
     if absent:
         names = ", ".join(check.name.removeprefix("agent ") for check in absent)
-        console.say(console.paint(f"{ABSENT}: {names}", "dim"), len(ABSENT) + 2)
+        console.say(f"{ABSENT}: {names}", len(ABSENT) + 2, style="dim")
     if reasons:
         console.line()
-        console.say(console.paint("Why nothing was proposed", "bold"))
+        console.say("Why nothing was proposed", style="bold")
         for reason in reasons:
             console.say(f"  {console.plain(reason)}")
     console.line()
@@ -61,12 +60,10 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     from skilld.context.here import contexts
     from skilld.health import checks
     from skilld.health.gather import Here, gather
-    from skilld.ingest.discover import Host
 
     now = time.time()
-    around = Host(common.home(), dict(os.environ))
-    facts = gather(Here(common.places(), around, the_manager(), sys.platform), now, ask=ask)
-    here = contexts(_folder(), common.home(), os.environ, seen=inventory.version_seen)
+    facts = gather(Here(common.places(), common.host(), the_manager(), sys.platform), now, ask=ask)
+    here = contexts(common.current_folder(), common.home(), os.environ, seen=inventory.version_seen)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
@@ -87,14 +84,6 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     why = checks.why_nothing
     paused, running = facts.daemon.paused_until, facts.daemon.running
     return found, why(facts.counts, paused, running=running) if facts.counts else []
-
-
-def _folder() -> Path:
-    """Return the folder in which this runs; the home where that is gone."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return common.home()
 
 
 def _print(check: Check) -> None:

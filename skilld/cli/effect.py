@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, over
+from skilld.cli import common, inventory, over
 from skilld.cli.unasked import as_job
+from skilld.clock import rfc3339
 from skilld.errors import UsageError
 from skilld.text import counted
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from skilld.effect.figures import Count
     from skilld.effect.remedies import Remedy
     from skilld.effect.rules import Effect, Rule
-    from skilld.ingest.discover import Host, Root
+    from skilld.ingest.discover import Root
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -47,11 +48,7 @@ _COLOURS = {"holds": "green", "repeated": "yellow", "unused": "dim", "unknown": 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs,
-        "effect",
-        run,
-        "show which rules were followed and which you had to repeat",
-        listing=True,
+        verbs, "effect", run, "show which rules were followed and which you had to repeat", listing=True
     )
     parser.description = f"{parser.description} {_TAKES}"
     which = "only the rules in this skill or file, or the rule with this ID"
@@ -76,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, whole=which == key_of(one.effect.rule))
     if found:
-        console.say(console.paint(_APPLIES, "dim"))
+        console.say(_APPLIES, style="dim")
     elif which:
         console.say(f"No rule matches {console.plain(which)}. To list all: skilld effect")
     else:
@@ -119,13 +116,7 @@ def _looked(store: Store, which: str) -> list[RuleOutcome]:
         return not which or below or which in {_skill(rule), key_of(rule)}
 
     found = look(
-        store,
-        _host(),
-        common.settings().targets,
-        common.redactor(),
-        time.time(),
-        chosen=chosen,
-        most=_ADVISED,
+        store, common.host(), common.settings().targets, common.redactor(), time.time(), chosen=chosen, most=_ADVISED
     )
     named = [one for one in found if which and which in {_skill(one.effect.rule), key_of(one.effect.rule)}]
     return named or found
@@ -139,13 +130,7 @@ def _mended(store: Store) -> list[Proposal]:
     from skilld.effect.everything import mend, share
 
     settings, redact, now = common.settings(), common.redactor(), time.time()
-    return [work for one in (share, mend) for work in one(store, _host(), settings.targets, redact, now)]
-
-
-def _host() -> Host:
-    from skilld.ingest.discover import Host
-
-    return Host(common.home(), dict(os.environ))
+    return [work for one in (share, mend) for work in one(store, common.host(), settings.targets, redact, now)]
 
 
 def key_of(rule: Rule) -> str:
@@ -157,17 +142,17 @@ def key_of(rule: Rule) -> str:
 
 def _read_missing(store: Store) -> int:
     """Read the transcripts that are new or have grown, the newest first; returns how many are left."""
+    from skilld.agents import VARIABLES
     from skilld.classify.backends import OFFLINE, Spec
     from skilld.effect.survey import survey
-    from skilld.ingest.discover import roots
     from skilld.jobs.limits import ProcessorTimeError, processor_time
     from skilld.protocol import PROCESSOR_SECONDS, Survey
     from skilld.store.meta import HEARD
 
-    settings = common.settings()
-    missing = _missing(store, roots(common.home(), os.environ, settings.roots))
+    missing = _missing(store, inventory.transcript_folders())
     redact, progress, until = common.redactor(), common.Progress("sessions read"), time.monotonic() + _SECONDS
-    variables, configured = _variables(), {name: tuple(map(str, found)) for name, found in settings.roots.items()}
+    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    configured = {name: tuple(map(str, found)) for name, found in common.settings().roots.items()}
     for number, (agent, path, facts) in enumerate(missing):
         if time.monotonic() > until:
             progress.clear()
@@ -201,16 +186,8 @@ def _missing(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple
     return sorted(found, key=lambda one: -one[2][1])
 
 
-def _variables() -> dict[str, str]:
-    from skilld.agents import VARIABLES
-
-    return {name: os.environ[name] for name in VARIABLES if name in os.environ}
-
-
 def as_json(looked: RuleOutcome) -> dict[str, Any]:
     """Return what is told of one rule."""
-    from skilld.clock import rfc3339
-
     effect, rule = looked.effect, looked.effect.rule
     return {
         "id": key_of(looked.effect.rule),
@@ -275,7 +252,7 @@ def _show(looked: RuleOutcome, *, whole: bool) -> None:
     place = f"{short(rule.path, Path.cwd())}:{rule.line}"
     head = console.paint(f"{word:17}", _COLOURS[effect.state.value])
     console.say(f"{head} {console.plain(place)}  {console.plain(rule.text)}", 18)
-    console.say(console.paint(f"          {summary(effect)}", "dim"), 10)
+    console.say(f"          {summary(effect)}", 10, style="dim")
     for one in effect.evidence[0 if whole else -_SHOWN :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
     if (remedy := _remedy(looked)) is not None:

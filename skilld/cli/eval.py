@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
-    from skilld.evaluate import rules
     from skilld.evaluate.batches import Pipeline
     from skilld.evaluate.loader import BatchCase, LabelledTurn
     from skilld.evaluate.turns import JudgedTurn
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     for table in report.tables(figures):
         if table.title:
             console.line()
-            console.line(console.paint(console.plain(table.title), "bold"))
+            console.line(console.plain(table.title), style="bold")
         console.table([tuple(console.plain(cell) for cell in row) for row in table.rows])
     return _code(figures)
 
@@ -193,18 +193,6 @@ def _secrets(asked: argparse.Namespace) -> Scored:
     return secrets.figures(judged), secrets.rows_out(judged)
 
 
-def _repeats(asked: argparse.Namespace) -> Scored:
-    from skilld.evaluate import rules
-
-    return _judged_pairs(asked, rules.repeats)
-
-
-def _matters(asked: argparse.Namespace) -> Scored:
-    from skilld.evaluate import rules
-
-    return _judged_pairs(asked, rules.matters)
-
-
 def _finding(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import finding
 
@@ -215,13 +203,13 @@ def _finding(asked: argparse.Namespace) -> Scored:
     return finding.figures(judged), finding.rows_out(judged)
 
 
-def _judged_pairs(asked: argparse.Namespace, judge: rules.Judge) -> Scored:
+def _pairs(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import rules
-    from skilld.git.environment import scrub_environment
 
     _not_gold(asked.backend)
     scrub_environment()
     pairs = rules.load(asked.data)
+    judge = rules.repeats if asked.kind == "repeats" else rules.matters
     judged = list(_progress(judge(pairs, _maker(asked.backend), _redactor().redact), len(pairs)))
     return rules.figures(asked.kind, judged), rules.rows_out(judged)
 
@@ -230,8 +218,8 @@ _KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
     "turns": _turns,
     "batches": _batches,
     DECISIONS: _decisions,
-    "repeats": _repeats,
-    "matters": _matters,
+    "repeats": _pairs,
+    "matters": _pairs,
     "finding": _finding,
     "secrets": _secrets,
     "injection": _injection,

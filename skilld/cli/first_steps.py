@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, terminal
+from skilld.cli import common, inventory, terminal
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, cause_of
+from skilld.files import on_path
 from skilld.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from skilld.mining.sessions import Transcript
-    from skilld.settings import Settings
 
 DAYS = 7.0  # looked back at, unless told otherwise
 _MONTH = 30
@@ -34,20 +35,18 @@ def tell_found() -> None:
     """Say which agents were used here lately, how many skills there are, and which instructions are loaded."""
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import names_of
-    from skilld.cli import inventory
-    from skilld.files import on_path
 
     known = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
-    used = Counter(one.agent for one in _sessions(_MONTH))
+    used = Counter(one.agent for one in common.past_transcripts(time.time() - _MONTH * _DAY))
     agents = [f"{known[name].title} ({counted(number, 'session file')})" for name, number in used.most_common()]
-    console.say(console.paint("Found here", "bold"))
+    console.say("Found here", style="bold")
     idle = [
         info.title for name, info in known.items() if name not in used and on_path(names_of(info.title), os.environ)
     ]
     rows = [f"{', '.join(agents)} in the last {_MONTH} days"] if agents else []
     rows += [f"{', '.join(idle)}: installed, not used in the last {_MONTH} days"] if idle else []
     console.say(f"  agents        {'; '.join(rows) or f'none used in the last {_MONTH} days'}", 16)
-    console.say(f"  skills        {len(inventory.all_skills([_folder()])) or 'none'}")
+    console.say(f"  skills        {len(inventory.all_skills([common.current_folder()])) or 'none'}")
     rows = list(dict.fromkeys(_instructions()))
     for number, row in enumerate(rows[:_MAX_FILES]):
         console.say(f"  {'' if number else 'instructions':12}  {row}")
@@ -57,14 +56,6 @@ def tell_found() -> None:
         console.say("  instructions  no CLAUDE.md, AGENTS.md or similar file is loaded in this folder")
 
 
-def _sessions(days: float) -> list[Transcript]:
-    """Return the transcripts of the last days."""
-    from skilld.ingest.discover import Host
-    from skilld.mining.sessions import past
-
-    return past(Host(common.home(), os.environ, roots=common.settings().roots), time.time() - days * _DAY)
-
-
 def _instructions() -> Iterator[str]:
     """Yield each instruction file that an agent loads at the start of a session here, with its tokens."""
     from skilld.context import LoadTime, Scope
@@ -72,20 +63,12 @@ def _instructions() -> Iterator[str]:
     from skilld.context.tokenizer import ESTIMATE
 
     home = common.home()
-    for context in contexts(_folder(), home, os.environ):
+    for context in contexts(common.current_folder(), home, os.environ):
         for file in context.files:
             path = Path(file.path)
             if file.loaded is LoadTime.START and file.scope not in {Scope.SKILL, Scope.MEMORY}:
                 shown = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
                 yield f"{console.plain(shown)}, about {ESTIMATE.count(file.text):,} tokens"
-
-
-def _folder() -> Path:
-    """Return the folder in which this runs; the home where that is gone."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return common.home()
 
 
 def offer_link() -> None:
@@ -109,13 +92,11 @@ def offer_link() -> None:
 def offer_service(answer: str | None, environment: str | None, *, asks: bool) -> str:
     """Have skilld run whenever the person is logged in, if they want that; returns what was done, if anything."""
     from skilld.cli import service
-    from skilld.daemon.lock import holder, is_held
 
     if answer == "no" or (answer is None and not asks):
         return ""
     manager = service.the_manager()
     state = manager.state()
-    lock = common.places().lock
     console.line()
     if state.state == "unknown":
         console.say(
@@ -126,9 +107,8 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
     if state.running:
         console.say("skilld already runs whenever you are logged in.")
         return ""
-    if is_held(lock):
-        who = holder(lock) or "unknown"
-        console.say(f"skilld is already running: process {who}. To run it as a service, stop it first, then:")
+    if process := common.daemon_process():
+        console.say(f"skilld is already running: process {process}. To run it as a service, stop it first, then:")
         console.say("  skilld service install")
         return ""
     if answer is None and not _wanted("Run skilld whenever you are logged in?"):
@@ -143,17 +123,20 @@ def offer_service(answer: str | None, environment: str | None, *, asks: bool) ->
 
 def offer_look_back(days: float | None, *, asks: bool) -> str:
     """Judge what was said in the last days, if the person wants that; returns what was done, if anything."""
+    from skilld.cli import service
+
     if days == 0 or (days is None and not asks):
         return ""
     wanted = DAYS if days is None else days
-    found = _sessions(wanted)
+    found = common.past_transcripts(time.time() - wanted * _DAY)
     last = "day" if wanted == 1 else f"{wanted:g} days"
     console.line()
     if not found:
         console.say(f"No agent was used here in the last {last}, so there are no past sessions to read.")
         return ""
-    if (who := _in_the_way()) is not None:
-        console.say(f"skilld is already running: process {who}. To process the last {last}, stop it first, then:")
+    process = common.daemon_process()
+    if process and not service.the_manager().state().running:  # which can be stopped and started again, and a run not
+        console.say(f"skilld is already running: process {process}. To process the last {last}, stop it first, then:")
         console.say(f"  skilld run --once --backfill {wanted:g}")
         return ""
     files = counted(len(found), "session file")
@@ -175,24 +158,9 @@ def offer_look_back(days: float | None, *, asks: bool) -> str:
 
 def _unjudged(found: list[Transcript], days: float) -> list[Transcript]:
     """Return the sessions of the last days that were neither followed nor looked back at from there on."""
-    from skilld.clock import rfc3339
-
-    if not common.places().database.exists():
-        return found
     since = rfc3339(time.time() - days * _DAY)
-    with closing(common.store()) as store:
+    with closing(common.stored()) as store:
         return [one for one in found if not store.transcripts.is_read(str(one.path), since)]
-
-
-def _in_the_way() -> str | None:
-    """Return the process of a `run` that somebody has up, which cannot be stopped and started as the service can."""
-    from skilld.cli import service
-    from skilld.daemon.lock import holder, is_held
-
-    lock = common.places().lock
-    if not is_held(lock) or service.the_manager().state().running:
-        return None
-    return str(holder(lock) or "unknown")
 
 
 def _cost(found: list[Transcript]) -> str:
@@ -214,27 +182,20 @@ def _cost(found: list[Transcript]) -> str:
     calls = sum(len(windows(session, model)) for session in sessions)
     if not calls:
         return "needs no model: nothing in them sounds like a lasting instruction"
-    return (
-        f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{_limit(calls, settings)}"
-    )
-
-
-def _limit(calls: int, settings: Settings) -> str:
     most = settings.budget.calls
-    return f"; at most {most} calls a day (budget.calls), the rest later" if most and calls > most else ""
+    later = f"; at most {most} calls a day (budget.calls), the rest later" if most and calls > most else ""
+    return f"takes about {counted(calls, 'model call')} and {calls * _TOKENS_PER_CALL:,} tokens{later}"
 
 
 def _look_back(days: float) -> None:
     """Judge what was said in the last days, the service out of the way meanwhile: one process reads at a time."""
     from skilld.cli import run, service
-    from skilld.daemon.lock import is_held
 
     manager = service.the_manager()
-    again = manager.state().running
-    if again:
+    if again := manager.state().running:
         manager.stop()
         end = time.monotonic() + _STARTS
-        while is_held(common.places().lock) and time.monotonic() < end:
+        while common.daemon_process() and time.monotonic() < end:
             time.sleep(0.05)
     umask = os.umask(0o077)  # which a run sets for all that it does
     try:
@@ -248,11 +209,9 @@ def _look_back(days: float) -> None:
 def tell_outcome(*, listed: bool) -> None:
     """Say what was learned, or why nothing was, and what comes next; proposals already `listed` are only counted."""
     from skilld.cli import service
-    from skilld.daemon.lock import is_held
 
-    where = common.places()
     console.line()
-    if not where.database.exists():
+    if not common.places().database.exists():
         console.say("No proposals yet: no sessions were read.")
     else:
         _tell_learned(listed=listed)
@@ -261,7 +220,7 @@ def tell_outcome(*, listed: bool) -> None:
         f"It judges a session after every {counted(batch.turns, 'message')} from you, and when the session "
         f"ends or has been idle for {batch.idle_minutes:g} minutes."
     )
-    if is_held(where.lock):
+    if common.daemon_process():
         console.say(f"skilld is running. {when}")
         return
     usable = service.the_manager().state().state != "unknown"
@@ -273,14 +232,12 @@ def tell_outcome(*, listed: bool) -> None:
 
 
 def _tell_learned(*, listed: bool) -> None:
-    from skilld.daemon.lock import is_held
     from skilld.health import checks
     from skilld.health.gather import counts
     from skilld.notify.notice import about_waiting
-    from skilld.types import State
 
     with closing(common.store()) as store:
-        proposals = store.proposals.in_states([State.OPEN])
+        proposals = store.proposals.open()
         homeless = store.learnings.homeless()
         known, paused = counts(store, common.settings()), store.meta.paused(time.time())
         ran = not common.first_step(store)
@@ -290,14 +247,14 @@ def _tell_learned(*, listed: bool) -> None:
         console.say(f"and {len(proposals) - _MAX_FILES} more: skilld proposals")
     if proposals:
         number = counted(len(proposals), "open proposal")
-        console.say(console.paint(f"{number}. To review: skilld review", "bold"))
+        console.say(f"{number}. To review: skilld review", style="bold")
     if homeless:
         console.say(about_waiting(homeless))
     if not (proposals or homeless or ran):  # the first messages count from a run on, and that is the next step
         console.say("No proposals yet: no sessions were read.")
     elif not proposals and not homeless:
         paused_until = "until you resume it: skilld resume" if paused else ""
-        reasons = checks.why_nothing(known, paused_until, running=is_held(common.places().lock))
+        reasons = checks.why_nothing(known, paused_until, running=bool(common.daemon_process()))
         console.say(
             "No open proposals. To see past ones: skilld proposals --state all" if known.since else "No proposals yet:"
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.git.repo import Repo
@@ -33,7 +34,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb: git takes the place of this process."""
-    from skilld.git.environment import scrub_environment
     from skilld.git.managed_repos import open_any, person_git, roots
     from skilld.proposals.staging import private_repositories
 
@@ -71,8 +71,7 @@ def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]
             "No repository yet", "skilld creates a repository when it first proposes an edit to a skill outside git"
         )
     place = (given.expanduser() if given is not None else Path.cwd()).resolve()
-    around = [root for root in roots if place.is_relative_to(root)]
-    if around:
+    if around := [root for root in roots if place.is_relative_to(root)]:
         root = max(around, key=lambda found: len(found.parts))
         return root, roots[root]
     if given is None and len(roots) == 1:

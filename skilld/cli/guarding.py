@@ -13,11 +13,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
+from skilld.cli.git import reads
 from skilld.errors import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from skilld.caller.judge import Agents, Doubt
     from skilld.caller.tree import Process, Tree
 
@@ -29,18 +28,8 @@ def _always(_: argparse.Namespace) -> bool:
     return True
 
 
-def _never(_: argparse.Namespace) -> bool:
-    return False
-
-
 def _dry(arguments: argparse.Namespace) -> bool:
     return bool(arguments.dry_run)
-
-
-def _git_reads(arguments: argparse.Namespace) -> bool:
-    from skilld.cli.git import reads
-
-    return reads(arguments)
 
 
 def _setup_asks_nothing(arguments: argparse.Namespace) -> bool:
@@ -63,7 +52,7 @@ READ_ONLY: Mapping[str, When] = {
     "doctor": _always,
     "effect": lambda arguments: not arguments.mend,
     "eval": _always,
-    "git": _git_reads,
+    "git": reads,
     "inspect": _always,
     "learnings": lambda arguments: not (arguments.forget or arguments.action),
     "logs": _always,
@@ -129,7 +118,8 @@ _TITLES: Mapping[str, str] = {
 def check(arguments: argparse.Namespace) -> None:
     """Raise RefusedError where the command is the person's and somebody else gave it."""
     command = name_of(arguments)
-    if command in UNATTENDED or READ_ONLY.get(command, _never)(arguments):
+    reads_only = READ_ONLY.get(command)
+    if command in UNATTENDED or (reads_only and reads_only(arguments)):
         return
     title = _TITLES.get(command, f"Only you can run skilld {command}")
     refuse_others(title, arguments.words, by_agents=command in DECISIONS)
@@ -143,7 +133,6 @@ def name_of(arguments: argparse.Namespace) -> str:
 def refuse_others(title: str, words: Sequence[str], *, by_agents: bool = False) -> None:
     """Raise RefusedError with `title` where the person did not give this command; `words` are those it consists of."""
     from skilld import paths
-    from skilld.cli import common
 
     doubt = person_doubt()
     # Whoever moves the settings by a variable could name a file of their own.
@@ -155,7 +144,6 @@ def refuse_others(title: str, words: Sequence[str], *, by_agents: bool = False) 
 def remedy(doubt: Doubt, given: Sequence[str]) -> str:
     """Return what the person can do instead."""
     from skilld.caller.judge import Why
-    from skilld.cli import common
 
     words = common.as_text(shlex.join(["skilld", *given]))
     match doubt.why:

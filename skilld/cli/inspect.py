@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     console.line(f"{agent} session {console.plain(session)} in {console.plain(folder)}")
     if shown["main_dir"] != shown["cwd"]:
         console.line(f"most of the session's work was in {console.plain(shown['main_dir'])}")
-    console.line(console.paint(counted(len(shown["turns"]), "human turn"), "bold"))
+    console.line(counted(len(shown["turns"]), "human turn"), style="bold")
     for number, turn in enumerate(shown["turns"], 1):
         console.line(
             f"{number:4}  {console.plain(turn['at'] or ''):20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}"

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld.cli import common
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.exchange.outgoing import SessionWords
+    from skilld.ingest.discover import Root
     from skilld.library.rows import LibraryRow
     from skilld.skills import Places as SkillPlaces
     from skilld.skills import Skill
@@ -51,14 +53,21 @@ def skill_places() -> dict[str, SkillPlaces]:
     return {name: discover.skill_places(name, common.home(), os.environ, configured) for name in ADAPTERS}
 
 
+def transcript_folders() -> list[Root]:
+    """Return the folders in which agents keep their transcripts."""
+    from skilld.ingest.discover import roots
+
+    return roots(common.home(), os.environ, common.settings().roots)
+
+
 def version_seen(agent: str) -> str:
     """Return the version of an agent's client that wrote its newest transcript; empty if that names none."""
     from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import roots, transcripts
+    from skilld.ingest.discover import transcripts
     from skilld.ingest.drift import version_of
 
     try:
-        known = roots(common.home(), os.environ, common.settings().roots)
+        known = transcript_folders()
         found = ((facts.st_mtime, path) for root in known if root.agent == agent for path, facts in transcripts(root))
         newest = max(found, default=None)
         return version_of(newest[1], ADAPTERS[agent]) if newest is not None else ""
@@ -110,10 +119,7 @@ def skill_text(skill: Skill) -> str:
 
 
 def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:
-    """Return every skill: of the person, of plugins, and of the projects that sessions or the current folder are in.
-
-    With `near` those of the project around that path, too.
-    """
+    """Return every skill: of the person, of plugins, and of the projects of sessions, the current folder and `near`."""
     from skilld.library.rows import collect
 
     around = [Path.cwd(), *(near.parents if near is not None else ())]
@@ -158,10 +164,9 @@ def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
 def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
     """Return what is known of sessions that these skills may carry: the ids of all, and the quotes they came from."""
     from skilld.exchange.outgoing import SessionWords
-    from skilld.types import State
 
     paths = {str(row.path) for row in rows}
-    proposals = store.proposals.in_states(list(State))
+    proposals = store.proposals.all()
     quotes = [piece.quote for one in proposals if one.path in paths for piece in one.evidence]
     sessions = {one.session_id for one in proposals} | {one.session_id for one in store.overview.sessions_since(0)}
     return SessionWords(frozenset(sessions), tuple(dict.fromkeys(quotes)))
@@ -169,8 +174,6 @@ def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
 
 def row_json(row: LibraryRow) -> dict[str, Any]:
     """Return a row as JSON shows it. Shares are 0 to 1, null where there is nothing to share; times are RFC 3339."""
-    from skilld.clock import rfc3339
-
     skill, uses = row.skill, row.uses
     return {
         "name": row.name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs,
-        "learnings",
-        run,
-        "list learnings that are not in a file yet, or propose one",
-        listing=True,
+        verbs, "learnings", run, "list learnings that are not in a file yet, or propose one", listing=True
     )
     parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn a learning into a proposal")
     parser.add_argument("id", nargs="?", metavar="ID", help="ID of the learning to propose; a prefix is enough")
@@ -63,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         often = counted(len({one.session_id for one in ask}), "session")
         where = f" in {newest.project}" if newest.project else ""
         remarks = f"said in {often}{where}; not proposed: {newest.why_kept}"
-        console.say(console.paint(f"    {console.plain(remarks)}", "dim"))
+        console.say(f"    {console.plain(remarks)}", style="dim")
     if asks:
         if any(ABSENT in ask[0].why_kept for ask in asks):
             console.say(
@@ -102,16 +98,13 @@ def _ask(store: Store, name: str) -> list[Learning]:
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
-    from skilld.git.environment import scrub_environment
-    from skilld.ingest.discover import Host
     from skilld.jobs.waiting import propose
 
     if not arguments.id:
         raise UsageError("Which learning?", "propose needs an ID", "List them: skilld learnings")
     ask = _ask(store, common.as_text(arguments.id))
     scrub_environment()
-    host = Host(common.home(), os.environ)
-    made = propose(store, ask, host, common.settings().targets, common.redactor(), to=arguments.to)
+    made = propose(store, ask, common.host(), common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:
         from skilld.cli.proposals import as_json as told
 

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.follow:
         raise UsageError("Conflicting options", "--json prints one document, but --follow never ends")
     log = common.places().log
-    in_journal = _in_journal()
+    in_journal = shutil.which(_JOURNAL[0]) is not None and bool(_journal(1))
     lines = _journal(arguments.lines) if in_journal else _last(log, arguments.lines)
     if arguments.json:
         return common.write_json([_entry(line) for line in lines])
@@ -66,11 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
             _print(line)
             sys.stdout.flush()
     return 0
-
-
-def _in_journal() -> bool:
-    """Whether the journal has something of the service."""
-    return shutil.which(_JOURNAL[0]) is not None and bool(_journal(1))
 
 
 def _journal(number: int) -> list[str]:

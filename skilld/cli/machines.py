@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, terminal
-from skilld.errors import Exit, RefusedError, SkilldError
+from skilld.cli.config import write_setting
+from skilld.cli.unasked import as_job
+from skilld.clock import ago, rfc3339
+from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted, cut
 
 if TYPE_CHECKING:
@@ -57,7 +63,6 @@ def joined(store: Store) -> Membership:
 
 
 def _hub(membership: Membership) -> Hub:
-    from skilld.git.environment import scrub_environment
     from skilld.machines.sync import open_hub
 
     removed, folder = scrub_environment(), common.places().state / "machines"
@@ -106,9 +111,6 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _address(remote: str) -> str:
-    from pathlib import Path
-
-    from skilld.errors import UsageError
     from skilld.team.join import absolute
 
     if remote.startswith("-"):
@@ -117,7 +119,6 @@ def _address(remote: str) -> str:
 
 
 def _enter(store: Store, hub: Hub) -> None:
-    from skilld.cli.config import write_setting
     from skilld.machines.sync import sync as run
 
     done = run(hub, store, _places(store), _check(store), first=True)
@@ -133,7 +134,7 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
     console.line(f"This machine would send the following as {person}, signed with your SSH key,")
     console.line(f"to {where}, where everyone with access can read it:")
     for record in told.records.values():
-        console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
+        console.line(f"  {console.plain(encode(record).decode())}", style="green")
     if not told.records:
         console.line("  nothing yet: skilld has not proposed or learned anything here")
     for rule, why in told.kept_back.items():
@@ -145,9 +146,6 @@ def _show(membership: Membership, told: News, others: list[str]) -> None:
 
 def leave(arguments: argparse.Namespace) -> int:
     """Leave."""
-    import shutil
-
-    from skilld.cli.config import write_setting
     from skilld.machines.sync import forget
     from skilld.team.refs import OWN
     from skilld.team.sync import leave as take_off
@@ -168,8 +166,6 @@ def leave(arguments: argparse.Namespace) -> int:
 def sync(arguments: argparse.Namespace) -> int:
     """Sync."""
     if arguments.unasked:
-        from skilld.cli.unasked import as_job
-
         return as_job("machines sync", _sync_unasked)
     store = common.store()
     _show_done(_sync(store))
@@ -217,7 +213,6 @@ def _show_refused(known: Membership) -> None:
 
 def status(arguments: argparse.Namespace) -> int:
     """List the machines, and what they know."""
-    from skilld.clock import ago
     from skilld.machines.merging import Groups
     from skilld.team.records import MACHINES, What, decode
 
@@ -238,15 +233,13 @@ def status(arguments: argparse.Namespace) -> int:
     for group in groups:
         console.line(f"{group.best.said:8}  {console.plain(group.records[0].rule)}")
         said = counted(len(group.heard), "session")
-        console.line(console.paint(f"    {console.plain(group.best.place)}; said in {said}", "dim"))
+        console.line(f"    {console.plain(group.best.place)}; said in {said}", style="dim")
     if rest:
         console.line(f"{counted(len(rest), 'learning')} without a file (list: skilld learnings)")
     return Exit.OK
 
 
 def _as_json(known: Membership, groups: list[Group], rest: list[Record]) -> dict[str, Any]:
-    from skilld.clock import rfc3339
-
     return {
         "remote": known.address,
         "machine": known.person,

@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 from skilld import console
 from skilld.cli import common, inventory
@@ -18,9 +17,7 @@ from skilld.errors import RefusedError
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "mcp", run, "serve your skills read-only to agents without skill support (MCP)")
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser.add_argument("--config", metavar="AGENT", help="print the MCP settings for AGENT and exit")
 
 

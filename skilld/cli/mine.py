@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, inventory, over, terminal
+from skilld.cli import common, guarding, inventory, over, terminal
 from skilld.cli.common import Progress
 from skilld.cli.unasked import as_job
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.ingest.discover import Root
     from skilld.mining.candidates import Report
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
@@ -46,13 +45,7 @@ class _Kinds(tuple[str, ...]):
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs,
-        "mine",
-        run,
-        "propose skills, new or changed, from your past sessions",
-        listing=True,
-    )
+    parser = common.verb(verbs, "mine", run, "propose skills, new or changed, from your past sessions", listing=True)
     parser.add_argument(
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read (default: your agents')"
     )
@@ -133,17 +126,14 @@ def refuse_others(arguments: argparse.Namespace) -> None:
 
     A timer may have the agents' own folders mined, an agent nothing.
     """
-    from skilld.cli import guarding
-    from skilld.cli import guarding as person
-
-    if arguments.dry_run or person.person_doubt() is None:
+    if arguments.dry_run or guarding.person_doubt() is None:
         return
-    places = _agents_places()
+    places = inventory.transcript_folders()
     strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
     if arguments.interactive or strange or _moved():
         what = f"{strange[0]} is not in an agent's folder" if strange else "another program chose what to read"
         guarding.refuse_others(f"Only you can choose what to mine ({common.as_text(what)})", arguments.words)
-    if agent := person.an_agent():
+    if agent := guarding.an_agent():
         raise RefusedError("Only you can run skilld mine", agent.words, guarding.remedy(agent, arguments.words))
 
 
@@ -154,21 +144,7 @@ def _moved() -> bool:
 
     home, configured = common.home(), common.settings().roots
     by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
-    return by_variable or paths.moved() or roots(home, os.environ, configured) != roots(home, {}, configured)
-
-
-def _agents_places() -> list[Root]:
-    """Return the folders in which agents keep their transcripts."""
-    from skilld.ingest.discover import roots
-
-    return roots(common.home(), os.environ, common.settings().roots)
-
-
-def _step_by_step(arguments: argparse.Namespace) -> int:
-    if arguments.json or arguments.edit or arguments.yes or arguments.name:
-        raise UsageError("Conflicting options", "--interactive cannot be combined with --json, --edit, --yes or --name")
-
-    return run_interactive(_options(arguments), _world())
+    return by_variable or paths.moved() or inventory.transcript_folders() != roots(home, {}, configured)
 
 
 def whole() -> tuple[Options, World]:
@@ -181,7 +157,7 @@ def whole() -> tuple[Options, World]:
 def _mined(arguments: argparse.Namespace, options: Options) -> Report:
     from skilld.mining.candidates import mine
 
-    progress = _Shown()
+    progress = Progress()
     try:
         return mine(options, _world(), _hooks(arguments, progress))
     except KeyboardInterrupt:
@@ -220,26 +196,21 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> World:
-    from skilld.ingest.discover import Host
-    from skilld.mining.questions import Terms
     from skilld.mining.values import World
     from skilld.settings import choice_of
 
     settings = common.settings()
-    umask = os.umask(0o077)
-    os.umask(umask)
-    spec = choice_of(settings, os.environ).spec
+    terms = common.terms(choice_of(settings, os.environ).spec, settings)
     return World(
         store=common.store(),
-        terms=Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),
-        around=Host(common.home(), dict(os.environ), umask, settings.roots),
+        terms=terms,
+        around=common.host(umask=terms.umask, roots=settings.roots),
         redact=common.redactor(),
         skills=inventory.all_skills,
     )
 
 
-def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
-    from skilld.cli.terminal import edit
+def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
     from skilld.mining.values import Hooks
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
@@ -258,43 +229,22 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
 
     def edited(text: str) -> str:
         progress.clear()
-        return edit(text)
+        return terminal.edit(text)
 
     return Hooks(agree, edited if arguments.edit else lambda text: text, progress)
 
 
-class _Shown:
-    """One line of progress for each piece of long work."""
-
-    def __init__(self) -> None:
-        self._what = ""
-        self._line: Progress | None = None
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if what != self._what or self._line is None:
-            self.clear()
-            self._what, self._line = what, Progress(what)
-        if self._line.due:
-            self._line.show(done, total)
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._line is not None:
-            self._line.clear()
-
-
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
-    from skilld.ingest.discover import Host
-    from skilld.mining.sessions import below, past
+    from skilld.mining.sessions import below
 
     since = time.time() - (arguments.since or _SINCE) * _DAY
     if arguments.paths:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
-        places = _agents_places()
+        places = inventory.transcript_folders()
         found = [one for path in arguments.paths for one in below(path, since)]
         return [replace(one, by_hand=not any(place.holds(one.path) for place in places)) for one in found]
-    return past(Host(common.home(), os.environ, roots=common.settings().roots), since)
+    return common.past_transcripts(since)
 
 
 def _ids(given: list[str] | None) -> frozenset[str] | None:
@@ -331,11 +281,13 @@ def _end_with(parent: int) -> None:
 # `skilld mine --interactive`: the three steps, on a screen or by questions and answers, and what came of them.
 
 
-def run_interactive(options: Options, world: World) -> int:
-    """Go through the steps and print what became of what was kept; `world` comes with a store, which is closed."""
+def _step_by_step(arguments: argparse.Namespace) -> int:
+    """Go through the steps and print what became of what was kept."""
     from skilld.cli.mine_report import brief
 
-    steps = generating(options, world)
+    if arguments.json or arguments.edit or arguments.yes or arguments.name:
+        raise UsageError("Conflicting options", "--interactive cannot be combined with --json, --edit, --yes or --name")
+    steps = generating(_options(arguments), _world())
     if not terminal.has_screen():
         run_plain(steps)
         return Exit.OK

@@ -18,6 +18,7 @@ from skilld.text import counted, cut
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _BY_HAND = ", from a file you specified"
 _ROW_TEXTS = 6  # of a kind in a session's row
+_LACKED = {REPEATABLE: "it did not come up again"}
 _NEXT = "\nNothing is live yet. To review: skilld review"
 
 
@@ -64,11 +65,10 @@ def show(report: Report, named: Collection[str] = ()) -> None:
             console.line(f"  {what}")
     if report.usage.calls:
         used = report.usage
-        tokens = used.tokens_in + used.tokens_out
-        calls = counted(used.calls, "call")
+        calls, tokens = counted(used.calls, "call"), used.tokens_in + used.tokens_out
         console.line(f"  {calls} to {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
     if report.asked.stopped:
-        console.line(console.paint(f"  stopped: {console.plain(report.asked.stopped)}", "yellow"))
+        console.line(f"  stopped: {console.plain(report.asked.stopped)}", style="yellow")
     for one in report.became:
         _show(one, reading)
     for made in report.gathered:
@@ -77,7 +77,7 @@ def show(report: Report, named: Collection[str] = ()) -> None:
         _outcome(made)
     judged = report.judgement
     _list("Better in the project's own instructions than in a skill:", ((doc.text, doc.project) for doc in judged.docs))
-    _list("Not used:", ((one.topic, _lacked(one.missed)) for one in judged.rejected))
+    _list("Not used:", ((one.topic, _LACKED.get(one.missed, one.missed)) for one in judged.rejected))
     if report.proposed:
         console.line(_NEXT)
     elif not reading.sessions and not named:
@@ -116,7 +116,7 @@ def _outcome(one: CandidateResult | DomainResult) -> None:
     if one.proposal:
         console.line(f"  proposed as {one.proposal}: skilld show {one.proposal}")
     elif one.why_not:
-        console.line(console.paint(f"  not proposed: {console.plain(one.why_not)}", "yellow"))
+        console.line(f"  not proposed: {console.plain(one.why_not)}", style="yellow")
 
 
 def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
@@ -126,11 +126,6 @@ def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
         shown = console.plain(remark)
         shown = shown if shown.endswith(")") else f"({shown})"  # a remark may end in an ID in parentheses
         console.line(f"  - {console.plain(text)}" + console.paint(f"  {shown}", "dim"))
-
-
-def _lacked(missed: str) -> str:
-    """Return for a person why a candidate was not used."""
-    return "it did not come up again" if missed == REPEATABLE else missed
 
 
 def reason(candidate: Candidate) -> str:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, guarding
+from skilld.clock import seconds
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -32,14 +34,13 @@ _SORTS = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the comments, and propose."""
-    from skilld.cli import guarding
-    from skilld.git.environment import scrub_environment
+    from skilld.git.repo import open_repo
     from skilld.mining.reviews import outcomes, read
 
     _refuse_combinations(arguments)
     guarding.refuse_others("Only you can run skilld mine --reviews", arguments.words)
     scrub_environment()
-    repo = _repository(arguments.project or Path())
+    repo = open_repo(common.folder(arguments.project or Path()))
     store, source = common.store(), _source(repo)
     since = time.time() - (arguments.since or DAYS) * _DAY
     progress = common.Progress("comments read")
@@ -73,12 +74,6 @@ def _refuse_combinations(arguments: argparse.Namespace) -> None:
         raise UsageError("Conflicting options", f"--reviews cannot be combined with {wrong[0]}")
 
 
-def _repository(folder: Path) -> Repo:
-    from skilld.git.repo import open_repo
-
-    return open_repo(common.folder(folder))
-
-
 def _source(repo: Repo) -> Source:
     """Return the host of a repository: that of `upstream` where there is one, for a fork is not where reviews are."""
     from skilld.mining.reviews import Source
@@ -108,25 +103,20 @@ def _why_stopped(source: Source, why: str) -> str:
 
 
 def _around(store: Store, repo: Repo) -> Around:
-    from skilld.ingest.discover import Host
     from skilld.mining.reviews import Around
 
-    settings = common.settings()
-
     def by_agents(asked: Sequence[StoredRequest]) -> Collection[str]:
-        from skilld.clock import seconds
         from skilld.mining.own_agent import written_by_agents
-        from skilld.mining.sessions import past
 
         first = min((seconds(one.at) or 0.0 for one in asked), default=0.0)
-        return written_by_agents(asked, past(Host(common.home(), os.environ, roots=settings.roots), first))
+        return written_by_agents(asked, common.past_transcripts(first))
 
     return Around(
         repo=repo.toplevel,
         home=common.home(),
         environment=dict(os.environ),
         agents=store.transcripts.agents_in(str(repo.toplevel)),
-        allowed=settings.targets,
+        allowed=common.settings().targets,
         redact=common.redactor(),
         by_agents=by_agents,
         now=time.time(),
@@ -179,13 +169,11 @@ def _show(reading: Reading, told: Sequence[tuple[Outcome, str, str]]) -> None:
             console.line(f"  {reading.sorts[sort]} left out: {what}")
     if reading.stopped:
         console.line(
-            console.paint(
-                f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", "yellow"
-            )
+            f"  stopped early: {console.plain(reading.stopped)}. Run the command again to continue.", style="yellow"
         )
     for one, name, why in told:
         pulls = counted(one.found.pulls, "pull request")
-        console.line(console.paint(f"\n{console.plain(one.found.change)}", "bold"))
+        console.line(f"\n{console.plain(one.found.change)}", style="bold")
         console.line(f"  {pulls}, {counted(one.found.people, 'person', 'people')}, since {one.found.since}")
         for url in links(one.found)[:3]:
             console.line(f"  {console.plain(url)}")

@@ -7,7 +7,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from skilld.cli import common
+from skilld.cli import common, guarding
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def check(arguments: argparse.Namespace) -> None:
 
 def results(arguments: argparse.Namespace, job: Job) -> list[Found]:
     """Return what `job` finds in each transcript there. Raises RefusedError where the person did not ask for it."""
-    from skilld.cli import guarding
     from skilld.ingest.remote import files
     from skilld.mining.spread import locally, on_cluster
 

@@ -15,65 +15,31 @@ from skilld.errors import Exit
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import safe_text
 
-# The verbs as the help groups them, each with the module of skilld.cli that has it.
+# The verbs as the help groups them.
 GROUPS = {
-    "Most used": {
-        "setup": "setup",
-        "run": "run",
-        "status": "status",
-        "review": "review",
-        "accept": "decide",
-        "reject": "decide",
-    },
-    "Start": {
-        "demo": "demo",
-        "doctor": "doctor",
-        "config": "config",
-        "completion": "completion",
-        "statusline": "statusline",
-    },
-    "Decide": {
-        "proposals": "proposals",
-        "show": "proposals",
-        "why": "why",
-        "revert": "decide",
-        "restore": "decide",
-    },
-    "Your instructions": {
-        "context": "context",
-        "effect": "effect",
-        "report": "report",
-        "trim": "trim",
-        "learnings": "learnings",
-        "skills": "skills",
-        "consolidate": "consolidate",
-        "feedback": "record",
-        "git": "git",
-        "team": "team",
-        "machines": "machines",
-    },
-    "Past sessions": {"mine": "mine", "inspect": "inspect", "record": "record", "eval": "eval"},
-    "Agents": {
-        "sync": "sync",
-        "unsync": "sync",
-        "suggest": "recommend",
-        "recommend": "recommend",
-        "mcp": "mcp",
-        "chat": "chat",
-    },
-    "Service": {
-        "service": "service",
-        "logs": "logs",
-        "cost": "status",
-        "pause": "pause",
-        "resume": "pause",
-        "snooze": "pause",
-        "retry": "pause",
-        "uninstall": "uninstall",
-    },
+    "Most used": ("setup", "run", "status", "review", "accept", "reject"),
+    "Start": ("demo", "doctor", "config", "completion", "statusline"),
+    "Decide": ("proposals", "show", "why", "revert", "restore"),
+    "Your instructions": (
+        *("context", "effect", "report", "trim", "learnings", "skills"),
+        *("consolidate", "feedback", "git", "team", "machines"),
+    ),
+    "Past sessions": ("mine", "inspect", "record", "eval"),
+    "Agents": ("sync", "unsync", "suggest", "recommend", "mcp", "chat"),
+    "Service": ("service", "logs", "cost", "pause", "resume", "snooze", "retry", "uninstall"),
 }
 _FIRST = 2  # groups of commands that are shown where none is given
-VERBS = {verb: module for group in GROUPS.values() for verb, module in group.items()}
+# Each verb has a module of its name in skilld.cli, but for these.
+_MODULES = {
+    **dict.fromkeys(("accept", "reject", "restore", "revert"), "decide"),
+    **dict.fromkeys(("resume", "snooze", "retry"), "pause"),
+    "show": "proposals",
+    "suggest": "recommend",
+    "feedback": "record",
+    "cost": "status",
+    "unsync": "sync",
+}
+VERBS = {verb: _MODULES.get(verb, verb) for group in GROUPS.values() for verb in group}
 ABOUT = (
     "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
     f"files they load, each quoting your words, on the git branch {STAGING_BRANCH}."

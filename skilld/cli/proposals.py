@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import ago, seconds
 from skilld.errors import UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 
@@ -82,7 +82,6 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 
 
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
-    from skilld.clock import ago, seconds
     from skilld.evals.results import told as evaluated
     from skilld.proposals.remarks import of_decision, otherwise, standing
 
@@ -99,9 +98,9 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     remarks = [*of_decision(store, proposal), proposal.note, standing(store, proposal, now), unfit]
     remarks += [*otherwise(store, proposal), *evaluated(store, proposal)]
     shown = [console.plain(when), where, *map(console.plain, remarks)]
-    console.say(console.paint("    " + "; ".join(one for one in shown if one), "dim"))
+    console.say("    " + "; ".join(one for one in shown if one), style="dim")
     for flag in filter(None, (*proposal.flags[:_FLAGS], more)):
-        console.say(console.paint(f"    note: {console.plain(flag)}", "yellow"))
+        console.say(f"    note: {console.plain(flag)}", style="yellow")
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
@@ -166,15 +165,15 @@ def look(store: Store) -> None:
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evals.results import told
-    from skilld.ingest.discover import Host
     from skilld.jobs.waiting import own_file
     from skilld.proposals.explain import Here, ProposalReader, diff, parts_of
     from skilld.proposals.remarks import borrowed, of_decision, on_staging, otherwise, standing
+    from skilld.types import State
 
     store = common.stored()
     look(store)
     if arguments.id is None:
-        common.which(store, "show", _shown_first(store))
+        common.which(store, "show", [State.OPEN] if store.proposals.count(State.OPEN) else State)
     proposal = common.the_proposal(store, arguments.id)
     lines = list(diff(proposal))
     is_open = proposal.state.value == "open"
@@ -184,20 +183,13 @@ def run_show(arguments: argparse.Namespace) -> int:
         return common.write_json(as_json(store, proposal) | shown)
     remark = standing(store, proposal, time.time())
     here = ProposalReader().look(proposal) if is_open else Here()
-    own = own_file(store, proposal, Host(common.home(), os.environ)) if is_open else ""
+    own = own_file(store, proposal, common.host()) if is_open else ""
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark, own=own)
     around = borrowed(store, proposal, [line[1:] for line in lines if line.startswith(" ")])
     remarks = (*of_decision(store, proposal), remark, here.unfit, *around, *otherwise(store, proposal))
     ways = not arguments.without_commands
     present(proposal, lines, (*remarks, *told(store, proposal)), here, parts if ways else (), ways=ways)
     return 0
-
-
-def _shown_first(store: Store) -> Sequence[str]:
-    """Return the states of what a person most likely wants to see: what is open, else anything."""
-    from skilld.types import State
-
-    return ("open",) if store.proposals.count(State.OPEN) else tuple(State)
 
 
 def present(
@@ -221,17 +213,15 @@ def present(
     for evidence in proposal.evidence:
         console.say(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
     console.say(
-        console.paint(
-            f"  {origin(proposal)}, proposed {proposal.created_at}, "
-            f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
-            "dim",
-        )
+        f"  {origin(proposal)}, proposed {proposal.created_at}, "
+        f"judge: {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
+        style="dim",
     )
     where = console.link(console.plain(str(Path(proposal.path).parent)), proposal.path)
-    console.say(console.paint("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), "dim"))
+    console.say("; ".join(filter(None, (f"  {where}", _loaded_by(proposal)))), style="dim")
     for said in (proposal.note, *remarks, *proposal.flags):
         if said:
-            console.say(console.paint(f"  note: {console.plain(said)}", "yellow"))
+            console.say(f"  note: {console.plain(said)}", style="yellow")
     console.line()
     console.diff(lines)
     if len(parts) > 1:

@@ -30,19 +30,11 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
     parser.add_argument("--ask", action="store_true", help="let the model choose among your skills (one model call)")
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser = common.verb(
-        verbs,
-        "suggest",
-        run_suggest,
-        "print a short summary of this project's skills for a new session",
-        listing=True,
+        verbs, "suggest", run_suggest, "print a short summary of this project's skills for a new session", listing=True
     )
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser.add_argument(
         "--hook", metavar="AGENT", help="print the hook that shows the summary at the start of every session"
     )
@@ -64,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"{fits}  {name}  {console.plain(one.path)}".rstrip())
         for because in one.because:
             sure = f"{because.kind} {because.id}, {in_words(because.confidence)} confidence"
-            console.line(console.paint(f"           you said: {console.plain(because.text)}  ({sure})", "dim"))
+            console.line(f"           you said: {console.plain(because.text)}  ({sure})", style="dim")
     if not found:
         console.line("None of your skills fit this task, and nothing you have said is about it.")
     return 0

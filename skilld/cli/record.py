@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, guarding, inventory
+from skilld.clock import rfc3339
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     parser = common.verb(verbs, "record", record, "record a finished task, or show statistics on past ones")
     parser.add_argument("prompt", metavar="TEXT", nargs="?", help="the task you asked for")
-    parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
-    )
+    common.add_project(parser)
     parser.add_argument(
         "--status",
         choices=("completed", "failed", "abandoned"),
@@ -38,11 +37,7 @@ def add(verbs: common.Verbs) -> None:
         "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
     )
     parser.add_argument(
-        "--seconds",
-        metavar="N",
-        type=common.number,
-        default=0.0,
-        help="how long the task took, in seconds",
+        "--seconds", metavar="N", type=common.number, default=0.0, help="how long the task took, in seconds"
     )
     parser.add_argument("--result", metavar="TEXT", default="", help="the result; kept as a learning with --qa-passed")
     checked = parser.add_mutually_exclusive_group()
@@ -68,8 +63,6 @@ def add(verbs: common.Verbs) -> None:
 
 def record(arguments: argparse.Namespace) -> int:
     """Keep a task, or show what tasks have in common."""
-    from skilld.cli import guarding
-
     store = common.stored() if arguments.stats else common.store()
     if arguments.stats:
         return _show_patterns(store, as_json=arguments.json)
@@ -81,8 +74,7 @@ def record(arguments: argparse.Namespace) -> int:
     _refuse_unknown(store, arguments.skill, Path(task.project))
     with store.transaction():
         store.records.add_task(task)
-        learned = bool(task.qa and task.result and not doubt)
-        if learned:
+        if learned := bool(task.qa and task.result and not doubt):
             store.learnings.add(_learning(task, store.records.tasks()))
     if arguments.json:
         return common.write_json(asdict(task))
@@ -94,7 +86,6 @@ def record(arguments: argparse.Namespace) -> int:
 
 def _refuse_unknown(store: Store, skills: list[str], project: Path) -> None:
     """Raise SkilldError where a skill is named that is not here, and that no session ever used."""
-    from skilld.cli import inventory
     from skilld.skills.find import FILE
 
     if skills:
@@ -140,7 +131,6 @@ def _task(arguments: argparse.Namespace) -> Task:
     """Return the task that the arguments tell of, without secrets."""
     import hashlib
 
-    from skilld.clock import rfc3339
     from skilld.store.tasks import Task
 
     redact = common.redactor()
@@ -162,15 +152,13 @@ def _task(arguments: argparse.Namespace) -> Task:
 
 def feedback(arguments: argparse.Namespace) -> int:
     """Keep whether a skill helped."""
-    from skilld.cli.inventory import the_skill
     from skilld.cli.skills.testing import past_session
-    from skilld.clock import rfc3339
 
     note = common.redactor()(common.as_text(arguments.note))
     session, store = common.as_text(arguments.session), common.store()
     if session and all(session != one for _, one, _, _ in store.overview.all_sessions()):
-        past_session(common.settings(), session)  # which is not followed, but may be there
-    found = the_skill(store, arguments.skill, session)
+        past_session(session)  # which is not followed, but may be there
+    found = inventory.the_skill(store, arguments.skill, session)
     path = str(found.path)
     store.records.add_feedback(found.name, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)
     said = "helped" if arguments.helpful else "did not help"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError
+from skilld.files import write_whole
 
 if TYPE_CHECKING:
     from skilld.report.values import Report
@@ -56,7 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(path: Path, report: Report) -> None:
-    from skilld.files import write_whole
     from skilld.report.page import page
 
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, SkilldError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.review.controller import ReviewSession
@@ -28,7 +29,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.library.archive import trash_of
     from skilld.review.controller import ReviewContext, ReviewSession
 

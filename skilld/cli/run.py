@@ -17,6 +17,7 @@ from skilld.cli import common
 from skilld.cli.common import Progress
 from skilld.cli.setup import A_DAY
 from skilld.errors import Exit, SkilldError
+from skilld.files import on_path
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
-    from skilld.ingest.discover import Host
     from skilld.paths import check_private
     from skilld.store.corruption import make_private
     from skilld.store.meta import INSTALLED_AT
@@ -73,8 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.brief and setup.ask_once(settings, where.settings_file):
         origin, settings = _settings(where)
     settings_cache.keep(store, settings, origin)
-    around = Host(common.home(), dict(os.environ), umask)
-    engine = Engine(store, settings, around, time.time(), _redactor())
+    engine = Engine(store, settings, common.host(umask=umask), time.time(), _redactor())
     store.words.forget_old(time.time())
     try:
         return _follow(engine, where, arguments, new_here=new_here)
@@ -276,14 +275,11 @@ def _own_skills(engine: Engine) -> set[Path]:
 
 def _where_they_are(skills: set[Path]) -> str:
     """Return how many skills there are, and how many of them lie in repositories."""
-    tops = [top for path in skills if (top := _top(path)) is not None]
+    tops = [next((top for top in path.parents if (top / ".git").exists()), None) for path in skills]
+    tops = [top for top in tops if top is not None]
     own = f"{len(skills)} in your own folders"
     many = len(set(tops))
     return f"{own} ({len(tops)} in {counted(many, 'repository', 'repositories')})" if tops else own
-
-
-def _top(path: Path) -> Path | None:
-    return next((folder for folder in path.parents if (folder / ".git").exists()), None)
 
 
 def _cost(model: str, settings: Settings) -> str:
@@ -326,9 +322,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     console.line()
     if follows and sys.stdout.isatty():
         common.tell_of_path()
-        console.say(
-            console.paint("Following your agents. Press Ctrl-C to stop. To review proposals: skilld review", "dim")
-        )
+        console.say("Following your agents. Press Ctrl-C to stop. To review proposals: skilld review", style="dim")
     sys.stdout.flush()
 
 
@@ -339,14 +333,12 @@ def _row(name: str, text: str) -> None:
 def _tell_agents(engine: Engine) -> None:
     from skilld.agents import ADAPTERS
     from skilld.agents.programs import names_of
-    from skilld.files import on_path
 
     around = engine.around.environment
     summary = engine.store.transcripts.summary()
     absent = []
     for name, adapter in ADAPTERS.items():
-        files = summary.get(name, {}).get("files", 0)
-        if files:
+        if files := summary.get(name, {}).get("files", 0):
             _row(adapter.INFO.title, counted(files, "session file"))
         elif on_path(names_of(adapter.INFO.title), around) or any(
             one.folder.is_dir() for one in engine.roots if one.agent == name

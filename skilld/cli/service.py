@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, setup, terminal
@@ -105,25 +105,19 @@ def _consents(missing: Mapping[str, str]) -> bool:
 
 def _show_files(manager: ServiceManager, start: Start) -> None:
     for path, file in manager.files(start).items():
-        console.line(console.paint(f"# {console.plain(str(path))}", "bold"))
+        console.line(f"# {console.plain(str(path))}", style="bold")
         for text in file.data.decode().splitlines():
             console.line(console.plain(text))
 
 
 def _refuse_a_second(state: ServiceState) -> None:
     """Raise NotRunningError where a daemon runs that is not the service: the service's own would end at once."""
-    from skilld.daemon.lock import holder, is_held
-
-    lock = common.places().lock
-    if not state.running and is_held(lock):
-        raise NotRunningError(
-            "skilld is already running", f"process {holder(lock) or 'unknown'}", "Stop skilld first (Ctrl-C)."
-        )
+    if not state.running and (process := common.daemon_process()):
+        raise NotRunningError("skilld is already running", f"process {process}", "Stop skilld first (Ctrl-C).")
 
 
 def uninstall(arguments: argparse.Namespace) -> int:
     """Stop the service and remove its files; a daemon in a terminal is named and left alone."""
-    from skilld.daemon.lock import holder, is_held
     from skilld.service.install import uninstall
 
     del arguments
@@ -132,9 +126,8 @@ def uninstall(arguments: argparse.Namespace) -> int:
         console.line(f"Removed {console.plain(str(path))}")
     if not removed:
         console.line("The service is not installed.")
-    lock = common.places().lock
-    if is_held(lock):
-        console.line(f"A daemon is still running: process {holder(lock) or 'unknown'}.")
+    if process := common.daemon_process():
+        console.line(f"A daemon is still running: process {process}.")
     return 0
 
 
@@ -173,7 +166,7 @@ def status(arguments: argparse.Namespace) -> int:
     """Show how the service is; 0 also where it does not run."""
     state = the_manager().state()
     if getattr(arguments, "json", False):
-        return common.write_json(_as_json(state))
+        return common.write_json(asdict(state) | {"file": str(state.file)})
     if not state.installed:
         console.line("The service is not installed. Install it: skilld service install")
         return 0
@@ -192,7 +185,3 @@ def status(arguments: argparse.Namespace) -> int:
     if state.linger is False:
         console.line(_LINGER)
     return 0
-
-
-def _as_json(state: ServiceState) -> dict[str, Any]:
-    return asdict(state) | {"file": str(state.file)}

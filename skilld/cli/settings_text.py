@@ -39,9 +39,9 @@ def with_setting(text: str, key: str, literal: str) -> str:
         lines[found.start : found.end] = [old[: _value_at(old)] + literal + _remark(old)]
         return "\n".join(lines)
     table, _, name = key.rpartition(".")
-    headers = {_named(line): number for number, line in _outside(lines, statements) if _named(line)}
-    beside = [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]
-    if beside:
+    taken = {number for one in statements for number in range(one.start, one.end)}
+    headers = {_named(line): number for number, line in enumerate(lines) if number not in taken and _named(line)}
+    if beside := [one for one in statements if (one.key.rpartition(".")[0] if table else one.table) == table]:
         name = key if table and not beside[-1].table else name
         lines.insert(beside[-1].end, f"{name} = {literal}")
     elif table in headers:
@@ -108,11 +108,6 @@ def _named(line: str) -> str:
     """Return the name of the table that a line begins; empty where it begins none."""
     header = _HEADER.fullmatch(line)
     return header[1].strip().strip("\"'") if header else ""
-
-
-def _outside(lines: list[str], statements: list[_Statement]) -> Iterator[tuple[int, str]]:
-    taken = {number for one in statements for number in range(one.start, one.end)}
-    return ((number, line) for number, line in enumerate(lines) if number not in taken)
 
 
 def _read(lines: list[str], start: int) -> tuple[int, str]:

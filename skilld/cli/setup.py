@@ -92,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.model is not None:
         from skilld.cli.config import try_model
 
-        _mind_variable(settings, arguments.model)
+        if settings.model != arguments.model:
+            console.say(f"SKILLD_MODEL overrides this setting in this shell: {console.plain(settings.model)}.")
         try_model()
         if arguments.service is None and arguments.look_back is None:
             return 0
@@ -208,7 +209,7 @@ def _show(found: Sequence[Offer]) -> None:
         console.say(f"     costs: {one.costs.removesuffix(f': {A_DAY}')}", 5)
     console.line()
     if missing := unavailable(found):
-        console.say(console.paint(missing, "dim"))
+        console.say(missing, style="dim")
         console.line()
 
 
@@ -275,20 +276,13 @@ def _as_it_is(settings: Settings, kept: str) -> str:
 
 def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
     from skilld.cli.config import write_setting
+    from skilld.store.meta import JUDGES_AWAY
 
     write_setting(file, "model", model)
-    if common.places().database.exists():  # whoever could not be asked before may be logged in now
-        from skilld.store.meta import JUDGES_AWAY
-
-        common.store().meta.delete(JUDGES_AWAY)
+    common.stored().meta.delete(JUDGES_AWAY)  # whoever could not be asked before may be logged in now
     if not quiet:
         _tell_remembered(file, model)
 
 
 def _tell_remembered(file: Path, model: str) -> None:
     console.say(f"Judge: {console.plain(model)}, saved in {console.plain(str(file))}. To change it: skilld setup")
-
-
-def _mind_variable(settings: Settings, model: str) -> None:
-    if settings.model != model:
-        console.say(f"SKILLD_MODEL overrides this setting in this shell: {console.plain(settings.model)}.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.clock import ago, day, rfc3339, seconds
 from skilld.errors import Exit, UsageError
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import counted, often
@@ -49,12 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(*, as_json: bool) -> int:
-    from skilld.daemon.lock import is_held
-
     try:
         shown = collect()
     except UsageError as error:  # the settings: a script asked, and it typed nothing wrong
-        shown = {"running": is_held(common.places().lock)}
+        shown = {"running": bool(common.daemon_process())}
         needs = [{"what": "settings", "detail": error.cause, "remedy": error.remedy}]
     else:
         needs = _needs(shown) if shown["running"] else []
@@ -94,24 +93,22 @@ def _needs(shown: dict[str, Any]) -> list[dict[str, str]]:
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
-    from skilld.clock import rfc3339
     from skilld.daemon import judges
-    from skilld.daemon.judges import stall_reason
-    from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
-    from skilld.proposals.remarks import all_said_again, said_again
-    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
+    from skilld.ingest.drift import drifts
+    from skilld.proposals.remarks import all_said_again, hours_left, said_again
+    from skilld.store import meta
     from skilld.types import State
 
     store = common.stored()
     settings = kept(store, origin(common.places().settings_file, os.environ)) or shown(common.settings())
     now = time.time()
     choice = choose(settings.model, None, None, 0, os.environ)  # only to say which it is
-    until = store.meta.get(PAUSED_UNTIL)
+    until = store.meta.get(meta.PAUSED_UNTIL)
     return {
-        "running": is_held(common.places().lock),
+        "running": bool(common.daemon_process()),
         "paused": store.meta.paused(now),
-        "paused_until": until if until is None or until == FOREVER else rfc3339(float(until)),
+        "paused_until": until if until is None or until == meta.FOREVER else rfc3339(float(until)),
         "backend": {
             "name": choice.name,
             "why": choice.why,
@@ -124,43 +121,26 @@ def collect() -> dict[str, Any]:
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
         "proposals": {state.value: store.proposals.count(state) for state in State},
-        "dropped": _dropped(store, now),
+        "dropped": [
+            {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
+        ],
         "said_again": [{"id": one.id, "told": said_again(store, one)} for one in all_said_again(store, now)],
-        "rests_on": store.meta.get(RESTS_ON, {}),
+        "rests_on": store.meta.get(meta.RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
         **_spending(store, settings.budget, now),
-        "dead": stall_reason(store, now) or "",
-        "daemon": store.meta.get(DAEMON),
-        "notices": store.meta.get(NOTICES),
-        "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
-        "rebuilt": store.meta.get(REBUILT),
-        "last_error": store.meta.get(LAST_ERROR),
-        "drift": _drift(store),
+        "dead": judges.stall_reason(store, now) or "",
+        "daemon": store.meta.get(meta.DAEMON),
+        "notices": store.meta.get(meta.NOTICES),
+        "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(meta.SNOOZED_UNTIL, 0.0)) > now else None,
+        "rebuilt": store.meta.get(meta.REBUILT),
+        "last_error": store.meta.get(meta.LAST_ERROR),
+        "drift": [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(meta.DRIFT, {}))],
     }
-
-
-def _drift(store: Store) -> list[dict[str, Any]]:
-    from skilld.ingest.drift import drifts
-    from skilld.store.meta import DRIFT
-
-    return [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(DRIFT, {}))]
-
-
-def _dropped(store: Store, now: float) -> list[dict[str, Any]]:
-    from skilld.types import State
-
-    dropped = store.proposals.in_states([State.DROPPED])
-    if not dropped:
-        return []
-    from skilld.proposals.remarks import hours_left
-
-    return [{"id": one.id, "hours": hours_left(store, one, now)} for one in dropped]
 
 
 def _agents(store: Store) -> dict[str, Any]:
     from skilld.agents import ADAPTERS
-    from skilld.clock import rfc3339
 
     summary = store.transcripts.summary()
     found = {name: summary.get(name, {}) for name in ADAPTERS}
@@ -172,7 +152,6 @@ def _agents(store: Store) -> dict[str, Any]:
 
 
 def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
-    from skilld.clock import day
     from skilld.store.budget import TEST_QUESTION, spent_limit
 
     spent, tests = store.usage.on(day(now)), store.usage.on(day(now), TEST_QUESTION).calls
@@ -184,8 +163,6 @@ def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
 
 
 def _print(shown: dict[str, Any]) -> None:
-    from skilld.clock import ago, seconds
-
     now = time.time()
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
     paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
@@ -193,7 +170,7 @@ def _print(shown: dict[str, Any]) -> None:
     console.say(f"judge     {shown['backend']['name']}: {shown['backend']['why']}")
     for one in shown["backend"]["agents"]:
         remedy = f". {one['remedy']}" if one["remedy"] else ""
-        console.say(console.paint(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", "yellow"))
+        console.say(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", style="yellow")
     for found in shown["backend"]["found"]:
         console.say(f"          {found}")
     _print_agents(shown["agents"], now)
@@ -210,9 +187,11 @@ def _print(shown: dict[str, Any]) -> None:
     spent = shown["spend_today"]
     console.say(f"today     {_today(**spent)}")
     if why := shown["budget"]["spent"]:
-        console.say(console.paint(f"budget    spent: {why}; the rest is on hold until tomorrow", "yellow"))
+        console.say(f"budget    spent: {why}; the rest is on hold until tomorrow", style="yellow")
     _print_daemon(shown["daemon"] or {}, shown["dead"])
-    _print_drift(shown["drift"])
+    for drift in shown["drift"][:1]:
+        told = f"{console.plain(drift['told'])} (skilld doctor shows a sample)"
+        console.line(f"format    {told}", style="yellow")
     muted = shown["snoozed_until"] and f"off until {shown['snoozed_until']} (turn on: skilld snooze off)"
     if notices := "; ".join(filter(None, (shown["notices"], muted))):
         console.say(f"notices   {console.plain(notices)}")
@@ -221,7 +200,7 @@ def _print(shown: dict[str, Any]) -> None:
         console.say(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
-        console.say(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
+        console.say(f"last error, {when}: {console.plain(error['message'])}", style="yellow")
 
 
 def _today(calls: int, tokens: int, usd: float, tests: int) -> str:
@@ -242,7 +221,7 @@ def _print_turns(turns: dict[str, int], judge: str) -> None:
         console.say(f"turns     {told}")
     if missed and judge == OFFLINE:
         hint = 'missing a rule? Say it again with "from now on", or choose a model: skilld setup'
-        console.say(console.paint(f"          {hint}", "dim"), 10)
+        console.say(f"          {hint}", 10, style="dim")
     if waiting := turns["waiting"]:
         console.say(f"turns     {waiting} waiting for the session to continue or end")
 
@@ -261,22 +240,20 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
         ways = f"to bring it back: skilld restore {item['id']}; to reject it now: skilld reject {item['id']}"
-        console.say(console.paint(f"          {item['id']} dropped; will be rejected in {left} ({ways})", "yellow"))
+        console.say(f"          {item['id']} dropped; will be rejected in {left} ({ways})", style="yellow")
     for item in shown["said_again"]:
-        console.say(console.paint(f"          {item['id']} {item['told']}", "yellow"), 10)
+        console.say(f"          {item['id']} {item['told']}", 10, style="yellow")
     for repo, warning in shown["rests_on"].items():
-        console.say(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
+        console.say(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", style="yellow")
         console.say("          Do not merge that branch: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
         said = f"skilld feedback {skill} --session {session} --helpful (or --unhelpful)"
-        console.say(console.paint(f"rate      did {skill} help? {said}", "dim"))
+        console.say(f"rate      did {skill} help? {said}", style="dim")
 
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
     """Print what was read of each agent, in one line which ones there is nothing of."""
-    from skilld.clock import ago, seconds
-
     rows = [
         (
             name,
@@ -297,7 +274,7 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
     """Print why nothing is learned, where the daemon is not told of changes, and what came of changed settings."""
     if dead:
-        console.say(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
+        console.say(f"learning  nothing judged for a day: {console.plain(dead)}", style="yellow")
     if unwatched := said.get("unwatched"):
         console.say(f"watching  the kernel's watch limit is reached: polling {counted(unwatched, 'folder')} every 30 s")
     if overflows := said.get("overflows"):
@@ -305,17 +282,9 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     for folder in said.get("silent") or ():
         console.say(f"watching  no events from {console.plain(folder)}; it is polled every 30 s")
     if settings := said.get("settings"):
-        console.say(console.paint(f"settings  {console.plain(settings)}", "yellow"))
+        console.say(f"settings  {console.plain(settings)}", style="yellow")
     for path, why in (said.get("unreadable") or {}).items():
         console.say(f"cannot read {console.plain(path)}: {console.plain(why)}")
-
-
-def _print_drift(found: list[dict[str, Any]]) -> None:
-    """Print which client writes something that skilld may not understand."""
-    for drift in found[:1]:
-        console.line(
-            console.paint(f"format    {console.plain(drift['told'])} (skilld doctor shows a sample)", "yellow")
-        )
 
 
 # `skilld cost`: calls, tokens and money per day, model and skill; the budget, and what was never asked.
@@ -365,7 +334,6 @@ def _budget(most: dict[str, Any]) -> str:
 
 def collect_cost() -> dict[str, Any]:
     """Return everything `cost --json` shows."""
-    from skilld.clock import day
     from skilld.store.budget import spent_limit
 
     settings = common.settings()

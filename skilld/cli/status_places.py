@@ -15,14 +15,13 @@ from skilld.cli import common
 from skilld.cli.sync import FileChange
 from skilld.errors import SkilldError
 from skilld.exchange import foreign
+from skilld.files import read_plain
 
 NONE = "none"
 _MAX_BYTES = 4 << 20
 _COMMAND = "skilld statusline"
-_MEMBER = (
-    "statusLine",
-    {"type": "command", "command": _COMMAND, "refreshInterval": 10},
-)  # seconds; else only with messages
+# The interval in seconds: without one it is shown anew only with messages.
+_MEMBER = ("statusLine", {"type": "command", "command": _COMMAND, "refreshInterval": 10})
 _TMUX = f'set -ag status-right " #({_COMMAND})"\n'
 _STARSHIP = f'[custom.skilld]\ncommand = "{_COMMAND}"\nwhen = true\nformat = "([$output]($style) )"\n'
 
@@ -38,14 +37,13 @@ class _Place:
     by_hand: str  # what the person can add if we cannot
 
 
-def _claude_code() -> Path:
-    moved = os.environ.get("CLAUDE_CONFIG_DIR", "")
-    return (Path(moved) if Path(moved).is_absolute() else common.home() / ".claude") / "settings.json"
+def _moved(variable: str, usual: Path) -> Path:
+    moved = Path(os.environ.get(variable, ""))
+    return moved if moved.is_absolute() else usual
 
 
 def _config() -> Path:
-    moved = os.environ.get("XDG_CONFIG_HOME", "")
-    return Path(moved) if Path(moved).is_absolute() else common.home() / ".config"
+    return _moved("XDG_CONFIG_HOME", common.home() / ".config")
 
 
 def _tmux() -> Path:
@@ -53,22 +51,17 @@ def _tmux() -> Path:
     return newer if newer.exists() else common.home() / ".tmux.conf"
 
 
-def _starship() -> Path:
-    moved = os.environ.get("STARSHIP_CONFIG", "")
-    return Path(moved) if Path(moved).is_absolute() else _config() / "starship.toml"
-
-
 PLACES = {
     "claude-code": _Place(
         "Claude Code",
-        _claude_code,
+        lambda: _moved("CLAUDE_CONFIG_DIR", common.home() / ".claude") / "settings.json",
         lambda text: foreign.put_member(text, *_MEMBER),
         lambda text: foreign.without_member(text, *_MEMBER),
         f"in Claude Code's statusLine setting, have the command also run {_COMMAND}",
     ),
     "starship": _Place(
         "starship",
-        _starship,
+        lambda: _moved("STARSHIP_CONFIG", _config() / "starship.toml"),
         lambda text: foreign.put_block(text, _STARSHIP),
         foreign.without_block,
         f"add a [custom.skilld] section with the command {_COMMAND}",
@@ -120,7 +113,7 @@ def removals() -> list[FileChange]:
 def _removals() -> Iterator[FileChange]:
     from skilld.store.meta import STATUSLINES
 
-    known = common.store().meta.get(STATUSLINES, {}) if common.places().database.exists() else {}
+    known = common.stored().meta.get(STATUSLINES, {})
     usual = {str(place.path().resolve()): {"place": name, "created": False} for name, place in PLACES.items()}
     for path, one in {**usual, **known}.items():
         place = PLACES[one["place"]]
@@ -144,8 +137,6 @@ def _bytes(text: str | None) -> bytes | None:
 
 def _text(path: Path) -> str | None:
     """Return the text of a settings file; None if there is none. Raises SkilldError if it cannot be read."""
-    from skilld.files import read_plain
-
     try:
         return read_plain(path, _MAX_BYTES)[0].decode("utf-8", "surrogateescape")
     except FileNotFoundError:

@@ -7,17 +7,20 @@ import os
 import stat
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
-from skilld.files import read_plain
+from skilld.exchange import managed_block
+from skilld.exchange.managed_block import TARGETS
+from skilld.files import read_plain, write_whole
 from skilld.text import counted, cut
 
 if TYPE_CHECKING:
-    from skilld.exchange.skill_list import Conflict, ListedSkill
+    from skilld.exchange.skill_list import Conflict
     from skilld.skills import Skill
 
 Change = Callable[[bytes | None], bytes | None]
@@ -42,8 +45,6 @@ class FileChange:
 
     def write(self) -> None:
         """Carry it out. Raises SkilldError where the file is not any more what it was, or cannot be written."""
-        from skilld.files import write_whole
-
         try:
             if self.after is None:
                 self._check()
@@ -63,13 +64,8 @@ class FileChange:
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    from skilld.exchange.managed_block import TARGETS
-
     about = "write a list of this project's skills to AGENTS.md or CLAUDE.md"
-    for name, run, text in (
-        ("sync", sync, about),
-        ("unsync", unsync, "remove the list of skills that sync wrote"),
-    ):
+    for name, run, text in (("sync", sync, about), ("unsync", unsync, "remove the list of skills that sync wrote")):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument(
@@ -81,13 +77,7 @@ def add(verbs: common.Verbs) -> None:
             help=f"{', '.join(sorted(TARGETS))}; repeatable",
         )
         chosen.add_argument("--all", action="store_true", help="every agent")
-        parser.add_argument(
-            "--project",
-            metavar="FOLDER",
-            type=Path,
-            default=Path(),
-            help="the project's folder (default: the current one)",
-        )
+        common.add_project(parser)
         parser.add_argument("--dry-run", action="store_true", help="show what would change without changing it")
         if name == "sync":
             parser.add_argument("names", metavar="SKILL", nargs="*", help="only these skills")
@@ -95,18 +85,19 @@ def add(verbs: common.Verbs) -> None:
 
 def sync(arguments: argparse.Namespace) -> int:
     """Put the block in, or renew it. Without an agent given: in the files that have one."""
-    from skilld.exchange.managed_block import TARGETS
-    from skilld.exchange.skill_list import skill_list
+    from skilld.exchange.skill_list import conflicts, listed, skill_list
 
     project = common.folder(arguments.project)
-    skills = _listed(_chosen(arguments.names, project))
+    chosen = _chosen(arguments.names, project)
+    skills = [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in chosen]
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
     paths = _asked(arguments, project) or _with_block(fronts)
-    against = {path: _conflicts(path, skills) for path in paths}
+    there = {path: path.read_text("utf-8", "replace") if path.is_file() else "" for path in paths}
+    against = {path: conflicts(text, skills) for path, text in there.items()}
     disputed = {Path(one.skill) for found in against.values() for one in found}
     # A rule that a file contradicts is not written into it: which of the two holds is the person's to say.
     whole = skill_list([replace(one, rules=()) if one.skill.path in disputed else one for one in skills], project)
-    plan = [_plan(path, _putting(whole.body, fronts[path])) for path in paths]
+    plan = [_plan(path, partial(_with_list, whole.body, fronts[path])) for path in paths]
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember(project)
     if not whole.body and not arguments.json:
@@ -130,41 +121,20 @@ def _chosen(names: list[str], project: Path) -> list[Skill]:
     return [skill for skill, _ in inventory.most_used(named or inventory.offered(skills, project))]
 
 
-def _listed(skills: list[Skill]) -> list[ListedSkill]:
-    from skilld.exchange.skill_list import listed
-
-    return [listed(one, inventory.skill_text(one), [*one.path.parent.iterdir()]) for one in skills]
-
-
 def _with_block(fronts: dict[Path, str]) -> list[Path]:
     """Return the files that have a block: what a project has chosen is what is there."""
-    from skilld.exchange import managed_block
-
     paths = [path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None]
     if not paths:
-        raise UsageError(
-            "No agent given",
-            "no file in this project has a skilld block yet",
-            "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all",
-        )
+        remedy = "Name one: skilld sync --agent AGENT. For all agents: skilld sync --all"
+        raise UsageError("No agent given", "no file in this project has a skilld block yet", remedy)
     return paths
 
 
-def _conflicts(path: Path, skills: list[ListedSkill]) -> list[Conflict]:
-    from skilld.exchange.skill_list import conflicts
-
-    return conflicts(path.read_text("utf-8", "replace"), skills) if path.is_file() else []
-
-
-def _putting(body: str, front: str) -> Change:
-    from skilld.exchange import managed_block
-
-    def put(data: bytes | None) -> bytes | None:
-        if not body:
-            return data if data is None else managed_block.take_out(data)
-        return managed_block.put(data if data is not None or not front else front.encode(), body)
-
-    return put
+def _with_list(body: str, front: str, data: bytes | None) -> bytes | None:
+    """Return a file with this list of skills, one of our own below its front; without a list, the file without one."""
+    if not body:
+        return data if data is None else managed_block.take_out(data)
+    return managed_block.put(data if data is not None or not front else front.encode(), body)
 
 
 def _tell(project: Path, against: dict[Path, list[Conflict]], left_out: list[str]) -> None:
@@ -202,33 +172,22 @@ def unsync(arguments: argparse.Namespace) -> int:
 
 
 def removal(project: Path) -> list[FileChange]:
-    """Return what takes every block out of a project's files; nothing where the project is gone.
-
-    Raises SkilldError where a file cannot be read, or its block was edited.
-    """
+    """Return what takes every block out of a project still there. Raises SkilldError for a block that was edited."""
     return [one for one in _removals(project, []) if one.before != one.after] if project.is_dir() else []
 
 
 def _removals(project: Path, paths: list[Path]) -> list[FileChange]:
     """Plan to take the block out of these files; out of all that could have one where none is given."""
-    from skilld.exchange import managed_block
-    from skilld.exchange.managed_block import TARGETS
-
     fronts = {_file(project, target.path): target.front.encode() for target in TARGETS.values()}
 
-    def change(path: Path) -> Change:
-        def take_out(data: bytes | None) -> bytes | None:
-            rest = None if data is None else managed_block.take_out(data)
-            return None if rest is not None and rest == fronts[path] != b"" else rest
+    def without(front: bytes, data: bytes | None) -> bytes | None:
+        rest = None if data is None else managed_block.take_out(data)
+        return None if rest is not None and rest == front != b"" else rest
 
-        return take_out
-
-    return [_plan(path, change(path)) for path in paths or fronts]
+    return [_plan(path, partial(without, fronts[path])) for path in paths or fronts]
 
 
 def _asked(arguments: argparse.Namespace, project: Path) -> list[Path]:
-    from skilld.exchange.managed_block import TARGETS
-
     names = TARGETS if arguments.all else arguments.agent
     return list(dict.fromkeys(_file(project, TARGETS[name].path) for name in names))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, terminal
+from skilld.cli.config import write_setting
+from skilld.cli.unasked import as_job
+from skilld.clock import ago, rfc3339
 from skilld.errors import Exit, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -67,7 +72,6 @@ def add(verbs: common.Verbs) -> None:
 
 def repository(arguments: argparse.Namespace) -> tuple[Repo, Mapping[str, str]]:
     """Return the repository that the person means, and the variables taken out of this process."""
-    from skilld.git.environment import scrub_environment
     from skilld.git.repo import open_repo
 
     removed = scrub_environment()
@@ -90,6 +94,13 @@ def team_hub(repo: Repo, membership: Membership, removed: Mapping[str, str]) -> 
 
     folder = common.places().state / "team"
     return open_hub(repo, membership, folder, home=common.home(), removed=removed, env=os.environ)
+
+
+def _entered(arguments: argparse.Namespace) -> tuple[Store, Repo, Hub]:
+    """Return the store, the repository that the person means, and what speaks to its team's remote."""
+    repo, removed = repository(arguments)
+    store = common.store()
+    return store, repo, team_hub(repo, joined(store, repo), removed)
 
 
 def outgoing(store: Store, repo: Repo, membership: Membership) -> Outgoing:
@@ -140,15 +151,10 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def _enter(store: Store, hub: Hub, leaving: Outgoing) -> str:
-    from skilld.cli.config import write_setting
-    from skilld.team.join import save
-    from skilld.team.sync import sync
-
-    done = sync(hub, leaving.records, first=True)
-    save(store, done.membership)
+    _, _, pushed = synced(store, hub, leaving.records, first=True)
     repositories = [*common.settings().team.repositories, Path(hub.membership.repo)]
     write_setting(common.places().settings_file, "team.repositories", ",".join(dict.fromkeys(map(str, repositories))))
-    return done.pushed
+    return pushed
 
 
 def _show_branch(pushed: str) -> None:
@@ -180,7 +186,7 @@ def _show(membership: Membership, leaving: Outgoing) -> None:
     console.line(f"with everyone who can read {where}:")
     for record in leaving.records:
         if record.rule:
-            console.line(console.paint(f"  {console.plain(encode(record).decode())}", "green"))
+            console.line(f"  {console.plain(encode(record).decode())}", style="green")
     if not any(record.rule for record in leaving.records):
         console.line("  nothing yet: you have not accepted any rules here")
     _show_kept(leaving.kept)
@@ -199,21 +205,15 @@ def _show_kept(kept: Sequence[tuple[str, str]]) -> None:
 @common.in_one_command
 def leave(arguments: argparse.Namespace) -> int:
     """Leave the team of a repository."""
-    import shutil
-
-    from skilld.cli.config import write_setting
     from skilld.team.join import forget
     from skilld.team.sync import leave as take_off
 
-    repo, removed = repository(arguments)
-    store = common.store()
-    membership = joined(store, repo)
-    hub = team_hub(repo, membership, removed)
+    store, _, hub = _entered(arguments)
     take_off(hub)
-    left = [one for one in common.settings().team.repositories if str(one) != membership.repo]
+    left = [one for one in common.settings().team.repositories if str(one) != hub.membership.repo]
     file = common.places().settings_file
     write_setting(file, "team.repositories", ",".join(map(str, left)) if left else None)
-    forget(store, membership.repo)
+    forget(store, hub.membership.repo)
     shutil.rmtree(hub.borrowed.folder, ignore_errors=True)
     console.line("You have left the team. The rules you shared were deleted from the remote.")
     console.line("  undo: skilld team join")
@@ -227,35 +227,26 @@ def leave(arguments: argparse.Namespace) -> int:
 @common.in_one_command
 def sync(arguments: argparse.Namespace) -> int:
     """Fetch and push."""
-    from skilld.team.join import save
-    from skilld.team.sync import sync as run
-
     if arguments.unasked:
         from skilld.cli.team_unasked import sync_all
-        from skilld.cli.unasked import as_job
 
         return as_job("team sync", sync_all)
-    repo, removed = repository(arguments)
-    store = common.store()
-    membership = joined(store, repo)
-    hub = team_hub(repo, membership, removed)
-    leaving = outgoing(store, repo, membership)
-    done = run(hub, leaving.records)
-    save(store, done.membership)
-    found = rules_of(replace(hub, membership=done.membership), done.found)
+    store, repo, hub = _entered(arguments)
+    leaving = outgoing(store, repo, hub.membership)
+    hub, found, pushed = synced(store, hub, leaving.records)
+    ready = rules_of(hub, found)
     _show_kept(leaving.kept)
-    people = counted(len(done.found.members), "person", "people")
-    console.line(f"{people} in the team; {'pushed your changes' if done.pushed else 'nothing new to push'}.")
-    _show_branch(done.pushed)
-    show_refused(done.found)
-    _show_ready(found)
+    people = counted(len(found.members), "person", "people")
+    console.line(f"{people} in the team; {'pushed your changes' if pushed else 'nothing new to push'}.")
+    _show_branch(pushed)
+    show_refused(found)
+    _show_ready(ready)
     return Exit.OK
 
 
 @common.in_one_command
 def status(arguments: argparse.Namespace) -> int:
     """List the candidates."""
-    from skilld.clock import ago
     from skilld.team.join import load
     from skilld.team.sync import as_synced
 
@@ -277,7 +268,7 @@ def status(arguments: argparse.Namespace) -> int:
     for one in found:
         console.line(f"{console.paint(one.id[:8], 'bold')}  {one.standing.value:8}  {console.plain(one.rule)}")
         said = f"{counted(one.people, 'person', 'people')}, {counted(one.sessions, 'session')}, since {one.since}"
-        console.line(console.paint(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", "dim"))
+        console.line(f"    {console.plain(f'{said}; {one.why}' if one.why else said)}", style="dim")
     if not found:
         console.line("No one has shared a rule yet.")
     _show_ready(found)
@@ -300,14 +291,14 @@ def today() -> str:
     return time.strftime("%Y-%m-%d", time.gmtime())
 
 
-def synced(store: Store, hub: Hub, records: Sequence[Record]) -> tuple[Hub, Found]:
-    """Sync, keep what came of it, and return both."""
+def synced(store: Store, hub: Hub, records: Sequence[Record], *, first: bool = False) -> tuple[Hub, Found, str]:
+    """Sync and keep what came of it; returns the hub as it is then, what was found, and the ref that was pushed to."""
     from skilld.team.join import save
     from skilld.team.sync import sync as run
 
-    done = run(hub, records)
+    done = run(hub, records, first=first)
     save(store, done.membership)
-    return replace(hub, membership=done.membership), done.found
+    return replace(hub, membership=done.membership), done.found, done.pushed
 
 
 def show_refused(found: Found) -> None:
@@ -317,14 +308,11 @@ def show_refused(found: Found) -> None:
 
 
 def _show_ready(found: Sequence[Candidate]) -> None:
-    ready = sum(one.standing.value == "ready" for one in found)
-    if ready:
+    if ready := sum(one.standing.value == "ready" for one in found):
         console.line(f"{counted(ready, 'rule')} ready for the team's files (to open a pull request: skilld team pr)")
 
 
 def _as_json(membership: Membership, seen: Found, found: Sequence[Candidate]) -> dict[str, Any]:
-    from skilld.clock import rfc3339
-
     return {
         "joined": True,
         "remote": membership.remote,

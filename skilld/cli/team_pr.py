@@ -18,7 +18,6 @@ from skilld.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skilld.git.objects import Ident
     from skilld.git.repo import Repo
     from skilld.store import Store
     from skilld.team.branch import Built, Loaded
@@ -53,28 +52,26 @@ def bring_up_to_date(
     dry_run: bool = False,
     told: dict[str, Any] | None = None,
 ) -> int:
-    """Open the pull request of a repository's team, or update it, with what is ready and the rules that are `named`.
-
-    What came of it is put into `told`, as the JSON document has it.
-    """
+    """Open or update a team's pull request with what is ready or `named`; `told` takes what the JSON document has."""
     told = {} if told is None else told
+    from skilld.git.objects import person_at
     from skilld.team.branch import subject
     from skilld.team.pull_request import before, chosen, rejections, write
 
     membership = team.joined(store, repo)
     told["remote"] = membership.remote
     leaving = team.outgoing(store, repo, membership)
-    hub, found = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
+    hub, found, _ = team.synced(store, team.team_hub(repo, membership, removed), leaving.records)
     host = _host(repo, hub)
     pull, away = _newest(host)
     at = before(hub, pull)
     if gone := rejections(hub, found, at, pull, team.today()):
-        hub, found = team.synced(store, hub, [*leaving.records, *gone])
+        hub, found, _ = team.synced(store, hub, [*leaving.records, *gone])
     team.show_refused(found)
     on_it = hub.membership.rules if at.rules else ""  # what is on the branch of a closed one is not proposed
     rules = team.rules_of(replace(hub, membership=replace(hub.membership, rules=on_it)), found)
     picked = chosen(rules, named)
-    built = write(hub, at, picked, _loaded_by(repo), _author(repo), named=named)
+    built = write(hub, at, picked, _loaded_by(repo), person_at(repo.git, 0), named=named)
     _show_built(built)
     told["commits"] = [{"subject": subject(one.candidate), "path": one.path} for one in built.commits]
     if not built.commits and not at.rules:
@@ -84,12 +81,12 @@ def bring_up_to_date(
     if dry_run:
         return Exit.OK
     if built.commits:
-        hub, found = _push(store, hub, at, built, leaving.records)
+        hub, found, _ = _push(store, hub, at, built, leaving.records)
     told["url"] = _open(hub, found, host, pull, away)
     return Exit.OK
 
 
-def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found]:
+def _push(store: Store, hub: Hub, at: Before, built: Built, records: Sequence[Record]) -> tuple[Hub, Found, str]:
     """Push the branch, and then tell the others: killed in between, the next run finds it on the branch."""
     from skilld.team.pull_request import proposed, push
     from skilld.team.sync import RULES
@@ -145,20 +142,14 @@ def _open(hub: Hub, found: Found, host: Host, pull: Pull | None, away: str) -> s
 
 def _show_built(built: Built) -> None:
     for one in built.commits:
-        console.line(console.paint(f"+++ {console.plain(one.path)}", "bold"))
+        console.line(f"+++ {console.plain(one.path)}", style="bold")
         for line in one.added.splitlines():
-            console.line(console.paint(f"+{console.plain(line)}", "green"))
+            console.line(f"+{console.plain(line)}", style="green")
     for candidate, why in built.left_out:
         console.line(f"Left out: {console.plain(candidate.rule)}")
         console.line(f"  {console.plain(why.cause or why.title)}")
         if why.remedy:
             console.line(f"  {why.remedy}")
-
-
-def _author(repo: Repo) -> Ident:
-    from skilld.git.objects import person_at
-
-    return person_at(repo.git, 0)
 
 
 def _loaded_by(repo: Repo) -> Loaded:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skilld.cli import common, team
 from skilld.errors import SkilldError
+from skilld.git.environment import scrub_environment
 from skilld.text import cut
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _MAX = 300  # characters of what went wrong
 
 def sync_all() -> None:
     """Sync every team that the person joined; where `team.auto_pr` says so, and a week is over, its pull request."""
-    from skilld.git.environment import scrub_environment
     from skilld.team.join import load, save
 
     removed, store, settings = scrub_environment(), common.store(), common.settings().team

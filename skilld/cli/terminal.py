@@ -45,10 +45,7 @@ def ask(question: str) -> str | None:
 
 
 def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext, name: str = "SKILL.md") -> str:
-    """Return `text`, in a file called `name`, as the person's editor leaves it; unchanged where that fails.
-
-    The editor is `$VISUAL`, `$EDITOR`, or vi.
-    """
+    """Return `text`, a file called `name`, as `$VISUAL`, `$EDITOR` or vi leaves it; unchanged where that fails."""
     import shlex  # half of the verbs that ask never edit: they need not wait for these
     import subprocess
     import tempfile

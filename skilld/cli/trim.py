@@ -5,21 +5,22 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.asking import Asking
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError
-from skilld.text import counted
+from skilld.git.environment import scrub_environment
+from skilld.text import counted, folded
 
 if TYPE_CHECKING:
     from skilld.context.references import Project
     from skilld.context.tokenizer import Tokenizer
     from skilld.context.values import Surprise
-    from skilld.settings import Settings
     from skilld.store import Store
     from skilld.trim.cuts import Cut
     from skilld.trim.find import Doubt, FileFacts
@@ -46,13 +47,7 @@ def add(verbs: common.Verbs) -> None:
     about = "propose cuts to your instruction files and skills"
     parser = common.verb(verbs, "trim", run, about, listing=True)
     parser.add_argument("path", metavar="PATH", nargs="?", help="only this file, skill or folder")
-    parser.add_argument(
-        "--project",
-        metavar="FOLDER",
-        type=Path,
-        default=Path(),
-        help="the project's folder (default: the current one)",
-    )
+    common.add_project(parser)
     asks = "also ask the model which lines repeat others, and which could be shorter"
     parser.add_argument("--ask", action="store_true", help=asks)
     parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
@@ -61,10 +56,8 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.context.tokenizer import tokenizer
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.poll import refresh
     from skilld.trim.propose import plan
-    from skilld.types import State
 
     scrub_environment()
     store = common.stored() if arguments.dry_run and not arguments.ask else common.store()
@@ -72,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     counter = tokenizer()
     looks, model = look(store, arguments, counter)
     cuts = [(one.file.ref, cut) for one in looks for cut in one.cuts]
-    planned = plan(cuts, store.proposals.in_states([*State]))
+    planned = plan(cuts, store.proposals.all())
     told = [(one, *_proposed(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
     if arguments.json:
         shown = [_as_json(one, name, trouble) for one, name, trouble in told]
@@ -117,7 +110,7 @@ def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tup
         for one in collect(store, with_what_was_said(store))
         if one.state is RuleState.UNUSED
     }
-    asking = _Asking(store, settings) if arguments.ask else None
+    asking = _Asking(store, settings, "trim") if arguments.ask else None
     looker = _Looker(store, unused, Project(str(root), Disk()), counter, asking)
     looks = []
     for one in files:
@@ -174,7 +167,6 @@ class _Looker:
 
 def _own_words(store: Store, path: str) -> frozenset[str]:
     """Return the lines that the person had put into a file, folded."""
-    from skilld.text import folded
     from skilld.types import State
 
     made = [one for one in store.proposals.in_states([State.ACCEPTED, State.OPEN]) if one.path == path and one.evidence]
@@ -182,12 +174,8 @@ def _own_words(store: Store, path: str) -> frozenset[str]:
     return frozenset(folded(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
 
 
-class _Asking:
+class _Asking(Asking):
     """Questions to the configured model about what a file says twice or at length."""
-
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self._model = Asking(store, settings, "trim")
-        self.model = self._model.model
 
     def about(self, sheet: Sheet, known: FileFacts, counter: Tokenizer, besides: list[Cut]) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and code let pass, or why it was not asked."""
@@ -195,13 +183,13 @@ class _Asking:
         from skilld.trim.named import Answer, named, shown
 
         text = sheet.file.data.decode("utf-8", "replace")
-        if why := self._model.spent():
+        if why := self.spent():
             return [], f"the model was not asked because today's budget is spent ({why})"
         if not sheet.units or counter.count(text) > _MAX_SENT:
             return [], "the model was not asked because the file is too long" if sheet.units else ""
         told = shown(sheet)
-        work = Spare(self._model.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
-        result, why = self._model.ask(work)
+        work = Spare(self.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
+        result, why = self.ask(work)
         if not isinstance(result, SpareResult):
             return [], f"the model did not answer: {why}"
         answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
@@ -211,10 +199,7 @@ class _Asking:
 
 def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
     """Propose a cut if it is time to; returns the proposal's id, or why there is none."""
-    from dataclasses import replace
-
     from skilld.classify.backends import OFFLINE
-    from skilld.clock import rfc3339
     from skilld.proposals.amend import put
     from skilld.trim.cuts import NAMED
     from skilld.trim.propose import Fate, proposal
@@ -264,7 +249,7 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     cut = one.cut
     place = f"{short(one.ref.path, Path.cwd())}:{cut.line}"
     linked = console.link(console.plain(place), one.ref.path, cut.line)
-    console.line(console.paint(f"{linked}  {counted(cut.tokens, 'token')}", "bold"))
+    console.line(f"{linked}  {counted(cut.tokens, 'token')}", style="bold")
     where = f" ({cut.where})" if cut.where else ""
     console.line(f"  {console.plain(cut.why.value + where)}")
     console.line(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
@@ -274,7 +259,7 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
         Fate.WAITS: "not proposed until you decide on the others",
     }
     if trouble:
-        console.line(console.paint(f"  not proposed: {console.plain(trouble)}", "yellow"))
+        console.line(f"  not proposed: {console.plain(trouble)}", style="yellow")
     elif one.fate in said:
         console.line(f"  {said[one.fate]}")
     elif name:
@@ -287,7 +272,7 @@ def _tell_rest(found: FileCuts) -> None:
 
     name = short(found.file.ref.path, Path.cwd())
     if found.trouble and (found.dead or found.doubts):
-        console.line(console.paint(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", "dim"))
+        console.line(f"{console.plain(name)} was left unchanged: {console.plain(found.trouble)}", style="dim")
     for one in found.dead:
         console.line(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
     for doubt in found.doubts:

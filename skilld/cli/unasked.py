@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable
 
 from skilld.cli import common
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError
 
 
 def as_job(what: str, work: Callable[[], object]) -> int:
     """Do the work, which returns something true where something was proposed; what goes wrong is the last error."""
     from skilld import codec
-    from skilld.clock import rfc3339
     from skilld.protocol import JobEnd, Result
     from skilld.store.meta import LAST_ERROR
     from skilld.types import Outcome

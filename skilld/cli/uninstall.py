@@ -15,6 +15,7 @@ from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import Exit, NotRunningError, SkilldError
 from skilld.files import in_shell
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 # What there is to remove: the service, managed blocks, refs in repositories, folders.
@@ -63,10 +64,8 @@ def status_lines() -> tuple[list[Removal], list[str]]:
 
 def from_store() -> tuple[list[Removal], list[str]]:
     """Return what stands outside of skilld's own folders, as the store knows it, and what will be left with why."""
-    if not common.places().database.exists():
-        return [], []
     try:
-        store = common.store()
+        store = common.stored()
         blocks, troubles = _blocks(store)
         own_refs, more = _repositories(store)
         more += _teams(store)
@@ -127,18 +126,16 @@ def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
 
 
 def folders(*, purge: bool) -> list[Removal]:
-    """Return skilld's own folders, without the skills that the person archived.
-
-    Without `purge` the settings file stays, too, wherever it lies (on macOS among them).
-    """
+    """Return skilld's own folders without archived skills; without `purge` the settings stay, wherever they lie."""
     where = common.places()
     kept = {where.archive} if archived() else set()
     kept |= set() if purge else {where.settings_file}
     parts = []
     for folder in dict.fromkeys([where.data, where.state, *([where.config] if purge else [])]):
         there = [path for path in folder.iterdir() if path not in kept] if folder.is_dir() else []
+        names = ", ".join(sorted(path.name for path in there))
         if there or (purge and folder.is_dir() and not any(folder.iterdir())):
-            parts.append(Removal("folder", f"{folder}: {_names(there)}", partial(_empty, folder, kept)))
+            parts.append(Removal("folder", f"{folder}: {names or 'empty'}", partial(_empty, folder, kept)))
     return parts
 
 
@@ -151,10 +148,6 @@ def archived() -> list[str]:
         f"{one.folder}, archived from {one.origin} (to restore it, first run: skilld skills restore {one.name})"
         for one in found
     ]
-
-
-def _names(paths: list[Path]) -> str:
-    return ", ".join(sorted(path.name for path in paths)) or "empty"
 
 
 def _empty(folder: Path, kept: Collection[Path]) -> None:
@@ -184,8 +177,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
-
     scrub_environment()
     services = service()
     if not arguments.dry_run and not services:  # one that is installed is stopped
@@ -198,7 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
     _list(parts + last, [*troubles, *archived(), *([] if arguments.purge else _settings())])
     if arguments.dry_run:
         console.say("This was a dry run: nothing was removed.")
-        if _held():
+        if common.daemon_process():
             console.say("skilld is running: stop it before you uninstall it.")
     if arguments.dry_run or not parts + last:
         return 0
@@ -220,19 +211,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _name_open_proposals() -> None:
-    from skilld.types import State
-
-    if not common.places().database.exists():
-        return
     try:
-        waiting = common.store().proposals.in_states([State.OPEN])
+        waiting = common.stored().proposals.open()
     except SkilldError:
         return  # told with the parts
     if waiting:
         console.say(
-            console.paint(
-                f"{counted(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", "bold"
-            )
+            f"{counted(len(waiting), 'open proposal')} will be lost. To keep one: skilld accept ID", style="bold"
         )
     for proposal in waiting:
         console.say(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
@@ -242,7 +227,7 @@ def _list(parts: list[Removal], troubles: list[str]) -> None:
     for part in parts:
         console.say(f"{part.kind:9} {console.plain(part.what)}")
     for trouble in troubles:
-        console.say(console.paint(f"{'stays':9} {console.plain(trouble)}", "yellow"))
+        console.say(f"{'stays':9} {console.plain(trouble)}", style="yellow")
     if not parts:
         console.say("Nothing to remove.")
 
@@ -253,23 +238,10 @@ def _settings() -> list[str]:
     return [f"{file}: your settings (to remove them too: skilld uninstall --purge)"] if file.exists() else []
 
 
-def _held() -> bool:
-    from skilld.daemon.lock import is_held
-
-    lock = common.places().lock
-    return lock.exists() and is_held(lock)
-
-
 def _refuse_while_running() -> None:
-    from skilld.daemon.lock import holder
-
-    lock = common.places().lock
-    if _held():
-        raise NotRunningError(
-            "Nothing was removed",
-            f"skilld is running (process {holder(lock) or 'unknown'})",
-            "Stop skilld first (Ctrl-C).",
-        )
+    if process := common.daemon_process():
+        why = f"skilld is running (process {process})"
+        raise NotRunningError("Nothing was removed", why, "Stop skilld first (Ctrl-C).")
 
 
 def _remove(parts: list[Removal]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,8 @@ from skilld import console
 from skilld.cli import common
 from skilld.cli.proposals import look, origin
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
+from skilld.text import cut
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Origin
@@ -38,7 +39,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.explain import uncommitted, why
     from skilld.proposals.staging import private_repositories
@@ -70,9 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown = {"file": str(path), "line": line, "text": line_origin.text, "commit": line_origin.commit}
         return common.write_json(shown | {"proposals": [_why_json(store, one, line_origin.text) for one in found]})
     console.line(f"  {console.plain(line_origin.text)}")
-    console.line(
-        console.paint(f"  commit {line_origin.commit[:10]}" if line_origin.commit else "  not committed", "dim")
-    )
+    console.line(f"  commit {line_origin.commit[:10]}" if line_origin.commit else "  not committed", style="dim")
     for proposal in found:
         _print_why(store, proposal, line_origin.text)
     if not found:
@@ -99,11 +97,10 @@ def _added_lines(store: Store, given: str) -> list[_Line]:
 
 def _saying(store: Store, words: str) -> list[_Line]:
     """Return the lines that accepted proposals added and that have all of these words. Raises UsageError if none."""
-    from skilld.types import State
     from skilld.words import content_stems, stems
 
     wanted = content_stems(words) or stems(words)
-    paths = sorted({proposal.path for proposal in store.proposals.in_states([State.ACCEPTED])})
+    paths = sorted({proposal.path for proposal in store.proposals.accepted()})
     lines = [line for path in paths if _is_file(path) for line in _added_lines(store, path)]
     found = [one for one in lines if wanted and wanted <= stems(one[2])]
     if not found:
@@ -112,9 +109,8 @@ def _saying(store: Store, words: str) -> list[_Line]:
     return found
 
 
-def _tell_lines(lines: Iterable[_Line], given: str, *, as_json: bool) -> int:
+def _tell_lines(lines: list[_Line], given: str, *, as_json: bool) -> int:
     """List lines that accepted proposals added; returns the exit code."""
-    lines = [*lines]
     if as_json:
         return common.write_json([{"file": str(path), "line": number, "text": text} for path, number, text in lines])
     named = given if _is_file(given) else ""
@@ -156,9 +152,7 @@ def _brought_by(store: Store, path: Path, origin: Origin) -> list[Proposal]:
 
 
 def _accepted(store: Store, path: Path) -> list[Proposal]:
-    from skilld.types import State
-
-    return [proposal for proposal in store.proposals.in_states([State.ACCEPTED]) if proposal.path == str(path)]
+    return [proposal for proposal in store.proposals.accepted() if proposal.path == str(path)]
 
 
 def _added(proposal: Proposal) -> set[str]:
@@ -173,6 +167,8 @@ def _behind(proposal: Proposal, line: str) -> Update | None:
 
 
 def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
+    from skilld.types import OBSERVED_TURN
+
     behind = _behind(proposal, line)
     return {
         "id": proposal.id,
@@ -181,7 +177,7 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
         "summary": proposal.summary,
         "reason": proposal.reason,
         "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
-        "observed": _observed_json(behind),
+        "observed": {"where": behind.reason, "ran": behind.quote} if behind and behind.turn == OBSERVED_TURN else None,
         "agent": proposal.agent,
         "session_id": proposal.session_id,
         "model": proposal.model,
@@ -193,17 +189,8 @@ def _why_json(store: Store, proposal: Proposal, line: str) -> dict[str, Any]:
     }
 
 
-def _observed_json(behind: Update | None) -> dict[str, str] | None:
-    from skilld.types import OBSERVED_TURN
-
-    if behind is None or behind.turn != OBSERVED_TURN:
-        return None
-    return {"where": behind.reason, "ran": behind.quote}
-
-
 def _print_why(store: Store, proposal: Proposal, line: str) -> None:
     from skilld.proposals.remarks import doubt
-    from skilld.text import cut
     from skilld.types import OBSERVED_TURN
 
     behind = _behind(proposal, line)
@@ -218,8 +205,8 @@ def _print_why(store: Store, proposal: Proposal, line: str) -> None:
         for quote in [behind.quote] if behind else [evidence.quote for evidence in proposal.evidence]:
             console.say(f"  you: “{console.plain(quote)}”")
     if others := [one.change for one in proposal.updates if behind and one.change and one is not behind]:
-        console.say(console.paint(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", "dim"))
+        console.say(f"  in the same proposal: {console.plain(cut(' '.join(others), _OTHERS))}", style="dim")
     who = f"{origin(proposal)}, {when}, judge: {console.plain(proposal.model)}"
-    console.say(console.paint(f"  {who}", "dim"))
+    console.say(f"  {who}", style="dim")
     if maybe := doubt(store, proposal):
-        console.say(console.paint(f"  note: {console.plain(maybe)}", "yellow"))
+        console.say(f"  note: {console.plain(maybe)}", style="yellow")

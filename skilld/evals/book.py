@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,17 +79,6 @@ def added(text: str, skill: str, new: Sequence[Case]) -> str:
     comma = "," if inside.strip() else ""
     outer = margin[: len(margin) // 2]
     return f"{head}{comma}\n" + "\n".join(lines) + f"\n{outer}]" + text[end:]
-
-
-def without_known(new: Iterable[Case], known: Iterable[Case]) -> list[Case]:
-    """Return the cases that none of the known ones is, each once."""
-    seen = {one.content for one in known}
-    kept = []
-    for one in new:
-        if one.content not in seen:
-            seen.add(one.content)
-            kept.append(one)
-    return kept
 
 
 def _items(text: str) -> list[Any]:

@@ -27,6 +27,7 @@ _BANS = re.compile(r"(?:please )?(?:never|do not|don['\u2019]t|avoid|stop)\b", r
 _DEPENDS = re.compile(
     r"\b(?:unless|except|without|only|until|before|after|if|when\w*|while|where|but|instead|than|as)\b", re.IGNORECASE
 )
+_WORDY = re.compile(r"\w")
 _WITH, _WITHOUT = 'The output contains "{}"', 'The output does not contain "{}"'
 _KEPT = "The output follows this instruction: {}"
 
@@ -74,7 +75,7 @@ def statements_for(change: str) -> list[str]:
     if not refused and _BANS.match(fold(change)) and not _DEPENDS.search(change):
         refused = _literals(change)
     wanted = [one for one in _literals(chosen_part(change)) if one not in refused] if refused else []
-    if not refused or any(_within(one, wanted) for one in refused):
+    if not refused or any(_stands(one, other) for one in refused for other in wanted):
         return [_KEPT.format(fold(change))]
     return [*(_WITH.format(one) for one in wanted), *(_WITHOUT.format(one) for one in refused)]
 
@@ -84,22 +85,9 @@ def _literals(text: str) -> list[str]:
     return list(dict.fromkeys(one for one in found if '"' not in one and len(one) <= _MAX_LITERAL and one.strip()))
 
 
-def _within(one: str, others: Sequence[str]) -> bool:
-    return any(_stands(one, other) for other in others)
-
-
 def _stands(text: str, answer: str) -> bool:
     """Whether a text is in an answer with no letter or digit of another word next to it."""
-    at = answer.find(text)
-    while at >= 0:
-        end = at + len(text)
-        before = at > 0 and _is_wordy(answer[at - 1]) and _is_wordy(text[0])
-        behind = end < len(answer) and _is_wordy(answer[end]) and _is_wordy(text[-1])
-        if not (before or behind):
-            return True
-        at = answer.find(text, at + 1)
-    return False
-
-
-def _is_wordy(char: str) -> bool:
-    return char.isalnum() or char == "_"
+    before, behind = (
+        mark if _WORDY.match(char) else "" for mark, char in ((r"(?<!\w)", text[0]), (r"(?!\w)", text[-1]))
+    )
+    return re.search(before + re.escape(text) + behind, answer) is not None

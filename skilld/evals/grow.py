@@ -13,7 +13,7 @@ from pathlib import Path
 
 from skilld.batching.gate import ASSENTS, OPENERS
 from skilld.errors import SkilldError
-from skilld.evals.book import Case, without_known
+from skilld.evals.book import Case
 from skilld.evals.checks import statements_for
 from skilld.ingest.discover import Host
 from skilld.mining.session_summary import typed
@@ -88,17 +88,17 @@ class GrownCases:
 
 def grow(proposals: Iterable[Proposal], words: Words) -> GrownCases:
     """Return the cases of proposals that rest on the person's words; others are none's correction."""
-    cases: list[tuple[str, Case]] = []
+    cases: dict[tuple[str, ...], tuple[str, Case]] = {}  # by content: the same case twice is one
     left_out: list[tuple[str, str]] = []
     for proposal in proposals:
         if not proposal.evidence:
             continue
         made, why = _cases(proposal, words)
-        known = [case for _, case in cases]
-        cases += [(proposal.id, case) for case in without_known(made, known)]
+        for case in made:
+            cases.setdefault(case.content, (proposal.id, case))
         if why and not made:
             left_out.append((proposal.id, why))
-    return GrownCases(tuple(cases), tuple(left_out))
+    return GrownCases(tuple(cases.values()), tuple(left_out))
 
 
 def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
@@ -113,8 +113,7 @@ def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
         except LookupError as error:
             why = str(error.args[0])
             continue
-        asked = request_before(messages, turn, quote, keys)
-        if asked:
+        if asked := request_before(messages, turn, quote, keys):
             expected = f"{change} You said: \u201c{quote}\u201d"
             cases.append(Case("", asked, safe_text(expected), tuple(map(safe_text, statements_for(change)))))
         else:
@@ -143,10 +142,9 @@ def request_before(messages: Sequence[Message], turn: str, quote: str, correctio
         return ""
     for place in range(at - 1, -1, -1):
         message = messages[place]
-        if message.by_person and message.turn_key not in corrections:
-            asked = _request(typed(messages, place))
-            if asked:
-                return asked
+        is_request = message.by_person and message.turn_key not in corrections
+        if is_request and (asked := _request(typed(messages, place))):
+            return asked
     rest = fold(typed(messages, at))
     return _request(rest.replace(quote, " ", 1)) if quote in rest else ""
 

@@ -68,10 +68,6 @@ class Plan:
         """Return the cases as a worker is told of them."""
         return tuple(TrialCase(one.case.prompt, tuple(questions(one.case.statements))) for one in self.cases)
 
-    def case_of(self, pair: int) -> Kept:
-        """Return the case of a pair: one after the other, so that each gets as many."""
-        return self.cases[pair % len(self.cases)]
-
 
 def left(plan: Plan, runs: Runs) -> list[TrialPair]:
     """Return the pairs that lack an answer or a verdict, with the answers that are there.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from skilld.classify.backends import Spec
-from skilld.classify.trial import Trial, TrialAnswer, TrialVerdict
+from skilld.classify.trial import Trial, TrialAnswer, TrialPair, TrialVerdict
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.evals.checks import passes_code
@@ -73,14 +73,12 @@ class EvalRun:
             self.ran.stopped = f"the judge gave no usable answer for {counted(len(self.ran.unjudged), 'pair')}"
         return self._found()
 
-    def _left(self) -> list[int]:
+    def _left(self) -> list[TrialPair]:
         runs = self._store.evals.runs(self._id)
-        return [one.number for one in left(self._plan, runs) if one.number not in self.ran.unjudged]
+        return [one for one in left(self._plan, runs) if one.number not in self.ran.unjudged]
 
     def _work(self) -> Result:
-        pairs = [
-            one for one in left(self._plan, self._store.evals.runs(self._id)) if one.number not in self.ran.unjudged
-        ][:_AT_ONCE]
+        pairs = self._left()[:_AT_ONCE]
         sides = self._plan.sides
         work = Trial(self._terms.spec, self._judge, sides.ours, sides.theirs, self._plan.trial_cases(), tuple(pairs))
         job = Job(work, self._terms.umask, processor_seconds=PROCESSOR_SECONDS * len(pairs))
@@ -98,8 +96,8 @@ class EvalRun:
         return result
 
     def _keep(self, told: TrialAnswer | TrialVerdict) -> None:
-        statements = self._plan.case_of(told.pair).case.statements
-        judged = bool(self._plan.trial_cases()[told.pair % len(self._plan.cases)].statements)
+        place = told.pair % len(self._plan.cases)
+        statements, judged = self._plan.cases[place].case.statements, self._plan.trial_cases()[place].statements
         with self._store.transaction():
             self._book(told.model, told.usage)
             if isinstance(told, TrialAnswer):

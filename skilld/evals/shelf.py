@@ -30,7 +30,7 @@ from skilld.proposals.model import EVALS
 from skilld.skills import Skill, Source, opt_out
 from skilld.store import Store
 from skilld.text import counted
-from skilld.types import Kind, Op, Operation, Proposal, State, TargetKind
+from skilld.types import Kind, Op, Operation, Proposal, TargetKind
 
 _OFFERED = "evals_offered"  # in the store's meta: which cases were written down or proposed before, by skill
 
@@ -90,10 +90,7 @@ def _own_data_reason(skill: Skill, beside: Path, allowed: Collection[TargetKind]
 
 
 def kept(store: Store, place: Place) -> list[Kept]:
-    """Return the cases that are written down: next to the skill, as proposed, and in skilld's own data.
-
-    Raises SkilldError if a file is no file of cases.
-    """
+    """Return the cases next to the skill, as proposed, and in skilld's own data. SkilldError for a damaged file."""
     waiting = open_proposal(store, place)
     found: dict[tuple[str, ...], Kept] = {}
     for path in (place.beside, place.own):
@@ -106,7 +103,7 @@ def kept(store: Store, place: Place) -> list[Kept]:
 
 def open_proposal(store: Store, place: Place) -> Proposal | None:
     """Return the open proposal that is about the cases of a skill, the newest if several are."""
-    found = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(place.beside)]
+    found = [one for one in store.proposals.open() if one.path == str(place.beside)]
     return found[-1] if found else None
 
 
@@ -151,9 +148,7 @@ def text_of(path: Path) -> str:
     """Return what a file of cases says; empty if there is none. Raises SkilldError if it cannot be read."""
     try:
         return read_plain(path, MOST_BYTES)[0].decode("utf-8")
-    except FileNotFoundError:
-        return ""
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except UnicodeDecodeError:
         raise SkilldError("The cases cannot be read", f"{path} is not UTF-8") from None

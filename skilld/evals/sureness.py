@@ -116,7 +116,8 @@ def power(pairs: int, good: float = GOOD, bad: float = BAD) -> float:
     if not apart:
         return 0.0
     share = gained / apart
-    return sum(_binomial(n, pairs, apart) * _at_most(_critical(n), n, share) for n in range(pairs + 1))
+    worse = (sum(_binomial(k, n, share) for k in range(_critical(n) + 1)) for n in range(pairs + 1))
+    return sum(_binomial(n, pairs, apart) * seen for n, seen in enumerate(worse))
 
 
 def pairs_needed(cases: int = 1) -> int:
@@ -139,10 +140,6 @@ def seen_with(pairs: int) -> float | None:
 def _critical(number: int) -> int:
     """Return the most gains among so many pairs with which the others still mean "worse"; -1 where none do."""
     return next((k for k in range(number // 2, -1, -1) if 2 * k < number and chance(k, number - k) <= ALPHA), -1)
-
-
-def _at_most(most: int, number: int, share: float) -> float:
-    return sum(_binomial(k, number, share) for k in range(most + 1))
 
 
 def _binomial(k: int, number: int, share: float) -> float:

@@ -19,17 +19,15 @@ from skilld.classify.backends import OFFLINE, Backend
 from skilld.errors import RetryError, SkilldError
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.stored import NoAnswerError
-from skilld.evaluate.turns import RANDOM, JudgedTurn, share
+from skilld.evaluate.turns import RANDOM, JudgedTurn, grouped, share
 from skilld.pipeline.documents import TargetDocument
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.text import fold
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems, other_tongue, share_held
 
-# One batch through everything that comes after reading: ask, check, edit, lint, ask again. Git is left out.
-#
-# Messages, skills and a back-end in; what would be proposed and kept, and why the rest would not, out. The worker's
-# own judge decides, so a figure says what a person would have seen.
+# One batch through everything that comes after reading, git left out. The worker's own judge decides, so a figure says
+# what a person would have seen.
 
 _PAUSES = (2.0, 8.0, 30.0)  # seconds before each further attempt, where the other side names none
 _MAX_PAUSE_SECONDS = 60.0
@@ -53,10 +51,7 @@ class PipelineResult:
 
 
 class Pipeline:
-    """The stages after reading, and patience with a back-end that is busy; `wait` is given seconds to sleep.
-
-    `jobs` threads may judge at once.
-    """
+    """The stages after reading, patient with a busy back-end: `wait` sleeps for seconds, `jobs` threads may judge."""
 
     def __init__(self, redact: Redact, wait: Callable[[float], None], *, jobs: int = 1) -> None:
         self._redact = redact
@@ -145,12 +140,9 @@ def _judged(
     )
 
 
-# Which of the proposed updates are those that a reader found: same skill and turn, same meaning by content words.
-#
-# Meaning is judged by the share of content words that two sentences have in common, of the shorter one's. Measured
-# on the labelled development batches (46 updates; the person's own sentence against the reader's gist of it): at
-# SAME, 40 are taken for the same, and 5 of 40 gists of other updates of the batch would be, if they stood in the
-# same turn.
+# Which of the proposed updates are those that a reader found. Measured on the labelled development batches (46 updates;
+# the person's own sentence against the reader's gist of it): at SAME, 40 are taken for the same, and 5 of 40 gists of
+# other updates of the batch would be, if they stood in the same turn.
 
 SAME = 0.5
 _TURN_ALONE = 0.4  # ranks below every match by meaning
@@ -202,17 +194,12 @@ def _is_worded_like_the_talk(wanted: GoldUpdate, case: BatchCase) -> bool:
     return held(wanted.gist, talk) >= SAME
 
 
-# Cases judged several at a time and handed on in their own order, so that the figures do not depend on who was
-# faster.
-#
-# Cases and what judges one of them in, outcomes out. Knows nothing of what a case is.
-
 Case = TypeVar("Case")
 Outcome = TypeVar("Outcome")
 
 
 def in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: int) -> Iterator[Outcome]:
-    """Yield the outcome of each case, with at most `jobs` of them judged at the same time.
+    """Yield the outcome of each case in their order, with at most `jobs` of them judged at the same time.
 
     Raises what `judge` raised, at the place of its case. Once that happened, or nobody reads on, no further case is
     begun; those under way are left to themselves and end with the program.
@@ -405,29 +392,21 @@ def _figures(gold: int, found: int, true: int) -> dict[str, Any]:
 
 
 def _by(scored: Sequence[BatchResult], keys: Callable[[BatchCase], Sequence[str]]) -> dict[str, Any]:
-    groups: dict[str, list[BatchResult]] = {}
-    for one in scored:
-        for key in keys(one.case):
-            groups.setdefault(key, []).append(one)
+    groups = grouped((key, one) for one in scored for key in keys(one.case))
     return {
-        key: {"n": len(group), **_batch_level(group), "updates": _update_level(group)}
-        for key, group in sorted(groups.items())
+        key: {"n": len(group), **_batch_level(group), "updates": _update_level(group)} for key, group in groups.items()
     }
 
 
 def _by_check(scored: Sequence[BatchResult]) -> dict[str, Any]:
     """Return by check how many updates of the answers it lost: right ones, and others."""
-    counts: dict[str, list[bool]] = {}
-    for one in scored:
-        for _, why, right in lost(one):
-            counts.setdefault(_QUOTED.sub("...", why), []).append(right)
-    return {why: {"right": sum(found), "other": len(found) - sum(found)} for why, found in sorted(counts.items())}
+    counts = grouped((_QUOTED.sub("...", why), right) for one in scored for _, why, right in lost(one))
+    return {why: {"right": sum(found), "other": len(found) - sum(found)} for why, found in counts.items()}
 
 
 def _by_kind(scored: Sequence[BatchResult]) -> dict[str, Any]:
     """Return how many of the reader's updates of each kind were found."""
-    held: dict[str, list[bool]] = {}
-    for one in scored:
-        for j, gold in enumerate(one.case.gold):
-            held.setdefault(gold.kind.value, []).append(j in one.right.values())
-    return {kind: {"gold": len(hits), "recall": share(sum(hits), len(hits))} for kind, hits in sorted(held.items())}
+    found = grouped(
+        (gold.kind.value, j in one.right.values()) for one in scored for j, gold in enumerate(one.case.gold)
+    )
+    return {kind: {"gold": len(hits), "recall": share(sum(hits), len(hits))} for kind, hits in found.items()}

@@ -21,6 +21,7 @@ from skilld.errors import SkilldError
 from skilld.evaluate.batches import Pipeline, PipelineResult
 from skilld.evaluate.loader import GuardCase, Typed
 from skilld.evaluate.models import Quoting, longest_line, obedient
+from skilld.evaluate.turns import grouped
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import TargetDocument, load_skills
@@ -210,7 +211,7 @@ def figures(guarded: Sequence[GuardResult]) -> dict[str, Any]:
         },
         "by_family": {
             family: {"n": len(group), "proposed": sum(bool(one.through) for one in group), **_counts(group)}
-            for family, group in sorted(_families(attacks).items())
+            for family, group in grouped((one.case.family, one) for one in attacks).items()
         },
     }
 
@@ -241,10 +242,3 @@ def _typed(judged: PipelineResult) -> Typed:
 def _counts(guarded: Sequence[GuardResult]) -> dict[str, int]:
     counts = Counter(one.typed for one in guarded)
     return {typed.name.lower(): counts[typed] for typed in Typed}
-
-
-def _families(guarded: Sequence[GuardResult]) -> dict[str, list[GuardResult]]:
-    families: dict[str, list[GuardResult]] = {}
-    for one in guarded:
-        families.setdefault(one.case.family, []).append(one)
-    return families

@@ -18,6 +18,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.reply import parse_operations, parse_updates, parse_verdicts
 from skilld.evaluate.batches import held
 from skilld.evaluate.loader import GoldUpdate
+from skilld.evaluate.stored import estimated
 from skilld.markdown.skill_file import parse
 from skilld.pipeline.edits import placed
 from skilld.text import fold
@@ -25,7 +26,6 @@ from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 
 Answer = Sequence[Mapping[str, object] | str]
 
-_CHARACTERS_PER_TOKEN = 4
 _MAX_FIELD = 600  # characters of one field of an answer that the parser accepts
 _MAX_UPDATES = 12  # of one answer
 _MAX_SENTENCES = 3  # of one quote
@@ -81,8 +81,7 @@ class Scripted(ABC):
     def _reply(self, tag: str, request: prompt.Prompt, answer: Answer) -> str:
         # Escaped, so that what an answer quotes cannot end it.
         reply = f"<{tag}>{json.dumps(answer).replace('<', chr(92) + 'u003c')}</{tag}>"
-        asked = len(request.system) + len(request.user)
-        self.usage += Usage(1, asked // _CHARACTERS_PER_TOKEN, len(reply) // _CHARACTERS_PER_TOKEN)
+        self.usage += estimated(request, reply)
         return reply
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from skilld.evaluate.turns import grouped
+
 REPORTED = frozenset({"ambiguous-negative", "optional-pii"})
 
 
@@ -46,9 +48,7 @@ class JudgedText:
 
 
 def secret_case(row: Mapping[str, Any]) -> SecretCase:
-    """Return the case of a row (`sample_b64` holds the text, so that no scanner takes the file for a leak).
-
-    `secrets_b64`, a list, may name the secrets in it.
+    """Return the case of a row, with its texts in base64, so that no scanner takes the file for a leak.
 
     Raises KeyError, TypeError or ValueError for a row that is none.
     """
@@ -83,24 +83,16 @@ def _left(case: SecretCase, redacted: str) -> bool:
 def figures(judged: list[JudgedText]) -> dict[str, Any]:
     """Return recall by tier, the share of harmless texts flagged (0 if there are none), and counts by kind."""
     counted = [case for case in judged if case.case.tier not in REPORTED]
-    secrets = [case for case in judged if case.case.secret]
-    by_kind = {
-        kind: _counts([case for case in counted if case.case.kind == kind])
-        for kind in sorted({case.case.kind for case in counted})
-    }
+    secrets = grouped((one.case.tier, one) for one in judged if one.case.secret)
+    reported = grouped((one.case.tier, one) for one in judged if one.case.tier in REPORTED)
+    kinds = grouped((one.case.kind, one) for one in counted)
     return {
         "kind": "secrets",
         "n": len(judged),
-        "recall_by_tier": {
-            tier: _share([case for case in secrets if case.case.tier == tier])
-            for tier in sorted({case.case.tier for case in secrets})
-        },
+        "recall_by_tier": {tier: _share(group) for tier, group in secrets.items()},
         "negatives_flagged": _share([case for case in counted if not case.case.secret]),
-        "not_counted": {
-            tier: _counts([case for case in judged if case.case.tier == tier])
-            for tier in sorted({case.case.tier for case in judged} & REPORTED)
-        },
-        "by_kind": by_kind,
+        "not_counted": {tier: _counts(group) for tier, group in reported.items()},
+        "by_kind": {kind: _counts(group) for kind, group in kinds.items()},
     }
 
 

@@ -60,8 +60,14 @@ class StoredAnswers:
         raise NoAnswerError(key)
 
 
+def estimated(request: prompt.Prompt, answer: str) -> Usage:
+    """Return what one question and its answer would take, at four characters for each token."""
+    asked = len(request.system) + len(request.user)
+    return Usage(1, asked // _CHARACTERS_PER_TOKEN, len(answer) // _CHARACTERS_PER_TOKEN)
+
+
 class Stored(Model):
-    """A model whose answers are looked up. Its tokens are estimated at four characters each."""
+    """A model whose answers are looked up; what it takes is estimated."""
 
     def __init__(self, answers: StoredAnswers) -> None:
         super().__init__(Spec("stored"))
@@ -70,6 +76,5 @@ class Stored(Model):
     def _ask(self, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:
         del form
         answer = self._stored.answer(request)
-        asked = len(request.system) + len(request.user)
-        self.usage += Usage(1, asked // _CHARACTERS_PER_TOKEN, len(answer) // _CHARACTERS_PER_TOKEN)
+        self.usage += estimated(request, answer)
         return answer

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from skilld.evaluate.loader import LabelledTurn
 from skilld.types import Proposal, State
@@ -13,6 +13,7 @@ CERTAIN = 0.7  # labels and predictions at least this sure are also scored on th
 PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
 QUOTED = "quoted_user_message"  # a stratum of easy rows: an agent had already thought them worth keeping
 RANDOM = "random"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _false_alarms(judged: Sequence[JudgedTurn]) -> float:
 
 def _macro(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     """Return the mean over repositories; documents of unknown repositories count as one."""
-    groups = _grouped(judged, lambda turn: (_repo(turn),))
+    groups = grouped((_repo(one.turn), one) for one in judged)
     found = [_figures(group) for group in groups.values()]
     return {
         name: _mean([each[name] for each in found if each[name] is not None]) for name in ("precision", "recall")
@@ -102,17 +103,16 @@ def _repo(turn: LabelledTurn) -> str:
 
 
 def _by(judged: Sequence[JudgedTurn], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:
-    return {key: {"n": len(group), **_figures(group)} for key, group in sorted(_grouped(judged, keys).items())}
+    groups = grouped((key, one) for one in judged for key in keys(one.turn))
+    return {key: {"n": len(group), **_figures(group)} for key, group in groups.items()}
 
 
-def _grouped(
-    judged: Sequence[JudgedTurn], keys: Callable[[LabelledTurn], Sequence[str]]
-) -> Mapping[str, Sequence[JudgedTurn]]:
-    groups: dict[str, list[JudgedTurn]] = {}
-    for one in judged:
-        for key in keys(one.turn):
-            groups.setdefault(key, []).append(one)
-    return groups
+def grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """Return what each key goes with, by the keys in their order."""
+    found: dict[str, list[T]] = {}
+    for key, one in pairs:
+        found.setdefault(key, []).append(one)
+    return dict(sorted(found.items()))
 
 
 def share(part: int, whole: int) -> float | None:
@@ -124,11 +124,8 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
 
 
-# Figures on a person's own decisions: what was accepted was right, what was rejected or reverted was not.
-#
-# Decided proposals and a predictor in, figures out. Two things are told apart: how often what was proposed was
-# right, whoever detected it then; and what a detector makes of the same words now. What nobody decided is no label,
-# and a merge of skills, which rests on nobody's words, tells nothing of hearing.
+# Figures on a person's own decisions: what was accepted was right, what was rejected or reverted was not. What nobody
+# decided is no label, and a merge of skills, which rests on nobody's words, tells nothing of hearing.
 
 DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
 _BANDS = (0.9, 0.7, 0.5)  # confidences; what was proposed with less stands by itself
@@ -209,8 +206,5 @@ def _counts(decided: Sequence[Proposal]) -> dict[str, Any]:
 
 
 def _share_by(decided: Sequence[Proposal], name: Callable[[Proposal], str]) -> Mapping[str, Any]:
-    return {
-        group: {"n": len(members), **_counts(members)}
-        for group in sorted({name(proposal) for proposal in decided})
-        if (members := [proposal for proposal in decided if name(proposal) == group])
-    }
+    groups = grouped((name(proposal), proposal) for proposal in decided)
+    return {group: {"n": len(members), **_counts(members)} for group, members in groups.items()}

@@ -12,10 +12,8 @@ import yaml
 from skilld.errors import SkilldError
 from skilld.skills.draft import SHORT_NAMES, Body, Draft, Item, SkillKind, clean, item, lay, lift, trimmed, variables
 
-# The door to YAML: one plain document within limits in, values out, and values to text.
-#
 # Anchors, tags and keys given twice are refused, so that no text grows when it is read, builds an object or says two
-# things; what JSON has no word for stays a text. Knows nothing of skills.
+# things; what JSON has no word for stays a text.
 
 MAX_BYTES = 256 * 1024
 _MAX_EVENTS = 20_000
@@ -122,11 +120,7 @@ class Stats:
 
 
 def to_document(draft: Draft, stats: Stats, quotes: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the document of a draft.
-
-    `quotes` are the words that it was learned from. Of a draft that must tell nothing of sessions and people, the text
-    was cleared before it was read.
-    """
+    """Return the document of a draft that was cleared already; `quotes` are the words that it was learned from."""
     parts = lift(draft.body)
     prompt, own = _of_kind(draft, parts.prompt)
     if parts.steps or draft.kind is SkillKind.WORKFLOW:
@@ -181,10 +175,7 @@ _OF_KINDS = frozenset({"variables", "steps", "input_schema", "implementation"})
 
 
 def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
-    """Return the draft in a document, and the keys of it that mean nothing here and are left out.
-
-    Raises SkilldError if a value is not what its key says.
-    """
+    """Return a document's draft, and the keys that mean nothing here. SkilldError for a value of another form."""
     if not isinstance(value, dict):
         raise SkilldError(_PARSED_TITLE, "the file is not a mapping of keys to values")
     value = {**value, "context": _context(value.get("context"))}

@@ -34,10 +34,7 @@ class _Member:
 
 
 def put_member(text: str | None, key: str, value: object) -> str:
-    """Return the JSON object `text` with one more member, as its first. Raises SkilldError if it has that key.
-
-    Without a text, the object has only this member. Raises SkilldError if the text is not a JSON object.
-    """
+    """Return the JSON object `text`, or a new one, with one more member, its first. SkilldError if it has that key."""
     written = f"{json.dumps(key)}: {json.dumps(value)}"
     if text is None:
         return f"{{\n  {written}\n}}\n"
@@ -90,7 +87,7 @@ def _after_blank(text: str, at: int) -> int:
 def put_block(text: str | None, lines: str) -> str:
     """Return the text with our block of lines at its end. Raises SkilldError if it already has one."""
     before = text or ""
-    if _span(before) is not None:
+    if _BLOCK.search(before):
         raise SkilldError("The file was left unchanged", "it already contains skilld's status line")
     unended = before != "" and not before.endswith("\n")
     return f"{before}{chr(10) if unended else ''}{_UNENDED if unended else _BEGIN}\n{lines}{_END}\n"
@@ -98,14 +95,9 @@ def put_block(text: str | None, lines: str) -> str:
 
 def without_block(text: str) -> str:
     """Return the text without our block, as it was before. Anything added after it stays."""
-    if (span := _span(text)) is None:
+    if (found := _BLOCK.search(text)) is None:
         return text
-    start, end = span
+    start, end = found.span()
     if text.startswith(_AFTER_UNENDED, start) and end == len(text):
         start -= 1  # the line end that was added to the line before
     return text[:start] + text[end:]
-
-
-def _span(text: str) -> tuple[int, int] | None:
-    found = _BLOCK.search(text)
-    return None if found is None else found.span()

@@ -35,13 +35,8 @@ from skilld.skills.write import landing
 from skilld.text import cut, safe_text
 from skilld.types import Kind, Op, Operation, Proposal
 
-# What an import finds at its source: the bytes of skills, where each stands, and what lies beside it and stays
-# there.
-#
-# A file, a folder or a git repository enters. Links are not followed, nothing is run or checked out, and only plain
-# files of moderate size with the two known names are read at all.
-
-# The files of a cloned repository's newest commit, read from its objects: nothing of it is ever checked out.
+# Of a source links are not followed, nothing is run or checked out, and only plain files of moderate size with the two
+# known names are read at all; those of a repository are read from git's objects.
 
 _TITLE = "Nothing was imported"
 _NO_NAMES = frozenset({"", "."})  # a tree made by hand can hold them; no work tree does
@@ -200,7 +195,9 @@ def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[Source
         tree = tree_of(clone(source, Path(name) / "clone", removed, branch=branch), _MAX_FILES)
         found = []
         for where, folder, beside in _skills(tree.files):
-            why = tree.refusal(where) or _too_large(tree.size(where))
+            size = tree.size(where)
+            why = f"it is {size} bytes; the limit is {MAX_BYTES}" if size > MAX_BYTES else ""
+            why = tree.refusal(where) or why
             called = folder or PurePosixPath(source).name.removesuffix(".git")
             found.append(
                 SourceSkill(where, called, why=why) if why else SourceSkill(where, called, tree.read(where), beside)
@@ -217,15 +214,9 @@ def _skills(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield str(home / FILE), home.name, tuple(str(path) for path in own if path != home / FILE)
 
 
-def _too_large(size: int) -> str:
-    return f"it is {size} bytes; the limit is {MAX_BYTES}" if size > MAX_BYTES else ""
-
-
-# May an imported skill be staged? Nothing of it was said by the person, so the linter gets no words to go by.
-#
-# A draft enters, its SKILL.md and the flags that a person must see leave, or a refusal. That a command, path or
-# address was not typed would refuse nearly every honest skill (60 of 62 real ones; 7 by all other rules), so this
-# alone is shown as a flag; such a proposal is never applied by itself.
+# Nothing of an imported skill was said by the person, so the linter gets no words to go by. That a command, path or
+# address was not typed would refuse nearly every honest skill (60 of 62 real ones; 7 by all other rules), so this alone
+# is shown as a flag; such a proposal is never applied by itself.
 
 _REFUSED = "The skill was not imported"
 _UNTYPED = "foreign-"
@@ -254,12 +245,10 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Stageable
     if wrong:
         raise RefusedError(_REFUSED, "; ".join(wrong), remedy)
     text = write(draft)
-    found = secrets(text)
-    if found:
+    if found := secrets(text):
         raise RefusedError(_REFUSED, f"it contains what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
-    refused = [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]
-    if refused:
+    if refused := [one for one in findings if one.severity is Severity.REFUSE and not one.rule.startswith(_UNTYPED)]:
         raise RefusedError(_REFUSED, "; ".join(one.sentence for one in refused))
     return StageableSkill(text, tuple(_flags(findings)))
 

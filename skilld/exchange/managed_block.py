@@ -61,10 +61,7 @@ def put(data: bytes | None, body: str) -> bytes:
 
 
 def take_out(data: bytes) -> bytes | None:
-    """Return the file as it was without the block: None if there was none before it, `data` if it has no block.
-
-    Raises BlockError as `put`.
-    """
+    """Return the file without the block, as it was before: None if there was none. Raises BlockError as `put`."""
     block = _find(data, for_removal=True)
     if block is None:
         return data

@@ -27,18 +27,15 @@ from skilld.skills.spec import front
 from skilld.text import fold
 from skilld.types import Op, Operation
 
-# What of a skill may leave to other people: nothing of any session. Pure: texts in, texts and places out.
-#
-# `cleared` takes out what skilld itself puts there of a session; `carried` then looks through everything that
-# leaves, as whatever else got there was written by somebody we cannot know. Commits of new skills, shares and
-# exports all go through both, so that none of them can leave out what another one stops.
+# Nothing of any session leaves to other people. `cleared` takes out what skilld itself puts there of one; `carried`
+# then looks through everything that leaves, as whatever else got there was written by somebody we cannot know. Commits
+# of new skills, shares and exports all go through both.
 
 SESSIONS = "skilld-sessions"
 PERSONAL = (SESSIONS, "skilld-author")
 _ORIGIN, _MINED = "skilld-origin", "mined"
-_FIXED = frozenset(
-    {_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date", "skilld-version"}
-)  # code alone sets these
+# Code alone sets these.
+_FIXED = frozenset({_ORIGIN, "skilld-kind", "skilld-evolving", "skilld-date", "skilld-version"})
 _SHOWN = frozenset({"default", "example", "examples"})  # what a schema or a variable shows of a value
 _ID_LENGTH = 6  # characters; a shorter id could be a word
 _RUN = 3  # words of a quote in a row that are no accident
@@ -186,8 +183,7 @@ class Check:
 
 def redacted(text: str, check: Check) -> str:
     """Return a SKILL.md as `without_sessions`, or raise RefusedError for a secret, with the line it is in."""
-    found = check.secrets(text)
-    if found:
+    if found := check.secrets(text):
         where = ", ".join(f"line {text.count(chr(10), 0, one.start) + 1} ({one.kind})" for one in found[:5])
         raise RefusedError(_TITLE, f"it contains what looks like a secret: {where}", "Remove it from the skill first.")
     return without_sessions(text, check.said)
@@ -208,7 +204,8 @@ def without_sessions(text: str, said: SessionWords) -> str:
     if any(key in matter for key in PERSONAL):
         raise RefusedError(_TITLE, "its front matter names sessions or people, and skilld cannot redact them")
     clean = matter + _clean_body(file)
-    if why := carried(clean, replace(said, sessions=said.sessions | _own_sessions(metadata))):
+    own = metadata.get(SESSIONS, "").replace(",", " ").split()
+    if why := carried(clean, replace(said, sessions=said.sessions | {*own})):
         raise RefusedError(_TITLE, why, "Remove it from the skill first.")
     return clean
 
@@ -223,19 +220,8 @@ def _clean_body(file: SkillFile) -> str:
     return (body[:blank] + clean + "\n").replace("\n", file.ending)
 
 
-def _own_sessions(metadata: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(metadata.get(SESSIONS, "").replace(",", " ").split())
-
-
 def put(
-    repo: Repo,
-    remote: str,
-    branch: str,
-    files: Mapping[str, str],
-    *,
-    message: str,
-    seconds: int,
-    check: Check,
+    repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, message: str, seconds: int, check: Check
 ) -> SharedBranch:
     """Put files (path -> text) on `branch` of the person's repository, in their name, and return it.
 
@@ -256,7 +242,7 @@ def put(
             )
         parent = tip or base
         made = _with_files(repo, parent, files)
-        if parent is not None and made == _tree_of(repo, parent):
+        if parent and (there := objects.read_commit(repo.git, parent)) and there.tree == made:
             if tip is None:
                 raise RefusedError(_TITLE, "the remote already has this version")
             return SharedBranch(ref, tip, base, tip)
@@ -288,11 +274,6 @@ def _with_files(repo: Repo, parent: str | None, files: Mapping[str, str]) -> str
     return tree.rewrite(repo.git, parent or tree.EMPTY[len(repo.head)], changes)
 
 
-def _tree_of(repo: Repo, commit: str) -> str | None:
-    found = objects.read_commit(repo.git, commit)
-    return found.tree if found is not None else None
-
-
 def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], check: Check) -> bool:
     """Whether the commits up to `tip` that `base` has not are a straight line that changes nothing but these files.
 
@@ -305,16 +286,14 @@ def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], chec
             return False
         before = commit.parents[0] if commit.parents else tree.EMPTY[len(tip)]
         changed = tree.changed(repo.git, before, commit.oid)
-        if not changed.keys() <= files.keys() or _tells(commit.text, check):
+        if not changed.keys() <= files.keys():
+            return False
+        if check.secrets(commit.text) or names_session(commit.text, check.said):
             return False
         made = objects.read(repo.git, [now.oid for _, now in changed.values() if now is not None])
         if not all(one is not None and _is_shareable(one.data, check) for one in made):
             return False
     return True
-
-
-def _tells(message: str, check: Check) -> bool:
-    return bool(check.secrets(message)) or names_session(message, check.said)
 
 
 def _is_shareable(data: bytes, check: Check) -> bool:

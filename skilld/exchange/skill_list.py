@@ -96,12 +96,12 @@ def skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
     left_out: list[Skill] = []
     for one in skills:
         path = one.skill.path.relative_to(project).as_posix()
-        whole = _inline(one)
+        whole = "".join([f"- {_title(one.skill)}\n", *(f"  - {rule}\n" for rule in one.rules)])
         if one.rules and ESTIMATE.count(whole) <= room:
             inline.append(whole)
             room -= ESTIMATE.count(whole)
             left -= ESTIMATE.count(whole)
-        elif _PLAIN.fullmatch(path) and ESTIMATE.count(row := _row(one.skill, path)) <= left:
+        elif _PLAIN.fullmatch(path) and ESTIMATE.count(row := f"- {_title(one.skill)} (`{path}`)\n") <= left:
             named.append(row)
             left -= ESTIMATE.count(row)
         else:
@@ -109,14 +109,6 @@ def skill_list(skills: Sequence[ListedSkill], project: Path) -> SkillList:
         room = min(room, left)
     parts = ([_RULES, *inline] if inline else []) + ([_FILES, *named] if named else [])
     return SkillList("".join([_HEAD, *parts]) if parts else "", tuple(left_out))
-
-
-def _inline(one: ListedSkill) -> str:
-    return "".join([f"- {_title(one.skill)}\n", *(f"  - {rule}\n" for rule in one.rules)])
-
-
-def _row(skill: Skill, path: str) -> str:
-    return f"- {_title(skill)} (`{path}`)\n"
 
 
 def _title(skill: Skill) -> str:

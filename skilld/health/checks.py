@@ -221,10 +221,13 @@ _SKEW_SECONDS = 120.0
 
 def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
     """Return all checks of the machine. `seen_at` is when the daemon last said something, `newest` when a file grew."""
+    database = _trouble("database", facts.store, "intact")
+    if facts.store is None and facts.rebuilt:
+        database = Check("database", Verdict.WARN, facts.rebuilt)
     return [
         _trouble("settings", facts.settings, "valid"),
         _trouble("permissions", facts.permissions, "only you can read skilld's files"),
-        _database(facts.store, facts.rebuilt),
+        database,
         _git(facts.git),
         _clock(facts.now, seen_at, newest),
         _disk(facts.disks),
@@ -236,12 +239,6 @@ def _trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
     if trouble is None:
         return Check(name, Verdict.OK, fine)
     return Check(name, Verdict.FAIL, trouble.what, trouble.remedy)
-
-
-def _database(trouble: Trouble | None, rebuilt: str) -> Check:
-    if trouble is None and rebuilt:
-        return Check("database", Verdict.WARN, rebuilt)
-    return _trouble("database", trouble, "intact")
 
 
 def _git(found: str | Trouble) -> Check:
@@ -437,13 +434,11 @@ def apart(found: Sequence[Context]) -> list[Check]:
     files = {agent: reals for agent, reals in files.items() if reals}
     if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - two read apart
         return []
-    told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
+    told = "; ".join(
+        f"{agent} loads {', '.join(sorted(Path(real).name for real in reals))}" for agent, reals in files.items()
+    )
     remedy = "Have one file import the other, for example: echo @AGENTS.md >> CLAUDE.md"
     return [Check("instructions", Verdict.WARN, f"no single file is loaded by all agents here: {told}", remedy)]
-
-
-def _name(path: str) -> str:
-    return Path(path).name
 
 
 def blocked(found: Sequence[BlockedWork]) -> list[Check]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,9 @@ from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
 
-def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store | None) -> list[Agent]:
+def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store) -> list[Agent]:
     """Return one record for each agent that skilld knows."""
-    read = store.transcripts.summary() if store else {}
+    read = store.transcripts.summary()
     found = []
     for name, adapter in ADAPTERS.items():
         info = adapter.INFO
@@ -100,19 +100,19 @@ _RECENT_SECONDS = 7 * 86400.0
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
-def database(places: Places) -> tuple[Store | None, Trouble | None]:
-    """Return the open store, or what is wrong with it. Neither where skilld never ran: looking makes none."""
+def database(places: Places) -> tuple[Store, Trouble | None]:
+    """Return the open store, and what is wrong with it; an empty one where it is damaged, or skilld never ran."""
     if not os.path.lexists(places.database) and not missing_reason(places.database):
-        return None, None
+        return Store.empty(places.database), None
     try:
         return Store.open_sound(places.database), None
     except SkilldError as error:
-        return None, Trouble(str(error), error.remedy)
+        return Store.empty(places.database), Trouble(str(error), error.remedy)
 
 
-def rebuilt(store: Store | None, now: float) -> str:
+def rebuilt(store: Store, now: float) -> str:
     """Return when the database was put together again, from what and why; empty if that is over a week ago."""
-    known = store.meta.get(REBUILT) if store is not None else None
+    known = store.meta.get(REBUILT)
     if not known or now - (seconds(known["at"]) or 0.0) > _RECENT_SECONDS:
         return ""
     return f"rebuilt from {known['from']} at {known['at']}: {known['why']}"
@@ -181,7 +181,7 @@ def _watch_limit() -> int | None:
 _RETRY = "Try again later. If it still fails, check the settings: skilld config show"
 
 
-def model(settings: Settings, environment: Mapping[str, str], store: Store | None, now: float, *, ask: bool) -> Model:
+def model(settings: Settings, environment: Mapping[str, str], store: Store, now: float, *, ask: bool) -> Model:
     """Return the facts. With `ask` one question is asked, by a worker as every other, and booked."""
     key, url = settings.model_api_key, settings.model_base_url
     choice = choice_of(settings, environment)
@@ -190,12 +190,12 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store | Non
     specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and lacks is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
-            spent = spent_limit(store.usage.on(day(now)), settings.budget) if store else None
+            spent = spent_limit(store.usage.on(day(now)), settings.budget)
             why = f"not tested because the budget is spent: {spent}"
             answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
             if choice.agent and isinstance(answer, Trouble):
                 answer = replace(answer, what=_of_client(spec.model, answer.what))
-    absent = lines(store, settings.model, environment, now) if store else ()
+    absent = lines(store, settings.model, environment, now)
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
     return Model(choice.name, choice.why, choice.found, lacks, answer, agents)
 
@@ -223,13 +223,10 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
     return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key KEY")
 
 
-def _asked(
-    spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store | None, now: float
-) -> Trouble | str:
+def _asked(spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store, now: float) -> Trouble | str:
     with Worker(environment) as worker:
         result = worker.do(Job(Ask(spec), 0o077), settings.worker.seconds)
-    if store is not None:
-        store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
+    store.usage.add(day(now), spec.model, TEST_QUESTION, result.usage)
     if result.outcome is Outcome.NOTHING:
         return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
     return Trouble(result.detail, result.remedy or _RETRY)
@@ -278,13 +275,10 @@ class Here:
 def gather(here: Here, now: float, *, ask: bool) -> Facts:
     """Return all facts. With `ask` the back-end is asked a real question, which costs what a small one costs."""
     settings, bad_settings = _settings(here.places)
-    with ExitStack() as opened:
-        store, bad_store = database(here.places)
-        if store is not None:
-            opened.callback(store.close)
+    opened, bad_store = database(here.places)
+    with closing(opened) as store:
         found = agents(here.around, settings.roots if settings else {}, store)
-        paused = _paused(store, now)
-        said = store.meta.get(DAEMON) if store else None
+        said = store.meta.get(DAEMON)
         return Facts(
             machine=Machine(
                 now=now,
@@ -303,23 +297,23 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
                 running=is_held(here.places.lock),
                 said=said,
                 seen_at=seconds((said or {}).get("seen_at")),
-                paused_until=paused,
+                paused_until=_paused(store, now),
                 version=__version__,
-                last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")) if store else "",
-                delayed=_delayed(store) if store else 0,
-                parked=tuple(str(item["detail"] or "") for item in store.batches.parked()) if store else (),
-                stale=tuple(_stale(store)) if store else (),
+                last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")),
+                delayed=_delayed(store),
+                parked=tuple(str(item["detail"] or "") for item in store.batches.parked()),
+                stale=tuple(_stale(store)),
             ),
             service=_service(here, settings),
             model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
-            spent=spent_limit(store.usage.on(day(now)), settings.budget) if store and settings else None,
+            spent=spent_limit(store.usage.on(day(now)), settings.budget) if settings else None,
             notices=_notices(settings, store, here),
-            counts=counts(store, settings) if store else None if bad_store else Counts(),
-            blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
-            opposed=tuple(_opposed(store)) if store else (),
-            damaged=tuple(_damaged(store, here.places)) if store else (),
-            repeated=_repeated(store) if store else (),
-            drift=tuple(_drift(store)) if store else (),
+            counts=None if bad_store else counts(store, settings),
+            blocked=tuple(blocked(store.batches.obstructed(), now)),
+            opposed=tuple(_opposed(store)),
+            damaged=tuple(_damaged(store, here.places)),
+            repeated=_repeated(store),
+            drift=tuple(_drift(store)),
         )
 
 
@@ -331,7 +325,7 @@ def _delayed(store: Store) -> int:
 
 
 def _opposed(store: Store) -> Iterator[str]:
-    for proposal in store.proposals.in_states([State.OPEN]):
+    for proposal in store.proposals.open():
         for one in conflicts(proposal)[:1]:
             yield f"{proposal.id}: {one.path}:{one.line} contradicts this proposal"
 
@@ -370,11 +364,9 @@ def _damaged(store: Store, places: Places) -> Iterator[Trouble]:
                 yield Trouble(*found)
 
 
-def _repositories(store: Store | None) -> list[Path]:
+def _repositories(store: Store) -> list[Path]:
     """Return where open proposals are, and where some could not be written."""
-    if store is None:
-        return []
-    open_ones = [Path(proposal.repo) for proposal in store.proposals.in_states([State.OPEN]) if proposal.repo]
+    open_ones = [Path(proposal.repo) for proposal in store.proposals.open() if proposal.repo]
     met = [one.obstacle for one in store.batches.obstructed() if one.obstacle]
     return [*open_ones, *(Path(found.place) for found in met if found.cause is Cause.REPOSITORY and found.place)]
 
@@ -386,9 +378,9 @@ def _settings(places: Places) -> tuple[Settings | None, Trouble | None]:
         return None, Trouble(str(error), error.remedy)
 
 
-def _paused(store: Store | None, now: float) -> str:
-    until = store.meta.get(PAUSED_UNTIL) if store else None
-    if until is None or store is None or not store.meta.paused(now):
+def _paused(store: Store, now: float) -> str:
+    until = store.meta.get(PAUSED_UNTIL)
+    if until is None or not store.meta.paused(now):
         return ""
     return FOREVER if until == FOREVER else f"until {rfc3339(float(until))}"
 
@@ -408,10 +400,10 @@ def _misses(here: Here, settings: Settings) -> tuple[str, ...]:
     return tuple(only_here(wanted, given))
 
 
-def _notices(settings: Settings | None, store: Store | None, here: Here) -> str | None:
+def _notices(settings: Settings | None, store: Store, here: Here) -> str | None:
     if settings is None or not settings.notify.enabled:
         return None
-    if why := str((store.meta.get(NOTICES) if store else "") or ""):
+    if why := str(store.meta.get(NOTICES) or ""):
         return why
     return "" if here.platform == "darwin" or _session_bus(here.around.environment) else "no D-Bus session bus"
 

@@ -68,10 +68,8 @@ class BlockedWork:
 class Machine:
     """The machine and our own files on it. Sizes in bytes, times in Unix seconds, None if they cannot be told.
 
-    `disks` are those on which skilld writes, each once. `git` is what `git version` printed. `watch_limit` is the
-    kernel's limit of watched folders, `folders` how many would be watched, `remote` those transcript folders that lie
-    on a network file system. `rebuilt` says when the database was put together again
-    lately, from what and why.
+    `git` is what `git version` printed, `watch_limit` the kernel's limit of watched folders, `folders` how many would
+    be watched, `remote` the transcript folders on a network file system; `rebuilt` says when and why the database was.
     """
 
     now: float

@@ -28,8 +28,6 @@ from skilld.git.run import PersonGit
 from skilld.skills import Skill, Source, opt_out
 from skilld.skills.find import FILE
 
-# Moving a skill's folder away: whether it may be, to the trash, and whole at any moment in at least one place.
-
 # Moving a folder, also onto another device, so that a crash at any moment leaves it whole in at least one place.
 
 
@@ -101,12 +99,11 @@ def _copy(source: Path, target: Path) -> None:
 
 def _content(folder: Path) -> list[tuple[str, int, str]]:
     """Return every file, folder and link below a folder: name, mode, and the digest of what it holds."""
-    return sorted((str(path.relative_to(folder)), path.lstat().st_mode, _held(path)) for path in _below(folder))
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for here, folders, files in os.walk(folder):
-        yield from (Path(here) / name for name in (*folders, *files))
+    return sorted(
+        (str(path.relative_to(folder)), path.lstat().st_mode, _held(path))
+        for here, folders, files in os.walk(folder)
+        for path in (Path(here) / name for name in (*folders, *files))
+    )
 
 
 def _held(path: Path) -> str:
@@ -150,8 +147,8 @@ def _refusal(skill: Skill, folder: Path, folders: Iterable[Path]) -> str | None:
         return reason
     if os.path.lexists(folder / ".git"):
         return f"{folder} is a separate repository"
-    links = (link for link in _seen_as(folders, skill) if _is_link(link))
-    return next((f"{link} is a symlink to it" for link in links), None)
+    seen = _seen_as(folders, skill)
+    return next((f"{one} is a symlink to it" for one in seen if one.is_symlink() or (one / FILE).is_symlink()), None)
 
 
 def _seen_as(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
@@ -162,10 +159,6 @@ def _seen_as(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
         except OSError:
             continue
         yield from found
-
-
-def _is_link(path: Path) -> bool:
-    return path.is_symlink() or (path / FILE).is_symlink()
 
 
 def _uncommitted(folder: Path, removed: Mapping[str, str]) -> str | None:
@@ -198,11 +191,8 @@ def put_aside(skill: Skill, trash: Path) -> Path:
     """
     folder = skill.path.parent
     if (folder / ".git").exists():
-        raise RefusedError(
-            "The skill was not deleted",
-            f"{folder} is a separate repository",
-            "Remove the symlink to the repository instead.",
-        )
+        remedy = "Remove the symlink to the repository instead."
+        raise RefusedError("The skill was not deleted", f"{folder} is a separate repository", remedy)
     name = f"{folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if skill.source is Source.PLUGIN or not (folder / "SKILL.md").is_file():
         raise SkilldError("The skill was not deleted", "it is not in one of your own folders")

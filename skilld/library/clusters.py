@@ -14,16 +14,11 @@ from skilld.store.learnings import Learning
 from skilld.types import OBSERVED_TURN, Proposal, State, TargetKind
 from skilld.words import content_stems, same
 
-# How much a thing that was said is to be relied on, from its evidence, what became of it, and its age.
-#
-# The confidence is the product of three factors:
-#
-# - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the surest piece, `n` the distinct sessions that said it, of
-# which at most two count for each distinct day; each further one halves the doubt. One long evening is not three
-# weeks. - acceptance = (yes + 2) / (yes + no + 2): what was accepted or called helpful against what was rejected,
-# reverted or called unhelpful. Without a decision it is 1; one no in its first decision makes it 2/3. - age = 0.5 **
-# (days / 180) since it was last said or called helpful: what nobody needs fades, and comes back when somebody says
-# it again.
+# How much a thing that was said is to be relied on is the product of three factors:
+# - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the surest piece, `n` the distinct sessions that said it, of which
+#   at most two count for each distinct day. One long evening is not three weeks.
+# - acceptance = (yes + 2) / (yes + no + 2): accepted or called helpful, against rejected, reverted or called unhelpful.
+# - age = 0.5 ** (days / 180) since it was last said: what nobody needs fades, and comes back when it is said again.
 
 HALF_LIFE = 180.0  # days
 _A_DAY = 86400.0
@@ -46,18 +41,14 @@ def confidence(pieces: Sequence[Piece], yes: int = 0, no: int = 0, *, now: float
     days = len({int(piece.at // _A_DAY) for piece in pieces})
     counted = min(len({piece.session for piece in pieces}), _PER_DAY * days)
     surest = max(piece.confidence for piece in pieces)
-    evidence = 1 - (1 - surest) * _halved(counted - 1)
+    evidence = 1 - (1 - surest) * math.pow(0.5, counted - 1)
     age = max(0.0, now - max(piece.at for piece in pieces)) / _A_DAY
-    return evidence * acceptance(yes, no) * _halved(age / HALF_LIFE)
+    return evidence * acceptance(yes, no) * math.pow(0.5, age / HALF_LIFE)
 
 
 def acceptance(yes: int, no: int) -> float:
     """Return the factor that decisions and feedback make, 0 to 1."""
     return (yes + 2) / (yes + no + 2)
-
-
-def _halved(times: float) -> float:
-    return math.exp(-math.log(2) * times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +112,7 @@ _MAX_HITS = 50
 
 
 def about(store: Store, text: str) -> list[Mention]:
-    """Return what was said that shares words with `text`, or what they mean: the best matches only.
-
-    What nobody said is no match.
-    """
+    """Return what people said that shares words with `text`, or what they mean: the best matches only."""
     found: list[Mention] = []
     for hit in store.search.find(text, _MAX_HITS, kin(text)):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):

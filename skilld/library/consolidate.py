@@ -29,12 +29,9 @@ from skilld.text import counted, cut
 from skilld.types import Kind, Proposal
 from skilld.words import content_stems, stem
 
-# How alike two skills are: by name, description and content together. Pure: texts in, scores and shared words out.
-#
-# The score is the cosine of the two sets of stems (skilld/words.py), each stem weighed by how few of the other
-# skills have it (inverse document frequency): what a whole collection says tells nothing about two of it. Measured
-# on thirty skills by `python -m tools.measure_matching` (docs/quality.md); it hears words, so another language is
-# mostly missed.
+# How alike two skills are: the cosine of the two sets of stems (skilld/words.py), each stem weighed by how few of the
+# other skills have it (inverse document frequency). Measured on thirty skills by `python -m tools.measure_matching`
+# (docs/quality.md); it hears words, so another language is mostly missed.
 
 # Least score of two skills for one task. Among few skills no word counts as common yet, and long texts look alike.
 SAME = 0.27
@@ -269,9 +266,7 @@ def _settled(
     return Pair(keep, away, match, *known.get(key, (Fate.MERGE, "")))
 
 
-# A merge as proposals on the skill that stays.
-#
-# Nobody said these words in a session: they are lines of the person's own file, so a merge carries no evidence. It
+# Nobody said the words of a merge in a session: they are lines of the person's own file, so it carries no evidence. It
 # is flagged for that, with everything that would be lost, and nothing applies it unasked.
 
 _LOSSES = 12  # that stand in the flags of one proposal
@@ -320,12 +315,9 @@ def _summary(part: Portion, name: str, which: str) -> str:
 def _flags(name: str, left: Sequence[Omission]) -> list[str]:
     flags = [f"merged from {name}: nobody said these lines in a session"]
     flags += [f"not carried over: {cut(one.what, _LOSS_CHARS)} ({cut(one.why, _LOSS_CHARS)})" for one in left[:_LOSSES]]
-    more = len(left) - _LOSSES
-    return (
-        [*flags, f"{more} more not carried over; compare the two skills before you archive {name}"]
-        if more > 0
-        else flags
-    )
+    if (more := len(left) - _LOSSES) > 0:
+        flags.append(f"{more} more not carried over; compare the two skills before you archive {name}")
+    return flags
 
 
 # The person's skills as matching and merging see them: their texts, and the facts that say which of two stays.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -54,7 +53,8 @@ class History:
             now = self._path.read_bytes()
         except OSError as error:
             raise SkilldError("Cannot read the skill", f"{self._path}: {error.strerror}") from error
-        return list(_diff(before, now, f"{commit[:10]}:{relpath}", relpath))
+        old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, now))
+        return list(unified_diff(old, new, f"{commit[:10]}:{relpath}", relpath, lineterm=""))
 
     def _commit(self, revision: str) -> str:
         asked = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
@@ -62,8 +62,3 @@ class History:
         if result is None or result.status:
             raise UsageError("No such revision or proposal", revision, "List them: skilld skills history NAME")
         return result.out.decode().strip()
-
-
-def _diff(before: bytes, now: bytes, old: str, new: str) -> Iterator[str]:
-    texts = [data.decode("utf-8", "replace").splitlines() for data in (before, now)]
-    return unified_diff(texts[0], texts[1], old, new, lineterm="")

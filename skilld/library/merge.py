@@ -20,17 +20,12 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import anchored, apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.merge_places import among_steps, over, says_less
+from skilld.library.merge_places import among_steps, indent_of, over, says_less, whole_blocks
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
 from skilld.skills.spec import entries, front, front_lines, scalar
 from skilld.text import fold, folded
 from skilld.types import Op, Operation
-
-# What a skill says, as passages that can stand in another one: list items, sentences of prose, code and tables.
-#
-# The text of a SKILL.md in, passages out, each with the title of its section. Front matter, headings and comments
-# are no passages.
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
 _NO_WORDS = re.compile(r"[\W_]*")
@@ -55,42 +50,27 @@ class Passage:
 
 
 def passages(text: str) -> list[Passage]:
-    """Return the passages of a SKILL.md in order; none if it cannot be taken apart."""
+    """Return the list items, sentences, code and tables of a SKILL.md in order; none if it cannot be taken apart."""
     body = body_of(text)
     return [passage for section in sections(text) for passage in _of_section(section.heading, section.blocks, body)]
 
 
 def _of_section(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Passage]:
-    at = 0
-    while at < len(blocks):
-        block = blocks[at]
+    for block, last in whole_blocks(blocks, body):
+        lines = body[block.first : last + 1]
         if block.kind is Block.ITEM:
-            at, lines = _item(blocks, at, body)
-            yield Passage(title, lines, step=block.marker[:1].isdigit())
-            continue
-        at += 1
-        lines = tuple(body[block.first : block.last + 1])
-        if block.kind is Block.PARAGRAPH:
+            yield Passage(title, _item(block, lines), step=block.marker[:1].isdigit())
+        elif block.kind is Block.PARAGRAPH:
             yield from (Passage(title, (part,)) for part in _SENTENCE.split(fold(block.text)))
         elif block.kind is Block.OTHER and not _NO_WORDS.fullmatch(block.text) and "<!--" not in block.text:
-            yield Passage(title, lines, whole=True)
+            yield Passage(title, tuple(lines), whole=True)
 
 
-def _item(blocks: Sequence[Lines], at: int, body: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-    """Return the number of the block behind a list item and what belongs to it, and its lines."""
-    item = blocks[at]
-    width = len(item.indent) + len(item.marker) + 1
-    behind = at + 1
-    while behind < len(blocks) and _indent(body[blocks[behind].first]) >= width:
-        behind += 1
-    lines = body[item.first : blocks[behind - 1].last + 1]
+def _item(item: Lines, lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines of a list item and of what belongs to it, less its marker and their indentation."""
     first = lines[0][len(item.indent + item.marker + item.gap) :].strip()
-    depth = min((_indent(line) for line in lines[1:] if line.strip()), default=0)
-    return behind, (first, *(line[depth:].rstrip() for line in lines[1:]))
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    depth = min((indent_of(line) for line in lines[1:] if line.strip()), default=0)
+    return first, *(line[depth:].rstrip() for line in lines[1:])
 
 
 MERGED_FROM = "skilld-merged-from"
@@ -132,7 +112,7 @@ class Merge:
 def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     """Return what the skill `keep` would take from `away`, called `name`. `redact` takes secrets out of a text.
 
-    Raises SkilldError if one of them cannot be taken apart, TooMuchError if it would take more than MOST_PARTS.
+    Raises SkilldError if one of them cannot be taken apart, TooMuchError if it would take more than MAX_PARTS.
     """
     for data in (keep, away):
         parse(data)
@@ -140,7 +120,9 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     ground = own = keep.decode("utf-8-sig")
     parts = [Portion(keep)]
     left: list[Omission] = []
-    told = _under(titled(own), titled(said), passages(said))
+    mine, theirs, told = titled(own), titled(said), passages(said)
+    if mine and theirs:  # what is right below the title of the one stands below that of the other
+        told = [replace(one, section=mine) if one.section == theirs else one for one in told]
     for number, passage in enumerate(told):
         if _stands_in(passage, ground):
             continue
@@ -164,11 +146,6 @@ def titled(text: str) -> str:
     """Return the title of a skill's text: its first heading, where that is of the first level; else ""."""
     first = next((section for section in sections(text) if section.level), None)
     return first.heading if first and first.level == 1 else ""
-
-
-def _under(own: str, other: str, told: Sequence[Passage]) -> list[Passage]:
-    """Have what is right below the title of the merged skill stand below that of the one that stays."""
-    return [replace(one, section=own) if own and other and one.section == other else one for one in told]
 
 
 def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Omission]:
@@ -258,10 +235,7 @@ def _marked(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion
     try:
         after = apply(keep, operations)
     except SkilldError:
-        return (
-            *others,
-            replace(last, flags=(*last.flags, NO_MARK)),
-        )
+        return (*others, replace(last, flags=(*last.flags, NO_MARK)))
     return (*others, replace(last, data=after, operations=operations))
 
 

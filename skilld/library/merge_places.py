@@ -47,24 +47,28 @@ def entries(data: bytes) -> list[Entry]:
     """Return the list items of a skill's body in order, those below others left to them."""
     text = data.decode("utf-8-sig", "replace")
     body = body_of(text)
-    return [entry for section in sections(text) for entry in _of_section(section.blocks, body)]
+    return [
+        Entry(one.first, last + 1, fold(one.text), one.indent, one.marker, one.gap)
+        for section in sections(text)
+        for one, last in whole_blocks(section.blocks, body)
+        if one.kind is Block.ITEM
+    ]
 
 
-def _of_section(blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Entry]:
+def whole_blocks(blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[tuple[Lines, int]]:
+    """Yield each block with its last line, a list item with all that belongs to it."""
     at = 0
     while at < len(blocks):
-        block = blocks[at]
+        block, last = blocks[at], blocks[at].last
         at += 1
-        if block.kind is not Block.ITEM:
-            continue
         width = len(block.indent) + len(block.marker) + 1
-        last = block.last
-        while at < len(blocks) and _indent(body[blocks[at].first]) >= width:
+        while block.kind is Block.ITEM and at < len(blocks) and indent_of(body[blocks[at].first]) >= width:
             last, at = blocks[at].last, at + 1
-        yield Entry(block.first, last + 1, fold(block.text), block.indent, block.marker, block.gap)
+        yield block, last
 
 
-def _indent(line: str) -> int:
+def indent_of(line: str) -> int:
+    """Return by how many characters a line is indented."""
     return len(line) - len(line.lstrip())
 
 

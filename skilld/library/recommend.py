@@ -93,10 +93,7 @@ def recommend(
     feedback: Feedback = NO_FEEDBACK,
     texts: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[Recommendation]:
-    """Return at most TOP recommendations for the work that `text` describes, the surest first.
-
-    `texts` has what the SKILL.md of a skill says, by its path, as far as that is known.
-    """
+    """Return at most TOP recommendations for the work in `text`, the surest first; `texts` are SKILL.md's by path."""
     wanted = terms(text)
     paths: dict[str, set[str]] = {}
     candidates: dict[tuple[str, str], _Candidate] = {}
@@ -207,7 +204,7 @@ class _Candidate:
     def recommended(self, weight: float, wanted: Sequence[Term], told: tuple[int, int]) -> Recommendation:
         """Return it as a recommendation for which so much speaks."""
         name, path = self.key
-        sure = (1 - math.exp(-math.log(2) * weight)) * acceptance(*told)
+        sure = (1 - math.pow(0.5, weight)) * acceptance(*told)
         return Recommendation(name, path if name else "", round(sure, 3), self._reasons(wanted))
 
     def _is_foreign(self, term: Term) -> bool:
@@ -295,11 +292,9 @@ def chosen(numbers: Sequence[int], asked: Sequence[Skill], found: Sequence[Recom
     return [*named, *(one for one in found if not one.skill)][:TOP]
 
 
-# Whether a skill, as it stands, would have covered what a person said in a session.
-#
-# The closed-loop question on past turns, twice for each batch: of the skill without its rules, which gives all
-# lasting things that were said, and of the skill as it is, which gives those that it does not say. Messages come
-# redacted; which back-end answers, and whether it may be asked, is the caller's affair.
+# Whether a skill would have covered what a person said in a session: the closed-loop question on past turns, twice for
+# each batch. Of the skill without its rules it gives all lasting things that were said, of the skill as it is those
+# that it does not say. Messages come redacted.
 
 
 class Word(StrEnum):
@@ -362,7 +357,8 @@ class Examination:
         for update in (*sure, *(one for one, _ in asked.learned)):
             if any(same_words(update, other) for other in missing):
                 continue
-            if says_already(update.change, self._text) or (update in sure and not _any_same(update, others)):
+            named_elsewhere = any(same_words(update, other) for other in others)
+            if says_already(update.change, self._text) or (update in sure and not named_elsewhere):
                 line = _line_on(update.change, self._text)
                 found.append(Answer(Word.COVERED, update.change, update.quote, str(update.turn), line))
             else:
@@ -388,10 +384,6 @@ class Examination:
 def _line_on(change: str, text: str) -> str:
     """Return the line that says a change, else one that has most of its words; empty if none has."""
     return said_in(change, text) or forbidden_in(change, text) or said_in(change, text, covered=_MAX) or ""
-
-
-def _any_same(update: Update, others: Sequence[Update]) -> bool:
-    return any(same_words(update, other) for other in others)
 
 
 def _without_rules(text: str) -> str:

@@ -22,11 +22,8 @@ from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
 from skilld.words import content_stems, likeness
 
-# Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that the person left
-# enabled.
-#
-# The choice is kept in the store, by the real path of the SKILL.md; no file of the person's says it, and what agents
-# load by themselves is theirs.
+# Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that the person left enabled.
+# What agents load by themselves is theirs.
 
 
 def disabled(store: Store) -> frozenset[Path]:
@@ -43,47 +40,37 @@ def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
 
 def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
     """Enable or disable skills; return for how many that changed something."""
+    return _list(store, meta.DISABLED, paths, listed=not on)
+
+
+def _list(store: Store, name: str, paths: Iterable[Path], *, listed: bool) -> int:
     with store.transaction():
-        before = disabled(store)
-        after = before - set(paths) if on else before | set(paths)
-        store.meta.set(meta.DISABLED, sorted(map(str, after)))
+        before = frozenset(map(Path, store.meta.get(name, [])))
+        after = before | set(paths) if listed else before - set(paths)
+        store.meta.set(name, sorted(map(str, after)))
     return len(before ^ after)
 
 
-# How many of the skills that skilld wrote itself are offered to agents, and which.
-#
-# Skills that write themselves pile up, and each one offered costs every session some attention; those that a person
-# wrote are all offered.
-
-
 def offered(skills: Iterable[Skill], most: int, rank: Callable[[Skill], float]) -> list[Skill]:
-    """Return the person's own skills in their order, then at most `most` evolving ones, the highest rank first."""
+    """Return the person's own skills in their order, then at most `most` evolving ones, the highest rank first.
+
+    Skills that write themselves pile up, and each one offered costs every session some attention.
+    """
     found = list(skills)
     evolving = sorted((one for one in found if one.evolving), key=lambda one: (-rank(one), one.name))
     return [one for one in found if not one.evolving] + evolving[:most]
 
 
-# Skills that the person pinned: never archived, never called stale, the ones that stay in a merge.
-#
-# Kept in the store, by the real path of the SKILL.md; no file of the person's says it.
-
-
 def pinned(store: Store) -> frozenset[Path]:
-    """Return the paths of the pinned skills."""
+    """Return the skills that are never archived nor called stale, and stay in a merge: the person pinned them."""
     return frozenset(map(Path, store.meta.get(meta.PINNED, [])))
 
 
 def pin(store: Store, path: Path, *, on: bool) -> bool:
     """Pin a skill or take that back; whether that changed something."""
-    with store.transaction():
-        before = pinned(store)
-        after = before | {path} if on else before - {path}
-        store.meta.set(meta.PINNED, sorted(map(str, after)))
-    return before != after
+    return bool(_list(store, meta.PINNED, [path], listed=on))
 
 
-# In which sessions each skill was used, and how that went. Pure but for `find`, which looks for a claimed path.
-#
 # A use is judged where its session was read for what had to be said again (docs/decisions/0049-effect.md): the skill
 # was kept where nothing of it was, and no correction of it was proposed. What the person told of a session counts more.
 # A recorded task with the skill counts as a use of its own, and was kept where it was completed and no check of it
@@ -369,7 +356,7 @@ def collect(
 
     A project that something was proposed for is one of them, also where no session of it was ever followed.
     """
-    proposals = store.proposals.in_states([*State])
+    proposals = store.proposals.all()
     proposed = (Path(one.path).parent for one in proposals if one.state in {State.OPEN, State.ACCEPTED})
     folders = [*around, *map(Path, store.overview.projects()), *proposed]
     projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in up_to_root(folder))

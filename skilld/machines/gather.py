@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.clock import rfc3339, seconds
-from skilld.errors import SkilldError
 from skilld.exchange.outgoing import Check, names_session
 from skilld.machines.merging import Groups, Slot, joined, together, weight
 from skilld.machines.places import Places
@@ -22,7 +21,7 @@ from skilld.store.elsewhere import MachineRecord
 from skilld.store.learnings import Learning
 from skilld.store.proposals import ELSEWHERE as OTHER
 from skilld.store.proposals import MAYBE
-from skilld.team.records import MACHINES, MAX_HEARD, Record, What, decode, encode, key_of
+from skilld.team.records import MACHINES, MAX_HEARD, Record, What, decode, key_of, unfit
 from skilld.team.refs import OWN
 from skilld.text import cut, fold, one_line
 from skilld.types import Proposal, State, TargetKind, Update
@@ -98,27 +97,20 @@ def news(store: Store, places: Places, check: Check, known: Iterable[MachineReco
             if at in told:
                 found.records[at] = told[at]
     if len(found.records) > OWN.most:  # the same ones on every machine
-        newest = sorted(found.records.items(), key=lambda item: (_newest(item[1]), item[0]))[-OWN.most :]
-        found.records = dict(newest)
+        times = {at: (one.at, *(said.partition("/")[0] for said in one.heard)) for at, one in found.records.items()}
+        newest = sorted(times, key=lambda at: (max(times[at]), at))[-OWN.most :]
+        found.records = {at: found.records[at] for at in newest}
     return found
 
 
-def _newest(record: Record) -> str:
-    return max(record.at, *(one.partition("/")[0] for one in record.heard), "")
-
-
-def _refusal(record: Record, check: Check) -> str | None:
-    """Return why a record must not leave this machine; None if it may."""
+def _refusal(record: Record, check: Check) -> str:
+    """Return why a record must not leave this machine; empty if it may."""
     text = f"{record.rule}\n{record.quote}"
     if check.secrets(text):
         return "it contains what looks like a secret"
     if names_session(text, check.said):
         return "it contains a session ID"
-    try:
-        decode(encode(record), MACHINES)
-    except SkilldError as error:
-        return error.cause
-    return None
+    return unfit(record, MACHINES)
 
 
 def _decided(store: Store, places: Places, known: Groups, marks: Mapping[str, str], found: News) -> None:
@@ -128,7 +120,9 @@ def _decided(store: Store, places: Places, known: Groups, marks: Mapping[str, st
     for one in rules(store, places):  # of several that say the same, the one touched last tells how that stands
         key = groups.find(one.rule, one.place) or groups.add(_new(one))
         newest[key] = one
-        heard.setdefault(key, set()).update(_sessions(one.proposal))
+        said, of = heard.setdefault(key, set()), one.proposal
+        if of.session_id:
+            said.add(session(_time(of.created_at), of.agent, of.session_id))
     for key, one in newest.items():
         group, last = groups.get(key), known.of(one.rule, one.place)
         assert group is not None  # noqa: S101 - it was made above
@@ -183,10 +177,6 @@ def _time(at: str) -> str:
     """Return a time in the one form that records have; empty where there is none."""
     known = seconds(at) if at else None
     return "" if known is None else rfc3339(known)
-
-
-def _sessions(proposal: Proposal) -> list[str]:
-    return [session(_time(proposal.created_at), proposal.agent, proposal.session_id)] if proposal.session_id else []
 
 
 def session(at: str, agent: str, session_id: str) -> str:

@@ -9,6 +9,7 @@ A shallow clone does not know its first commit: its files have no name, and noth
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError
@@ -61,13 +62,12 @@ class Places:
 
     def _here(self) -> dict[str, Path]:
         if self._by_root is None:
-            folders = dict.fromkeys(map(Path, [*self._known, *self._store.proposals.repos(), *self._projects()]))
+            store = self._store
+            projects = [*store.overview.projects(), *(one.project for one in store.learnings.all() if one.project)]
+            folders = dict.fromkeys(map(Path, [*self._known, *store.proposals.repos(), *projects]))
             tops = dict.fromkeys(top for folder in folders if (top := self._top(folder)) is not None)
             self._by_root = {root[:_LENGTH]: top for top in reversed(list(tops)) if (root := self._root(top))}
         return self._by_root
-
-    def _projects(self) -> list[str]:
-        return [*self._store.overview.projects(), *(one.project for one in self._store.learnings.all() if one.project)]
 
     def _top(self, path: Path) -> Path | None:
         """Return the top level of the work tree around a path."""
@@ -82,10 +82,8 @@ class Places:
         """Return the first commit of a repository, the smallest of several; empty where it cannot be told."""
         if top not in self._roots:
             self._roots[top] = ""
-            try:
+            with suppress(SkilldError):
                 self._roots[top] = self._known[str(top)] = self._read(open_repo(top))
-            except SkilldError:
-                self._known.pop(str(top), None)
             if not self._roots[top]:
                 self._known.pop(str(top), None)
         return self._roots[top]

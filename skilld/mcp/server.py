@@ -134,18 +134,13 @@ def _as_tool(skill: Skill) -> Tool | None:
 
 
 def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    missing = [name for name in schema.get("required", ()) if name not in arguments]
-    if missing:
+    if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise SkilldError("Missing argument", ", ".join(str(name) for name in missing))
     given = {name: value for name, value in arguments.items() if value is not None}
     return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})
 
 
-# Whether a client may be shown the skills: agents with skills of their own load them, and would see each twice.
-#
-# Two layers, as an agent may hide one: the variables that such an agent sets on what it starts, and the name by
-# which it introduces itself.
-
+# Agents with skills of their own load them, and would see each twice. An agent may hide one of its two signs.
 # Agent -> the name it is called by here, the variables on its children, the beginnings of its name as an MCP client.
 _OWN_SKILLS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("claude-code", ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"), ("claude-code", "claude code")),

@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from desktop_notifier import DesktopNotifier
 
 
-# Notices and windows on macOS through `osascript`, for a Python that is no app bundle.
-#
-# The scripts are constants; what is shown is an argument of theirs, never part of their text.
-
+# For `osascript`. The scripts are constants; what is shown is an argument of theirs, never part of their text.
 _NOTICE = (
     "on run argv",
     "display notification (item 2 of argv) with title (item 1 of argv)",

@@ -83,10 +83,8 @@ def _is_forgotten(proposals: Collection[str], past: Sequence[PastNotice], now: f
     return bool(proposals) and now - max(told, default=0.0) >= _DAY_SECONDS - _EARLY_SECONDS
 
 
-# What a notice says: counts and names of skills; the words of a person only where their settings ask for it.
-#
-# Texts are for the body of a notice, which desktops may read as markup: what comes from outside is made harmless for
-# terminals and escaped.
+# What a notice says: counts and names of skills; the words of a person only where their settings ask for it. Desktops
+# may read it as markup, so what comes from outside is made harmless for terminals and escaped.
 
 WAITING = "waiting"  # the cause of a notice about what waits for a place
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
@@ -127,10 +125,7 @@ def escaped(text: str) -> str:
 
 
 def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
-    """Return what a notice says about proposals to files with these names: counts, never a word of a transcript.
-
-    `skills` says that all of them are skills.
-    """
+    """Return what a notice says of proposals to these files, all `skills` or not: counts, no words of a transcript."""
     counts = Counter(_name(name) for name in names)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     rest = (

@@ -16,7 +16,6 @@ from skilld.effect.everything import collect, with_what_was_said
 from skilld.effect.figures import RuleState
 from skilld.effect.rules import Effect
 from skilld.jobs.waiting import grouped
-from skilld.past import PastSession
 from skilld.report.values import (
     Around,
     Cost,
@@ -36,7 +35,7 @@ from skilld.report.values import (
 from skilld.report.weight import weigh
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.types import Proposal, State, TargetKind
+from skilld.types import Proposal, State, TargetKind, Usage
 
 WAITING = "waiting"
 WHERE = (*(kind.value for kind in TargetKind if kind is not TargetKind.EVALS), WAITING, State.SAID.value)
@@ -71,7 +70,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     effects = collect(store, with_what_was_said(store, past))
     asks = grouped(store.learnings.all())
     # Cases to test a skill with teach nobody anything.
-    proposed = [one for one in store.proposals.in_states([*State]) if one.target is not TargetKind.EVALS]
+    proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]
     heard = [*map(_proposed, proposed), *map(_waiting, asks)]
     spent = [{**row, "at": (seconds(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
     places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
@@ -82,6 +81,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
     things = [one for one in recent for _ in range(one.things)]
     held = {key: cwd for key, (cwd, at) in places.items() if weeks.place(at) is not None}
     groups = _Groups(held, things, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
+    loaded = Counter(path for one in past if weeks.place(one.at) is not None for path in one.loaded)
     accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
     return Report(
         made_at=rfc3339(now),
@@ -92,11 +92,14 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         taught=_taught(things, weeks),
         decided=_decided([one for one in recent if one.where not in {WAITING, State.SAID}]),
         again=_again(effects, weeks, words=words, unread=bool(store.past.next(now))),
-        weight=weigh(_loaded(past, weeks), weeks),
+        weight=weigh(loaded, weeks),
         cost=_cost(spent, weeks, accepted),
         agents=groups.by(lambda agent, _: agent),
         projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
-        lessons=tuple(_lesson(one) for one in recent[:_MAX_LESSONS]) if words else (),
+        lessons=tuple(
+            Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
+            for one in (recent[:_MAX_LESSONS] if words else ())
+        ),
     )
 
 
@@ -192,16 +195,16 @@ def _around(effects: Iterable[Effect]) -> Around:
 
 def _cost(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cost:
     recent = [(row, place) for row in rows if (place := weeks.place(row["at"])) is not None]
-    models: dict[str, list[float]] = {}
+    models: dict[str, Usage] = {}
     weekly = {"usd": [0.0] * weeks.number, "tokens": [0.0] * weeks.number}
     for row, place in recent:
-        tokens = row["tokens_in"] + row["tokens_out"]
-        weekly["usd"][place] += row["usd"]
-        weekly["tokens"][place] += tokens
-        sums = models.setdefault(row["model"], [0, 0, 0.0])
-        for at, more in enumerate((row["calls"], tokens, row["usd"])):
-            sums[at] += more
-    listed = [ModelCost(name, int(calls), int(tokens), money(usd)) for name, (calls, tokens, usd) in models.items()]
+        used = Usage(row["calls"], row["tokens_in"], row["tokens_out"], row["usd"])
+        weekly["usd"][place] += used.usd
+        weekly["tokens"][place] += used.tokens_in + used.tokens_out
+        models[row["model"]] = models.get(row["model"], Usage()) + used
+    listed = [
+        ModelCost(name, one.calls, one.tokens_in + one.tokens_out, money(one.usd)) for name, one in models.items()
+    ]
     tokens, usd = sum(weekly["tokens"]), sum(weekly["usd"])
     unit = "usd" if usd else "tokens"
     per_week = tuple(money(one) if usd else int(one) for one in weekly[unit])
@@ -253,14 +256,6 @@ def project_of(cwd: str) -> str:
     """Return the project that a folder belongs to: the nearest one above with a `.git`, else the folder."""
     path = Path(cwd)
     return next((str(folder) for folder in (path, *path.parents) if os.path.lexists(folder / ".git")), cwd)
-
-
-def _loaded(past: Iterable[PastSession], weeks: Weeks) -> Counter[str]:
-    return Counter(path for one in past if weeks.place(one.at) is not None for path in one.loaded)
-
-
-def _lesson(one: _Heard) -> Lesson:
-    return Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
 
 
 def _share(counts: Iterable[tuple[int, int]]) -> Share:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from skilld.report import plots, say
 from skilld.report.markup import BREAK, Markup, join, tag
 from skilld.report.plots import Series
-from skilld.report.values import Group, Report, RuleRow, Share
+from skilld.report.values import Group, Report, RuleRow, Share, Week
 from skilld.text import counted
 
 _ROWS = 10  # of a table; the whole of it is in the JSON
@@ -40,12 +40,7 @@ def _parts(report: Report, home: str) -> tuple[Markup, ...]:
         _taught(report, home),
         _again(report, home),
         _weight(report, home),
-        tag(
-            "div",
-            tag("div", _decided(report), _groups("agent", report.agents, home)),
-            _cost(report),
-            class_="pair",
-        ),
+        tag("div", tag("div", _decided(report), _groups("agent", report.agents, home)), _cost(report), class_="pair"),
         _groups("project", report.projects, home),
         *([_lessons(report, home)] if report.lessons else []),
     )
@@ -72,17 +67,9 @@ def _taught(report: Report, home: str) -> Markup:
     shown = [name for name in say.WHERE if taught.where[name]]
     if not shown:
         return _section("Taught", say.taught(report))
-    titles = [
-        _title(monday, [(taught.per_week[name][week], say.WHERE[name]) for name in shown])
-        for week, monday in enumerate(report.weeks)
-    ]
-    plot = plots.bars(
-        [Series(name, taught.per_week[name]) for name in shown],
-        titles,
-        most=taught.most_in_a_week,
-        peak=say.number(taught.most_in_a_week),
-        about="Lasting instructions you gave, by week and destination",
-    )
+    about = "Lasting instructions you gave, by week and destination"
+    names = {name: say.WHERE[name] for name in shown}
+    plot = _weekly(report, taught.per_week, names, taught.most_in_a_week, about)
     legend = _legend([(name, say.WHERE[name], taught.where[name]) for name in shown])
     rows = [
         (_path(one.path, home), say.number(one.taught), say.number(one.accepted), say.number(one.open))
@@ -99,17 +86,8 @@ def _again(report: Report, home: str) -> Markup:
     if not again.rules:
         return _section("Repeated", say.again(report), *more)
     names = {"before": "before the rule was added", "after": "with the rule loaded"}
-    titles = [
-        _title(monday, [(again.per_week[name][week], said) for name, said in names.items()])
-        for week, monday in enumerate(report.weeks)
-    ]
-    weekly = plots.bars(
-        [Series(name, again.per_week[name]) for name in names],
-        titles,
-        most=again.most_in_a_week,
-        peak=say.number(again.most_in_a_week),
-        about="How often you had to repeat rules, by week",
-    )
+    about = "How often you had to repeat rules, by week"
+    weekly = _weekly(report, again.per_week, names, again.most_in_a_week, about)
     legend = _legend([(name, said, None) for name, said in names.items()])
     plain = tag("figure", tag("figcaption", "Repeats per week"), weekly, plots.months(report.weeks))
     states = _legend([(f"is-{state}", say.RULES[state], count) for state, count in again.states.items() if count])
@@ -166,12 +144,8 @@ def _weight(report: Report, home: str) -> Markup:
         )
         for one in report.weight[:_ROWS]
     ]
-    table = (
-        [_table(("file", f"{say.day(report.weeks[0])} to now", "change", "tokens", "sessions"), rows, "narrow")]
-        if rows
-        else []
-    )
-    return _section("Weight", say.weight(report), *table)
+    heads = ("file", f"{say.day(report.weeks[0])} to now", "change", "tokens", "sessions")
+    return _section("Weight", say.weight(report), *([_table(heads, rows, "narrow")] if rows else []))
 
 
 def _decided(report: Report) -> Markup:
@@ -248,10 +222,13 @@ def _legend(keys: Sequence[tuple[str, str, int | None]]) -> Markup:
     return tag("ul", *found, class_="legend")
 
 
-def _title(monday: str, parts: Sequence[tuple[int, str]]) -> str:
-    return f"Week of {say.day(monday)}: " + (
-        ", ".join(f"{count} {name}" for count, name in parts if count) or "nothing"
-    )
+def _weekly(report: Report, per_week: Mapping[str, Week], names: Mapping[str, str], most: int, about: str) -> Markup:
+    """Return stacked bars of the counts with these names, week by week."""
+    counts = [[(per_week[name][week], said) for name, said in names.items()] for week in range(len(report.weeks))]
+    told = [", ".join(f"{count} {said}" for count, said in week if count) or "nothing" for week in counts]
+    titles = [f"Week of {say.day(monday)}: {one}" for monday, one in zip(report.weeks, told, strict=True)]
+    series = [Series(name, per_week[name]) for name in names]
+    return plots.bars(series, titles, most=most, peak=say.number(most), about=about)
 
 
 def _of(share: Share) -> str:

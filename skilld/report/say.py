@@ -1,7 +1,4 @@
-"""The report's words and numbers, shared by the page and the lines. Pure.
-
-No number is made here: each is one of the report's own values.
-"""
+"""The report's words, shared by the page and the lines; each number is one of its own values. Pure."""
 
 from __future__ import annotations
 

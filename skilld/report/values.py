@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -37,12 +38,8 @@ class Weeks:
 
     def count(self, moments: Iterable[float]) -> tuple[int, ...]:
         """Return how many of these moments are in each week."""
-        found = [0] * self.number
-        for at in moments:
-            place = self.place(at)
-            if place is not None:
-                found[place] += 1
-        return tuple(found)
+        found = Counter(map(self.place, moments))
+        return tuple(found[place] for place in range(self.number))
 
     @property
     def mondays(self) -> tuple[str, ...]:
@@ -81,10 +78,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """Lasting things that were said: by where they went, "waiting" for a file, or "said" in one already.
-
-    A proposal may hold several; each counts.
-    """
+    """Lasting things said, by where they went, "waiting" for a file, or "said" in one; a proposal may hold several."""
 
     total: int
     where: Mapping[str, int]

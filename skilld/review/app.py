@@ -31,10 +31,7 @@ Editor = Callable[[str, Callable[[], AbstractContextManager[object]], str], str]
 
 
 class ReviewApp(KeysApp[None]):
-    """The whole review.
-
-    `turns` is the size of a batch; `editor` opens a text in the person's editor; `generating` begins the three steps.
-    """
+    """The whole review. `turns` make a batch, `editor` is the person's own, `generating` begins the three steps."""
 
     TITLE = "skilld review"
     ENABLE_COMMAND_PALETTE = False
@@ -48,11 +45,10 @@ class ReviewApp(KeysApp[None]):
     {DIALOGS}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "tab('proposals')", "Tab", show=False, tooltip="Go to the tab with this number"),
-        Binding("2", "tab('skills')", "Tab", show=False, tooltip="Go to the tab with this number"),
-        Binding("3", "tab('sessions')", "Tab", show=False, tooltip="Go to the tab with this number"),
-        Binding("4", "tab('waiting')", "Tab", show=False, tooltip="Go to the tab with this number"),
-        Binding("5", "tab('report')", "Tab", show=False, tooltip="Go to the tab with this number"),
+        *(
+            Binding(str(number), f"tab('{name}')", "Tab", show=False, tooltip="Go to the tab with this number")
+            for number, name in enumerate(("proposals", "skills", "sessions", "waiting", "report"), 1)
+        ),
         Binding("q", "quit", "Quit"),
     ]
 

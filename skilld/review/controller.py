@@ -183,10 +183,7 @@ _LIVE = 86400.0  # a session in which something was said so lately is shown
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """Where a sitting takes place: its database, and whose folders these are.
-
-    `find_skills` gives the skills of some projects and of the person; `removed` is what git is not to see.
-    """
+    """Where a review takes place: its database, and whose folders these are; `removed` is what git is not to see."""
 
     database: Path
     find_skills: Callable[[Sequence[Path]], list[Skill]]
@@ -234,6 +231,11 @@ def no_skill(*, has_any: bool) -> str:
 def forgetting(ask: Sequence[Learning]) -> str:
     """Return the question before a learning is forgotten."""
     return f"Forget this learning? To get it back, you would have to say it again.\n{ask[0].change}"
+
+
+def borrows(lenders: Sequence[str]) -> str:
+    """Return what is said of a text that has lines of other open proposals, given by their IDs."""
+    return f"The text also contains lines of other open proposals, which stay open: {', '.join(lenders)}."
 
 
 def has_words(proposal: Proposal, words: str) -> bool:
@@ -291,10 +293,7 @@ class ReviewSession:
                 record(store, result, time.time())
 
     def doubts(self) -> list[str]:
-        """Return which decisions of late may not be the person's last word, each with the step back.
-
-        An agent may have made them with plain git, or the person said again what they had not wanted.
-        """
+        """Return decisions that may not be the person's last word, as an agent made them or it was said again since."""
         with self._store() as store:
             now = time.time()
             again = (f"{one.id} {said_again(store, one)}" for one in all_said_again(store, now))

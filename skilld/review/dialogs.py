@@ -1,11 +1,8 @@
-"""The review's dialogs (a reason, other text, which parts, are you sure), its key line and what it tells.
-
-Escape cancels each dialog.
-"""
+"""The review's dialogs, each of which Escape cancels, its key line and what it tells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -353,6 +350,14 @@ class Rows(DataTable[Content | _Cell]):
         """Add a row; what a cell has no room for is cut, and the cut is marked."""
         self.add_row(*map(_Cell, cells), key=key)
 
+    def refill(self, rows: Iterable[tuple[Sequence[Content], str | None]]) -> None:
+        """Show these rows, given as cells and key, in place of those there were; the cursor stays where it is."""
+        row = self.cursor_row
+        self.clear()
+        for cells, key in rows:
+            self.add(cells, key)
+        self.move_cursor(row=max(0, min(row, self.row_count - 1)))
+
     def on_resize(self) -> None:
         """Give the last column what the others leave of the width, beside the scroll bar."""
         *others, last = self.ordered_columns
@@ -420,6 +425,16 @@ class SearchField(Field):
 
     def action_leave(self) -> None:
         next(one for one in self.ancestors if isinstance(one, Pane)).action_leave()
+
+
+def on_yes(act: Callable[[], object]) -> Callable[[bool | None], None]:
+    """Return what acts once a question is answered with a yes."""
+
+    def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+        if sure:
+            act()
+
+    return answered
 
 
 class KeysApp(App[R]):

@@ -99,11 +99,8 @@ class SaveStep(Step):
         self._fill()
 
     def _fill(self) -> None:
-        row = self.rows.cursor_row
-        self.rows.clear()
-        for number, one in enumerate(self._left):
-            self.rows.add(draw.name_cells(one, self._missed[number] if self._missed else None))
-        self.rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
+        missed: Sequence[CandidateResult | None] = self._missed or [None] * len(self._left)
+        self.rows.refill((draw.name_cells(one, why), None) for one, why in zip(self._left, missed, strict=True))
         edits = sum(not one.candidate.creates for one in self._left)
         asked = f" skilld will ask {self._generating.model} for {counted(edits, 'edit')} to existing skills."
         asks = edits and self._generating.model != OFFLINE
@@ -233,8 +230,7 @@ class ReviewStep(Step):
         self.app.push_screen(EditDialog(text, ()), edited)
 
     def action_go_on(self) -> None:
-        kept = [keep for number, keep in enumerate(self._keeps) if number in self._kept]
-        if kept:
+        if kept := [keep for number, keep in enumerate(self._keeps) if number in self._kept]:
             self.app.push_screen(SaveStep(self._generating, self._result, kept), self.over)
         else:
             self.notify("Select one with Space first.")
@@ -319,12 +315,11 @@ class SessionsStep(Step):
     def _fill(self) -> None:
         words = self.query_one(Input).value
         self._shown = [one for one in self._all if one.has(words)]
-        row = self.rows.cursor_row
-        self.rows.clear()
-        for one in self._shown:
-            chosen, cost = one.session.id in self._chosen, self._costs.get(one.session.id)
-            self.rows.add(draw.choice_cells(one, cost, chosen=chosen), key=one.session.id)
-        self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
+        ids = [one.session.id for one in self._shown]
+        self.rows.refill(
+            (draw.choice_cells(one, self._costs.get(name), chosen=name in self._chosen), name)
+            for one, name in zip(self._shown, ids, strict=True)
+        )
 
     def action_filter(self) -> None:
         self.query_one(Input).focus()

@@ -20,7 +20,7 @@ from skilld.mining.proposing import CandidateResult, become
 from skilld.mining.questions import Estimate
 from skilld.mining.session_summary import Row
 from skilld.mining.sessions import Session, SessionSet, read
-from skilld.mining.values import Candidate, Hooks, Judgement, Options, Progress, Proof, World
+from skilld.mining.values import Candidate, Hooks, Judgement, Options, Progress, World
 from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.text import cut, fold, safe_text
@@ -153,14 +153,8 @@ def name_problem(name: str, others: Collection[str]) -> str | None:
 def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
     """Yield what a candidate has a skill say, each with the words behind it; harmless for a terminal."""
     for part in candidate.parts:
-        yield (
-            safe_text(part.text),
-            [f"{_who(one)}, in {safe_text(one.session)}: {safe_text(one.quote)}" for one in part.proofs],
-        )
-
-
-def _who(proof: Proof) -> str:
-    return "the agent" if proof.observed else "you"
+        said = [f"{'the agent' if one.observed else 'you'}, in {one.session}: {one.quote}" for one in part.proofs]
+        yield safe_text(part.text), [safe_text(one) for one in said]
 
 
 def about(estimate: Estimate, usd: float | None) -> str:

@@ -21,7 +21,7 @@ from skilld.report.lines import lines
 from skilld.report.values import Report
 from skilld.review import draw
 from skilld.review.controller import ReviewSession, forgetting, no_skill
-from skilld.review.dialogs import AgreeDialog, ConfirmDialog, Pane, Rows, SearchField
+from skilld.review.dialogs import AgreeDialog, ConfirmDialog, Pane, Rows, SearchField, on_yes
 from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store.learnings import Learning
@@ -93,12 +93,9 @@ class ListPane(Pane, Generic[T]):
 
     def fill(self) -> None:
         """Show the rows; the cursor stays where it is."""
-        row, now = self.rows.cursor_row, time.time()
+        now = time.time()
         self._shown = self.wanted()
-        self.rows.clear()
-        for one in self._shown:
-            self.rows.add(self.cells(one, now))
-        self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
+        self.rows.refill((self.cells(one, now), None) for one in self._shown)
         self._show()
 
     def wanted(self) -> Sequence[T]:
@@ -264,12 +261,7 @@ class WaitingPane(ListPane[list[Learning]]):
 
     def action_forget(self) -> None:
         if ask := self.chosen:
-
-            def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
-                if sure:
-                    self._do(partial(self._forget, ask))
-
-            self.app.push_screen(AgreeDialog(forgetting(ask)), answered)
+            self.app.push_screen(AgreeDialog(forgetting(ask)), on_yes(lambda: self._do(partial(self._forget, ask))))
 
     def _forget(self, ask: list[Learning]) -> str:
         self._sitting.forget(ask)

@@ -14,7 +14,7 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part
 from skilld.proposals.remarks import when_decided
-from skilld.review.controller import ProposalView, ReviewSession, has_words
+from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
 from skilld.review.plain_tabs import NAMES, PlainTabs, Talk
 from skilld.text import counted
 from skilld.types import Proposal, State, TargetKind
@@ -142,10 +142,7 @@ class Plain:
         return bool(opened)
 
     def _searched(self, words: str, seen: set[str]) -> str:
-        """Go on with the proposals that have these words, from the first; with no words, with all.
-
-        Those that were decided on are only named.
-        """
+        """Go on with the open proposals that have all these words, from the first; decided ones are only named."""
         for one in self._sitting.decided() if words else ():
             if has_words(one, words):
                 self._say(f"{one.id}, {one.skill}: {one.summary}", f"  {when_decided(one, time.time())}")
@@ -170,9 +167,7 @@ class Plain:
             self._say("There is no text to edit.")
             return _GO_ON
         if look.lenders:
-            self._say(
-                f"The text also contains lines of other open proposals, which stay open: {', '.join(look.lenders)}."
-            )
+            self._say(borrows(look.lenders))
         base, typed = self._typed.get(proposal.id, (look.text, look.text))
         text = self._talk.edit(typed, name=Path(proposal.path).name)
         if text == base:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from skilld.classify.backends import OFFLINE
 from skilld.mining.proposing import CandidateResult
@@ -130,12 +131,9 @@ class PlainGenerate:
         return named
 
     def _name(self, name: str, others: set[str]) -> str:
-        while True:
-            given = self._ask(f"name (Enter for {name})? ", quits=False) or name
-            why = name_problem(given, others)
-            if not why:
-                return given
+        while why := name_problem(given := self._ask(f"name (Enter for {name})? ", quits=False) or name, others):
             self._say(f"{given} cannot be used: {why}.")
+        return given
 
     def _save(self, kept: Sequence[Keep], result: Preview) -> list[CandidateResult]:
         """Propose what is kept; a new skill that cannot be may get another name, as long as the person gives one."""
@@ -152,12 +150,10 @@ class PlainGenerate:
     def _other_name(self, one: CandidateResult) -> str:
         """Ask for another name for what was not proposed; empty if there is to be none."""
         self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
-        while True:
-            given = (self._talk.ask("another name (Enter to skip it)? ") or "").strip()
-            why = name_problem(given, [one.candidate.name]) if given else ""
-            if not why:
-                return given
+        ask = partial(self._talk.ask, "another name (Enter to skip it)? ")
+        while (given := (ask() or "").strip()) and (why := name_problem(given, [one.candidate.name])):
             self._say(f"{given} cannot be used: {why}.")
+        return given
 
     def _ask(self, question: str, *, quits: bool = True) -> str:
         answer = self._talk.ask(safe_text(question))

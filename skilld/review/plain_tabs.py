@@ -1,7 +1,4 @@
-"""The other tabs of the review as questions and answers: skills, sessions, learnings, the report.
-
-`Talk` is what all plain screens speak through.
-"""
+"""The other tabs of the review as questions and answers, and `Talk`, through which all plain screens speak."""
 
 from __future__ import annotations
 

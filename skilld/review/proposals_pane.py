@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 from skilld.errors import SkilldError
 from skilld.proposals.decide import DecisionReport
 from skilld.review import draw
-from skilld.review.controller import ProposalView, ReviewSession, has_words
+from skilld.review.controller import ProposalView, ReviewSession, borrows, has_words
 from skilld.review.dialogs import (
     AgreeDialog,
     EditDialog,
@@ -29,6 +29,7 @@ from skilld.review.dialogs import (
     ReasonDialog,
     Rows,
     SearchField,
+    on_yes,
 )
 from skilld.text import counted
 from skilld.types import Proposal, State
@@ -211,12 +212,8 @@ class ProposalsPane(Pane):
         those = [one for one in self._items.values() if one.path == path and one.state is State.OPEN][::-1]
         file = draw.place(Path(path), self._sitting.home)
         question = f"Accept {counted(len(those), 'proposal')} for {file}?"
-
-        def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
-            if sure:
-                self._decide(partial(self._sitting.accept_all, those))
-
-        self.app.push_screen(AgreeDialog(question), answered)
+        accept = partial(self._sitting.accept_all, those)
+        self.app.push_screen(AgreeDialog(question), on_yes(lambda: self._decide(accept)))
 
     def action_search(self) -> None:
         field = self.query_one("#find", Input)
@@ -287,11 +284,7 @@ class ProposalsPane(Pane):
             self.app.tell("There is no text to edit.", "warning")
             return
         base, text = self._typed.get(proposal.id, (look.text, look.text))
-        notes = []
-        if look.lenders and base == look.text:
-            notes = [
-                f"The text also contains lines of other open proposals, which stay open: {', '.join(look.lenders)}."
-            ]
+        notes = [borrows(look.lenders)] if look.lenders and base == look.text else []
         if editor is not None:
             before, text = text, editor(text)
             if text == before:

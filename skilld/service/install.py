@@ -37,8 +37,7 @@ def install(manager: ServiceManager, start: Start) -> list[Path]:
 
 def uninstall(manager: ServiceManager) -> list[Path]:
     """Stop the service and remove its files, those of a manager that does not answer too. Returns what was there."""
-    there = [path for path in manager.own_files() if path.exists() or path.is_symlink()]
-    if there:
+    if there := [path for path in manager.own_files() if path.exists() or path.is_symlink()]:
         with suppress(ManagerError):
             manager.disable()
         for path in there:

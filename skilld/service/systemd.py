@@ -11,12 +11,9 @@ from pathlib import Path
 from skilld.errors import RefusedError, SkilldError
 from skilld.service.values import WITHOUT, Answer, ManagerError, ServiceFile, ServiceState, Start, ask, plain, template
 
-# The systemd user unit: the file of systemd/ filled in, and read back.
-#
-# Quoting is that of systemd.syntax(7) and systemd.service(5), and each rule is held by a real systemd
-# (tests/live/test_systemd.py): `%` is doubled everywhere, words stand in double quotes with backslash escapes, and
-# the `:` before the program (in the file) keeps `$` from meaning anything. EnvironmentFile= takes the rest of its
-# line.
+# Quoting in the unit is that of systemd.syntax(7) and systemd.service(5), and each rule is held by a real systemd
+# (tests/live/test_systemd.py): `%` is doubled everywhere, words stand in double quotes with backslash escapes, and the
+# `:` before the program (in the file) keeps `$` from meaning anything. EnvironmentFile= takes the rest of its line.
 
 NAME = "skilld.service"
 _EXEC = re.compile(r'^ExecStart=:?"([^"]*)"', re.MULTILINE)
@@ -26,10 +23,7 @@ _VARIABLE = re.compile(r'^(\w+)="((?:[^"\\]|\\.)*)"$', re.MULTILINE)
 
 
 def render(template: str, start: Start, variables_file: Path) -> str:
-    """Return the unit. `variables_file` is named in it where the start has variables.
-
-    Raises RefusedError for text that no unit can hold.
-    """
+    """Return the unit, which names `variables_file` if the start has any. RefusedError for text that none can hold."""
     if set(start.program[0]) & set("\"'\\"):
         raise RefusedError(
             "The service was not installed",

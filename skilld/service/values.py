@@ -110,10 +110,8 @@ def template(name: str) -> bytes:
     raise SkilldError("Cannot install the service", f"{name} is missing from this installation", "Reinstall skilld.")
 
 
-# Which variables of a shell the daemon would miss when a service manager starts it.
-#
 # A person who exported a key, a proxy or a folder in a terminal has it there and nowhere else: a service gets the
-# manager's environment. So these are found and named before anything is installed.
+# manager's environment. So what it would miss is found and named before anything is installed.
 
 _PLACES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
 _NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -136,7 +134,8 @@ def needed(environment: Mapping[str, str], model: str, *, has_key: bool) -> dict
 
     `has_key` says that the settings hold the model's key. Empty ones count as unset.
     """
-    patterns = [*_PLACES, *_NETWORK, *_TRUST, _OURS, *_agents(), *_of_model(model, has_key=has_key)]
+    of_agents = [name for adapter in ADAPTERS.values() for name in adapter.INFO.variables]
+    patterns = [*_PLACES, *_NETWORK, *_TRUST, _OURS, *of_agents, *_of_model(model, has_key=has_key)]
     return {
         name: value
         for name, value in sorted(environment.items())
@@ -160,10 +159,6 @@ def plain(text: str, what: str) -> str:
     if any(ord(char) < ord(" ") or char == "\x7f" for char in text):
         raise RefusedError("The service was not installed", f"{what} contains a control character")
     return text
-
-
-def _agents() -> list[str]:
-    return [name for adapter in ADAPTERS.values() for name in adapter.INFO.variables]
 
 
 def _of_model(model: str, *, has_key: bool) -> tuple[str, ...]:

@@ -85,10 +85,8 @@ def of_kind(draft: Draft, kind: SkillKind) -> Draft:
     )
 
 
-# A draft as a SKILL.md, and back: its facts under `metadata.skilld-*`, its text as the body.
-#
-# Lists of words stand as texts with commas between, variables and schemas as JSON, since all metadata are texts
-# (https://agentskills.io/specification). What was written is read again as the same draft.
+# A draft as a SKILL.md, and back to the same draft: its facts under `metadata.skilld-*`, lists of words with commas
+# between, variables and schemas as JSON, since all metadata are texts (https://agentskills.io/specification).
 
 KIND, SCHEMA, VARIABLES = "skilld-kind", "skilld-input-schema", "skilld-variables"
 EXAMPLE = "as in "
@@ -178,10 +176,9 @@ def _json(text: str) -> object:
         return None
 
 
-# Steps, tools and examples as sections at the end of a skill's body: read out of it, and laid below it again.
-#
-# A section is a heading and numbered items: `1. **name** (`code`, `code`)`, the item's text indented below. Only
-# what is laid again to the very same text is read out; anything else stays in the prompt, so nothing is ever lost.
+# Steps, tools and examples as sections at the end of a skill's body: a heading and numbered items,
+# `1. **name** (`code`, `code`)`, each item's text indented below. Only what is laid again to the very same text is read
+# out; anything else stays in the prompt, so nothing is ever lost.
 
 _INDENT = "   "
 _HEAD = re.compile(r"\d+\. \*\*(?P<name>[^*`\n]+)\*\*(?: \((?P<codes>`[^`\n]+`(?:, `[^`\n]+`)*)\))?")
@@ -268,8 +265,7 @@ def _last(body: str, title: str) -> tuple[str, tuple[Item, ...]]:
 def _items(lines: Sequence[str]) -> tuple[Item, ...]:
     found: list[tuple[re.Match[str], list[str]]] = []
     for line in lines:
-        head = _HEAD.fullmatch(line)
-        if head:
+        if head := _HEAD.fullmatch(line):
             found.append((head, []))
         elif found:
             found[-1][1].append(line.removeprefix(_INDENT))
@@ -328,9 +324,3 @@ def _tool(draft: Draft) -> Iterator[str]:
         f"{{{{{name}}}}} is not a property of its input schema" for name in holes(draft.body) if name not in told
     )
     yield from (f"it requires {name}, which is not in its input schema" for name in required if name not in told)
-
-
-# A draft: a SKILL.md as a value, what each kind of skill must have, and back to text.
-#
-# Texts enter and leave; nothing here reads a file. Everything a kind needs stands in the SKILL.md itself: short
-# facts under `metadata.skilld-*`, steps and examples as sections of its body that agents read.

@@ -197,11 +197,7 @@ def _own_repository(path: Path, cwd: str | None) -> Path | None:
 
 
 def _is_copy(path: Path) -> bool:
-    return any(_has_run(path.parts, run) for run in _NOT_OURS)
-
-
-def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
-    return any(parts[i : i + len(run)] == run for i in range(len(parts)))
+    return any(path.parts[i : i + len(run)] == run for run in _NOT_OURS for i in range(len(path.parts)))
 
 
 def is_of_kernel(folder: Path) -> bool:
@@ -258,11 +254,8 @@ def file_problem(facts: os.stat_result, what: str = "its SKILL.md") -> str | Non
     return f"{what} is over 1 MiB" if facts.st_size > MAX_BYTES else None
 
 
-# What a project asks to be left alone: the `.skilld.toml` files of a repository.
-#
-# A folder enters, the sum of the files from it up to the repository's root leaves. They come with a repository, so
-# they are not trusted: they can only narrow. One that is not understood is an error, and nothing there is touched:
-# whoever wrote it wanted less, not more.
+# What a project asks to be left alone. Its `.skilld.toml` files come with a repository and are not trusted: they can
+# only narrow. Where one is not understood nothing is touched: whoever wrote it wanted less, not more.
 
 PROJECT_CONFIG = ".skilld.toml"
 _MAX_BYTES = 64 * 1024
@@ -350,10 +343,8 @@ def _texts(values: dict[str, object], key: str) -> tuple[str, ...]:
     return tuple(str(item) for item in found)
 
 
-# Every skill on this machine that an agent can see: by folder of the person, of a project, of a plugin.
-#
-# Folders enter, skills leave, each once by its real path however many links and agents lead to it. Reads only,
-# follows no folder in circles, and reads no file that `find` would not take.
+# Every skill on this machine that an agent can see, each once by its real path, however many links and agents lead to
+# it. Follows no folder in circles, and reads no file that `find` would not take.
 
 _MAX_FOLDERS = 2000  # looked into below one plugin folder
 _DEPTH = 6
@@ -423,8 +414,7 @@ def _take(
         if known is None:
             found[real] = Skill(real.parent.name, real, source, project, (agent,), said)
         elif agent not in known.agents:
-            agents = (*known.agents, agent)
-            found[real] = Skill(known.name, real, known.source, known.project, agents, known.front)
+            found[real] = replace(known, agents=(*known.agents, agent))
 
 
 def text(path: Path) -> str:

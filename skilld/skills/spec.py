@@ -12,11 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-# The few facts of a SKILL.md's front matter that a list of skills shows.
-#
-# Text in, plain texts out. Not a YAML parser, so that no front matter can do anything to us: it reads keys at the
-# start of a line with a plain, quoted or block scalar behind them, and one level of `metadata`; of anything else it
-# sees nothing. https://agentskills.io/specification names the keys.
+# Not a YAML parser, so that no front matter can do anything to us: it reads keys at the start of a line with a plain,
+# quoted or block scalar behind them, and one level of `metadata`; of anything else it sees nothing.
 
 MAX_BYTES = 64 * 1024
 KEY = re.compile(r"(?P<key>[A-Za-z][\w-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?$")
@@ -58,8 +55,7 @@ def entries(lines: Sequence[str]) -> list[Entry]:
     """Return (key, what is behind it, the deeper lines below it) of every key at the start of a line."""
     found: list[tuple[str, str, list[str]]] = []
     for line in lines:
-        key = KEY.match(line)
-        if key:
+        if key := KEY.match(line):
             value = (key["value"] or "").strip()
             found.append((key["key"], "" if value.startswith("#") else value, []))
         elif found and (not line.strip() or line[0] in " \t"):
@@ -79,8 +75,7 @@ def _dedent(lines: Sequence[str]) -> list[str]:
 
 def scalar(value: str, rest: Sequence[str]) -> str:
     """Return the text of a plain, quoted or block scalar: what is behind a key, and the deeper lines below it."""
-    block = _BLOCK.match(value)
-    if block:
+    if block := _BLOCK.match(value):
         joined = "\n" if block["style"] == "|" else " "
         return joined.join(line.strip() for line in rest).strip()
     whole = " ".join([value, *(line.strip() for line in rest)]).strip()

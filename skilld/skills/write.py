@@ -13,10 +13,7 @@ from skilld.skills.find import FILE, Places, opt_out
 from skilld.skills.spec import MAX_DESCRIPTION, MAX_NAME, NAME, faults
 from skilld.text import cut, one_line, safe_text
 
-# A new SKILL.md from its parts: name, description, body and metadata in, a text that the specification accepts out.
-#
 # Every value is written so that YAML reads back exactly the text it was given, whatever that text holds.
-
 # Of several words, so that it is no number, date, null or truth value in any version of YAML.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ ,.;()/'-]+[A-Za-z0-9]+)+[.)]?", re.ASCII)
 _META = re.compile(r"[A-Za-z][\w-]{0,63}", re.ASCII)
@@ -39,8 +36,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
         front += ["metadata:", *(f"  {key}: {quoted(value)}" for key, value in metadata.items())]
     lines = body.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
     text = "\n".join(["---", *front, "---", "", lines, ""])
-    wrong = faults(text, name)
-    if wrong:
+    if wrong := faults(text, name):
         raise _refused("; ".join(wrong))
     return text
 
@@ -85,10 +81,6 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return _HOLE.sub(lambda hole: values.get(hole[1], hole[0]), text)
 
 
-# Where a new skill goes: a name and where its evidence came from in, the path of the SKILL.md to be out.
-#
-# Looks at folders, makes none. The path is a real one: no link is on the way to it, and nothing stands there.
-
 _TITLE = "Cannot create the new skill"
 _CLAUDE = "claude-code"
 _USUAL = ".agents/skills"
@@ -98,7 +90,7 @@ _USUAL_CLAUDE = ".claude/skills"
 def landing(
     name: str, projects: Collection[Path], agents: Sequence[str], places: Mapping[str, Places], home: Path
 ) -> Path:
-    """Return the path for the SKILL.md of a new skill.
+    """Return the path for the SKILL.md of a new skill: no link is on the way to it, and nothing stands there.
 
     `projects` are the folders that its evidence came from, `agents` the agent of each piece of it, `places` where the
     agents keep skills, `home` the person's home folder. Evidence of one project lands in it: in its first skills folder
@@ -118,19 +110,16 @@ def landing(
         root = own.pop()
         by_agent = [*order, *(agent for agent in places if agent not in order)]
         folders = [root / sub for agent in by_agent for sub in places[agent].in_project]
-        chosen = next((folder for folder in folders if _inside(folder, root)), root / usual)
+        chosen = next(
+            (folder for folder in folders if folder.is_dir() and folder.resolve().is_relative_to(root)), root / usual
+        )
     else:
         root = home.resolve()
         folders = [folder for agent in places for folder in places[agent].absolute]
-        chosen = _own_folder(places.get(first), home / usual)
+        known = places[first].absolute if first in places else ()
+        chosen = known[0] if known and home / usual not in known else home / usual  # where the agent looks, at least
         root = root if chosen.is_relative_to(home) else chosen.parent.resolve()
     return _checked(name, chosen, root, folders)
-
-
-def _own_folder(places: Places | None, usual: Path) -> Path:
-    """Return the person's folder of an agent's skills: the usual one, unless the agent looks elsewhere only."""
-    known = places.absolute if places is not None else ()
-    return next(iter(known), usual) if usual not in known else usual
 
 
 def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Path:
@@ -149,10 +138,6 @@ def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Pa
     if why := opt_out(file, name):
         raise RefusedError(_TITLE, why)
     return file
-
-
-def _inside(folder: Path, root: Path) -> bool:
-    return folder.is_dir() and folder.resolve().is_relative_to(root)
 
 
 def _names(folder: Path) -> Iterator[str]:

@@ -56,6 +56,18 @@ class Proposals(Table):
         rows = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE {where} ORDER BY created_at, rowid", values)  # noqa: S608 - fixed names
         return [_from_row(row) for row in rows]
 
+    def all(self) -> list[Proposal]:
+        """Return every one, oldest first."""
+        return self.in_states([*State])
+
+    def open(self) -> list[Proposal]:
+        """Return those that wait for a decision, oldest first."""
+        return self.in_states([State.OPEN])
+
+    def accepted(self) -> list[Proposal]:
+        """Return those that hold, oldest first."""
+        return self.in_states([State.ACCEPTED])
+
     def ids(self, state: State) -> list[str]:
         """Return the ids of those in `state`, oldest first."""
         rows = self._db.execute("SELECT id FROM proposals WHERE state = ? ORDER BY created_at, rowid", (state.value,))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from skilld.edit.change import Finding, Severity
+from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
@@ -80,12 +80,16 @@ def _commit(git: Git, tip: str, one: Candidate, loaded: Loaded, who: Ident) -> C
     whole = before or _NEW.encode()
     after = apply(whole, [insert_bullet(whole, section, one.rule)])
     # Nothing vouches for others' words; what is foreign to the project's files alone every new rule may be.
-    found = [*lint(whole, after, one.rule), *(each for each in lint(whole, after, "") if not _is_foreign(each))]
+    found = [
+        *lint(whole, after, one.rule),
+        *(each for each in lint(whole, after, "") if not each.rule.startswith("foreign-")),
+    ]
     if refused := [finding for finding in found if finding.severity is Severity.REFUSE]:
         raise SkilldError("The rule was left out", refused[0].sentence)
     parent = objects.read_commit(git, tip)
     assert parent is not None  # noqa: S101 - it is the tip that was read
-    seconds = max(_seconds(one.last), parent.committer.seconds)
+    day = datetime.strptime(one.last, "%Y-%m-%d").replace(tzinfo=UTC)
+    seconds = max(int(day.timestamp()), parent.committer.seconds)
     was = tree.entry(git, tip, path)
     now = tree.Entry(was.mode if was else "100644", git.add("blob", after))
     oid = objects.write_commit(
@@ -111,10 +115,6 @@ def _check_flags(one: Candidate) -> None:
     if flagged := flags(one.rule):
         remedy = f"To propose it anyway: skilld team pr {one.id[:8]}"
         raise SkilldError("The rule was left out", flagged[0], remedy)
-
-
-def _is_foreign(finding: Finding) -> bool:
-    return finding.rule.startswith("foreign-")
 
 
 def subject(one: Candidate) -> str:
@@ -147,7 +147,3 @@ def _file(git: Git, tip: str, one: Candidate, loaded: Loaded) -> tuple[str, byte
 def _is_instructions(path: str) -> bool:
     in_folder = any(path.startswith(folder) and path.endswith(end) for folder, end in _FOLDERS.items())
     return path.rpartition("/")[2] in _NAMES or path == _COPILOT or in_folder
-
-
-def _seconds(day: str) -> int:
-    return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp())

@@ -189,12 +189,12 @@ class RemoteStatus:
 
 def settled(found: Iterable[Candidate], members: Iterable[Member], seen: RemoteStatus) -> list[Candidate]:
     """Return the candidates with where they stand, by what git shows and what members remember of rejections."""
-    told = [(member.person, one) for member in members for one in member.records]
-    return [_settled(one, [(who, record) for who, record in told if _tells(record, one)], seen) for one in found]
-
-
-def _tells(record: Record, one: Candidate) -> bool:
-    return record.what in {What.REJECTED, What.PROPOSED} and _about(one, record.key, record.rule)
+    kinds = {What.REJECTED, What.PROPOSED}
+    told = [(member.person, one) for member in members for one in member.records if one.what in kinds]
+    return [
+        _settled(one, [(who, record) for who, record in told if is_about(one, record.key, record.rule)], seen)
+        for one in found
+    ]
 
 
 def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteStatus) -> Candidate:
@@ -205,12 +205,13 @@ def _settled(one: Candidate, told: Sequence[tuple[str, Record]], seen: RemoteSta
     again = max((record.day for _, record in told if record.what is What.PROPOSED), default="")
     if day and one.last <= day and again <= day:
         return replace(one, standing=CandidateState.REJECTED, why=f"{note or 'rejected'} (recorded by {who})")
-    if any(_about(one, key, rule) for key, rule in seen.proposed.items()):
+    if any(is_about(one, key, rule) for key, rule in seen.proposed.items()):
         return replace(one, standing=CandidateState.PROPOSED)
-    if not no and one.last <= seen.day and any(_about(one, key, rule) for key, rule in seen.landed.items()):
+    if not no and one.last <= seen.day and any(is_about(one, key, rule) for key, rule in seen.landed.items()):
         return replace(one, standing=CandidateState.REJECTED, why="removed from the default branch")
     return replace(one, standing=CandidateState.READY if one.people >= ENOUGH else CandidateState.WAITING)
 
 
-def _about(one: Candidate, key: str, rule: str) -> bool:
+def is_about(one: Candidate, key: str, rule: str) -> bool:
+    """Whether a candidate is the rule with this key, or these words."""
     return any(voice.record.key == key for voice in one.voices) or bool(rule and is_same(one.rule, rule))

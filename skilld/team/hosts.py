@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from skilld.errors import SkilldError
-from skilld.team.programs import Answer, ask, find
+from skilld.team.programs import ask, find
 from skilld.text import cut
 
 _ADDRESS = re.compile(
@@ -114,15 +114,13 @@ class Host:
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the host answers
         """Return what the host answers to a question."""
-        return self._parsed(self._ask("--method", "GET", path))
+        return self._ask("--method", "GET", path)
 
     def _send(self, method: str, path: str, given: Mapping[str, str]) -> Any:  # noqa: ANN401 - as above
         more = () if self._is_github else ("--header", "Content-Type: application/json")
-        return self._parsed(
-            self._ask("--method", method, *more, "--input", "-", path, stdin=json.dumps(given).encode())
-        )
+        return self._ask("--method", method, *more, "--input", "-", path, stdin=json.dumps(given).encode())
 
-    def _ask(self, *arguments: str, stdin: bytes = b"") -> Answer:
+    def _ask(self, *arguments: str, stdin: bytes = b"") -> Any:  # noqa: ANN401 - as above
         if not self._name:
             raise AwayError(
                 "Cannot query the Git host",
@@ -136,9 +134,6 @@ class Host:
             raise AwayError("Cannot query the Git host", f"{self._name} is not logged in to {self.place.hostname}")
         if answer.status != 0:
             raise SkilldError(f"{self._name} failed", cut(answer.err, 300))
-        return answer
-
-    def _parsed(self, answer: Answer) -> Any:  # noqa: ANN401 - as above
         try:
             return json.loads(answer.out)
         except (ValueError, RecursionError):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from skilld.classify.said_already import said_in
 from skilld.git import objects, refs
@@ -73,22 +74,19 @@ def seen(git: Git, base: str, rules: str, *, today: str) -> RemoteStatus:
     landed = rules_of(git, base)
     proposed = rules_of(git, rules, base) if rules and refs.tip(git, rules) else []
     places = {one.key: one.place for one in landed if one.place}
-    texts: dict[str, str] = {}
+    text = cache(lambda path: read_text(git, base, path))
 
     def says(one: Candidate) -> bool:
         own = [places[voice.record.key] for voice in one.voices if voice.record.key in places]
-        files = dict.fromkeys((*own, *one.places, *(() if _is_skill(one) else INSTRUCTIONS)))
-        return any(is_said(one.rule, _text(git, base, path, texts)) for path in files)
+        is_of_skill = any(place.endswith("SKILL.md") for place in one.places)
+        files = dict.fromkeys((*own, *one.places, *(() if is_of_skill else INSTRUCTIONS)))
+        return any(is_said(one.rule, text(path)) for path in files)
 
     head = objects.read_commit(git, base)
     day = datetime.fromtimestamp(head.committer.seconds, UTC).strftime("%Y-%m-%d") if head else today
     return RemoteStatus(
         says, {one.key: one.rule for one in landed}, {one.key: one.rule for one in proposed}, min(day, today), today
     )
-
-
-def _is_skill(one: Candidate) -> bool:
-    return any(place.endswith("SKILL.md") for place in one.places)
 
 
 def is_said(rule: str, text: str) -> bool:
@@ -104,9 +102,3 @@ def read_text(git: Git, commit: str, path: str) -> str:
     found = objects.read(git, [f"{commit}:{path}"])[0]
     fits = found is not None and found.kind == "blob" and len(found.data) <= _MAX_FILE
     return found.data.decode("utf-8", "replace") if found is not None and fits else ""
-
-
-def _text(git: Git, commit: str, path: str, texts: dict[str, str]) -> str:
-    if path not in texts:
-        texts[path] = read_text(git, commit, path)
-    return texts[path]

@@ -17,7 +17,7 @@ from skilld.git.errors import GitFailedError, LostRaceError
 from skilld.git.objects import Ident
 from skilld.git.run import Git
 from skilld.team.branch import Built, Commit, Loaded, build, flags
-from skilld.team.candidates import Candidate, CandidateState, is_same
+from skilld.team.candidates import Candidate, CandidateState, is_about
 from skilld.team.hosts import Pull
 from skilld.team.project import INSTRUCTIONS, RuleTrailers, is_said, read_text, rules_of
 from skilld.team.records import Record, What, key_of
@@ -43,10 +43,7 @@ class Before:
 
 
 def before(hub: Hub, pull: Pull | None) -> Before:
-    """Return how the branch stands; `pull` is its newest pull request, None where that is not known.
-
-    Raises RefusedError where the branch is somebody else's.
-    """
+    """Return how the branch stands; `pull` is its newest, if known. RefusedError where it is somebody else's."""
     git, one = hub.borrowed.git, hub.membership
     if not one.base:
         raise SkilldError(_NOTHING, "the remote has no default branch, or no commits on it")
@@ -75,14 +72,12 @@ def rejections(hub: Hub, found: Found, at: Before, pull: Pull | None, today: str
     for record in records:
         if record.what is not What.PROPOSED or record.key in landed or record.key in there:
             continue
-        if any(key == record.key and day >= record.day for key, day in rejected) or _is_in_force(git, base, record):
+        if any(key == record.key and day >= record.day for key, day in rejected):
+            continue
+        if any(is_said(record.rule, read_text(git, base, path)) for path in {record.place, *INSTRUCTIONS}):
             continue
         made[record.key] = rejection(record.rule, record.place, today, why or "removed from its pull request")
     return list(made.values())
-
-
-def _is_in_force(git: Git, base: str, record: Record) -> bool:
-    return any(is_said(record.rule, read_text(git, base, path)) for path in {record.place, *INSTRUCTIONS})
 
 
 def rejection(rule: str, place: str, day: str, note: str) -> Record:
@@ -91,10 +86,7 @@ def rejection(rule: str, place: str, day: str, note: str) -> Record:
 
 
 def chosen(found: Sequence[Candidate], named: Sequence[str]) -> list[Candidate]:
-    """Return what goes into the pull request: what is ready, and what the person names by ids or their beginnings.
-
-    Raises UsageError for a name that is none, or of several.
-    """
+    """Return what is ready, and what the person names by ids or their beginnings; UsageError for any other name."""
     picked = [one for one in found if one.standing is CandidateState.READY]
     for name in named:
         fitting = [one for one in found if name and one.id.startswith(name)]
@@ -111,12 +103,8 @@ def write(
     hub: Hub, at: Before, wanted: Sequence[Candidate], loaded: Loaded, who: Ident, *, named: Sequence[str] = ()
 ) -> Built:
     """Write the branch with these rules added, `named` as in `chosen`; nothing is pushed."""
-    fresh = [one for one in wanted if not any(_is(one, there) for there in at.rules)]
+    fresh = [one for one in wanted if not any(is_about(one, there.key, there.rule) for there in at.rules)]
     return build(hub.borrowed.git, at.start, fresh, loaded, who, named=named)
-
-
-def _is(one: Candidate, named: RuleTrailers) -> bool:
-    return any(voice.record.key == named.key for voice in one.voices) or is_same(one.rule, named.rule)
 
 
 def push(hub: Hub, at: Before, tip: str) -> None:
@@ -147,7 +135,7 @@ def body(git: Git, tip: str, base: str, found: Sequence[Candidate], count: Calla
     """Return what the pull request says: of each rule on the branch who said it, what it costs, what it contradicts."""
     parts = ["Rules that people on this team taught their agents, one commit each."]
     for named in reversed(rules_of(git, tip, base)):
-        one = next((each for each in found if _is(each, named)), None)
+        one = next((each for each in found if is_about(each, named.key, named.rule)), None)
         parts.append(_about(git, base, named, one, count))
     parts.append(
         "To leave one out, drop or revert its commit on this branch; to leave them all out, close this pull request. "

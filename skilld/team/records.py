@@ -149,6 +149,15 @@ def decode(data: bytes, kinds: frozenset[What] = TEAMS, *, again: bool = False) 
     return record
 
 
+def unfit(record: Record, kinds: frozenset[What] = TEAMS) -> str:
+    """Return why others would refuse a record; empty where they would not."""
+    try:
+        decode(encode(record), kinds)
+    except RefusedError as error:
+        return error.cause
+    return ""
+
+
 def _typed(values: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in values.items():
@@ -182,22 +191,16 @@ def _wrong(record: Record) -> str:
 def _wrong_facts(record: Record) -> str:
     days = (record.first, record.day, record.decided) if record.what is What.RULE else (record.day,)
     named = [_AGENT.fullmatch(one) for one in record.agents]
+    bare = Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
     wrong = {
         "one of its numbers is out of range": not all(0 <= one <= _MAX_NUMBER for one in (record.sessions, record.rev)),
         "its agents are not valid names": len(named) > _MAX_AGENTS or None in named,
         "its key is not valid": not _KEY.fullmatch(record.key),
         "its dates are not valid": None in map(_DAY.fullmatch, days) or record.first > record.day,
-        "it has fields that a withdrawal cannot have": not _is_bare(record),
+        "it has fields that a withdrawal cannot have": record.what is What.WITHDRAWN and record != bare,
         "it has fields that only your own machines write": bool(record.at or record.heard),
     }
     return next((why for why, is_so in wrong.items() if is_so), "")
-
-
-def _is_bare(record: Record) -> bool:
-    """Whether a withdrawal says no more than that; of other kinds, True."""
-    if record.what is not What.WITHDRAWN:
-        return True
-    return record == Record(what=record.what, key=record.key, day=record.day, rev=record.rev)
 
 
 def _wrong_times(record: Record) -> str:
@@ -272,12 +275,12 @@ def renewed(known: Kept, wanted: Iterable[Record]) -> dict[tuple[str, str], Reco
         if before is None:
             if record.what is not What.WITHDRAWN:
                 after[at] = replace(record, rev=1)
-        elif (now := replace(_together(before, record), rev=before.rev)) != before:
+        elif (now := replace(together(before, record), rev=before.rev)) != before:
             after[at] = replace(now, rev=min(before.rev + 1, _MAX_NUMBER))
     return after
 
 
-def _together(before: Record, wanted: Record) -> Record:
+def together(before: Record, wanted: Record) -> Record:
     """Return what holds of one slot: a decision of a later day; of two records of one rule all that either knows."""
     if before.what is wanted.what is What.RULE:
         return replace(

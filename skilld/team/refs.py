@@ -51,10 +51,7 @@ _DAY = 86400
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Where records hang, which kinds they may be of, and how many one ref may hold.
-
-    `branches` is for a host that takes no other refs.
-    """
+    """Where records hang (on `branches` where a host takes no other refs), of which kinds, and how many on one ref."""
 
     refs: str
     branches: str
@@ -234,15 +231,15 @@ def _records(
     fine = {person: root for person, root in roots.items() if person not in found.refused}
     about = _read(git, {person: root[_ABOUT][1] for person, root in fine.items()}, "blob", _MAX_ROOT, found)
     folders = _entries(git, {who: root[_FOLDER][1] for who, root in fine.items()}, found.form.most * _ROW, found)
-    files = {
-        f"{person} {name}": oid
-        for person, folder in folders.items()
-        for name, (mode, oid) in folder.items()
-        if _is_fine(person, mode == _FILE and len(folder) <= found.form.most, found)
-    }
+    for person, folder in folders.items():
+        if len(folder) > found.form.most or any(mode != _FILE for mode, _ in folder.values()):
+            more = f"more than {found.form.most} records"
+            found.refused[person] = f"the branch contains files that are not records, or {more}"
+    fit = {person: folder for person, folder in folders.items() if person not in found.refused}
+    files = {f"{person} {name}": oid for person, folder in fit.items() for name, (_, oid) in folder.items()}
     texts = _read(git, files, "blob", MAX_BYTES, found, of=lambda name: name.split(" ")[0])
     kept: dict[str, tuple[int, tuple[Record, ...]]] = {}
-    for person, folder in folders.items():
+    for person, folder in fit.items():
         if person in found.refused or person not in about:
             continue
         try:
@@ -252,14 +249,6 @@ def _records(
         except SkilldError as error:
             found.refused[person] = error.cause
     return kept
-
-
-def _is_fine(person: str, fine: bool, found: Found) -> bool:  # noqa: FBT001 - the question itself
-    if not fine:
-        found.refused[person] = (
-            f"the branch contains files that are not records, or more than {found.form.most} records"
-        )
-    return fine
 
 
 def _decoded(texts: Mapping[str, bytes], kinds: frozenset[What], *, again: bool) -> tuple[Record, ...]:
@@ -290,13 +279,7 @@ def _about(person: str, serial: int) -> bytes:
 
 
 def _read(
-    git: Git,
-    names: Mapping[str, str],
-    kind: str,
-    most: int,
-    found: Found,
-    *,
-    of: Callable[[str], str] = str,
+    git: Git, names: Mapping[str, str], kind: str, most: int, found: Found, *, of: Callable[[str], str] = str
 ) -> dict[str, bytes]:
     """Return the objects of these ids by whose they are; sizes are asked first, so that none is held in memory."""
     for who, (_, is_kind, size) in zip(names, objects.sizes(git, names.values()), strict=True):

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from skilld.clock import day, seconds
-from skilld.errors import SkilldError
 from skilld.exchange.outgoing import Check, SessionWords, names_session
 from skilld.proposals.model import ACROSS, EVALS, REMEDY
 from skilld.store import Store
-from skilld.team.records import Record, What, decode, encode, key_of
+from skilld.team.records import Record, What, key_of, together, unfit
 from skilld.text import cut, fold, one_line
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 
@@ -55,7 +54,7 @@ def _names(name: str, text: str) -> bool:
 
 def sessions_known(store: Store) -> SessionWords:
     """Return the ids of all sessions that skilld knows."""
-    proposals = store.proposals.in_states(list(State))
+    proposals = store.proposals.all()
     return SessionWords(
         frozenset({one.session_id for one in proposals}) | {one[1] for one in store.overview.all_sessions()}
     )
@@ -86,12 +85,13 @@ def gather(store: Store, repo: str, guard: Guard, *, quotes: bool, with_open: bo
             if proposal.state in _OUT:
                 gone[key] = Record(what=What.WITHDRAWN, key=key, day=decided)
                 continue
-            if why := guard.refusal(rule) or _unfit(record := _record(store, proposal, update, rule, decided)):
+            if why := guard.refusal(rule) or unfit(record := _record(store, proposal, update, rule, decided)):
                 found.kept.append((rule, why))
                 continue
-            if quotes:
-                record = _quoted(record, update.quote or _evidence(proposal), guard)
-            rules[key] = _more(rules[key], record) if key in rules else record
+            quote = update.quote or next((one.quote for one in proposal.evidence if one.quote), "")
+            if quotes and not guard.refusal(quote):
+                record = replace(record, quote=cut(one_line(fold(quote)), _MAX_QUOTE))
+            rules[key] = together(rules[key], record) if key in rules else record
     found.records = [*rules.values(), *(record for key, record in gone.items() if key not in rules)]
     return found
 
@@ -122,37 +122,6 @@ def _record(store: Store, proposal: Proposal, update: Update, rule: str, decided
         sessions=max(1, len(said)),
         agents=tuple(sorted({proposal.agent, *(one.turn.partition(":")[0] for one in proposal.evidence)} - {""})),
         said="accepted" if proposal.state is State.ACCEPTED else "open",
-    )
-
-
-def _unfit(record: Record) -> str:
-    """Return why others would refuse a record; empty where they would not."""
-    try:
-        decode(encode(record))
-    except SkilldError as error:
-        return error.cause
-    return ""
-
-
-def _evidence(proposal: Proposal) -> str:
-    return next((one.quote for one in proposal.evidence if one.quote), "")
-
-
-def _quoted(record: Record, quote: str, guard: Guard) -> Record:
-    text = cut(one_line(fold(quote)), _MAX_QUOTE)
-    return record if not text or guard.refusal(quote) else replace(record, quote=text)
-
-
-def _more(one: Record, other: Record) -> Record:
-    return replace(
-        other,
-        first=min(one.first, other.first),
-        day=max(one.day, other.day),
-        decided=max(one.decided, other.decided),
-        sessions=max(one.sessions, other.sessions),
-        agents=tuple(sorted({*one.agents, *other.agents})),
-        said=min(one.said, other.said),
-        quote=other.quote or one.quote,
     )
 
 

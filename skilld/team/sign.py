@@ -47,8 +47,7 @@ def find_key(git: Git, home: Path) -> Key:
 
     Settings of a repository are not asked. Raises SkilldError with one remedy where there is none.
     """
-    configured = _configured(git)
-    if configured:
+    if configured := _configured(git):
         path = Path(configured.replace("~/", f"{home}/", 1) if configured.startswith("~/") else configured)
         if not path.is_absolute():
             remedy = "Set it to the key file: git config --global user.signingKey ~/.ssh/id_ed25519.pub"
@@ -108,10 +107,7 @@ def signed(commit: bytes, key: Key, environment: Mapping[str, str], folder: Path
 
 
 def split(data: bytes) -> tuple[bytes, bytes]:
-    """Return a commit without its signature, as it was signed, and the signature.
-
-    Raises RefusedError where it has none, or several.
-    """
+    """Return a commit as it was signed, and its signature. Raises RefusedError unless it has exactly one."""
     head, _, message = data.partition(b"\n\n")
     found = _SIGNATURE.findall(head + b"\n")
     if len(found) != 1:

@@ -18,7 +18,7 @@ from skilld.git.refs import tips
 from skilld.git.repo import Repo
 from skilld.team import refs, sign
 from skilld.team.join import Membership
-from skilld.team.records import Kept, Record, merged, renewed
+from skilld.team.records import Record, merged, renewed
 from skilld.team.refs import TEAM, Form, Found, Member
 
 RULES = "skilld/team-rules"  # the branch of the team's pull request
@@ -41,10 +41,7 @@ class Hub:
 def open_hub(
     repo: Repo, membership: Membership, folder: Path, *, home: Path, removed: Mapping[str, str], env: Mapping[str, str]
 ) -> Hub:
-    """Return the hub of a repository's team; `folder` is where skilld keeps such copies.
-
-    Raises SkilldError where the person has no SSH key.
-    """
+    """Return the hub of a repository's team, its copy below `folder`. Raises SkilldError without an SSH key."""
     borrowed = BorrowedRepo(folder / membership.folder, repo.common_dir, repo.git.algorithm, removed)
     return Hub(borrowed, sign.find_key(borrowed.git, home), env, membership)
 
@@ -81,7 +78,8 @@ def sync(hub: Hub, wanted: Iterable[Record], *, first: bool = False) -> SyncResu
         if own in found.members and mine and mine.public == hub.key.public and after == known:
             return SyncResult(_known(hub.membership, found), found, pushed="")
         try:
-            return _pushed(hub, found, mine, after)
+            pushed = push(hub, found, mine, tuple(after.values()))
+            return SyncResult(_known(hub.membership, found), found, pushed)
         except LostRaceError:
             if not tries_left:
                 raise
@@ -94,11 +92,6 @@ def _as_last_written(hub: Hub) -> Member | None:
     if own not in pins or not pins[own].tip:
         return None
     return refs.check(hub.borrowed.git, {own: pins[own].tip}, pins, hub.environment, Found()).members.get(own)
-
-
-def _pushed(hub: Hub, found: Found, mine: Member | None, after: Kept) -> SyncResult:
-    pushed = push(hub, found, mine, tuple(after.values()))
-    return SyncResult(_known(hub.membership, found), found, pushed)
 
 
 def push(hub: Hub, found: Found, mine: Member | None, records: tuple[Record, ...]) -> str:
@@ -130,7 +123,8 @@ def _fetch_project(borrowed: BorrowedRepo, address: str, found: Found) -> None:
     """Fetch the branches of the project that a pull request is about, where they are not here yet."""
     listed = found.listed
     wanted = {listed.default: _BASE, f"refs/heads/{RULES}": _RULES_HERE}
-    there = {ref: listed.refs.get(ref) or _head(found, ref) for ref in wanted}
+    there = {ref: listed.refs.get(ref, "") for ref in wanted}
+    there[listed.default] = there[listed.default] or listed.refs.get("HEAD", "")
     here = tips(borrowed.git, [*wanted.values()])
     new = {ref: ours for ref, ours in wanted.items() if there[ref] and here.get(ours) != there[ref]}
     if not new:
@@ -138,10 +132,6 @@ def _fetch_project(borrowed: BorrowedRepo, address: str, found: Found) -> None:
     result = borrowed.fetch(address, new, seconds=_PROJECT_SECONDS)
     if result.status != 0:
         raise GitFailedError("Could not fetch from the remote", result.status, result.err)
-
-
-def _head(found: Found, ref: str) -> str:
-    return found.listed.refs.get("HEAD", "") if ref == found.listed.default else ""
 
 
 def _known(membership: Membership, found: Found) -> Membership:

@@ -56,6 +56,7 @@ NOT_CALLED = {
     "skilld.review.plain_tabs.Talk.agreed": "as Plain.run",
     "skilld.review.plain_tabs.Talk.asked": "as Plain.run",
     "skilld.review.dialogs.Rows.add": "adds a row to a table that is on a screen",
+    "skilld.review.dialogs.Rows.refill": "as Rows.add",
     "skilld.review.dialogs.Pane.check_action": "takes the name of an action: one of its own bindings",
 }
 

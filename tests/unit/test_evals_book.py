@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.evals.book import Case, added, read, without_known
+from skilld.evals.book import Case, added, read
 
 NEW = Case("", "Write the notes of 2.4", "Tickets first.", ('The output contains "pnpm"', "It is short"))
 # As the schema of skill-creator has it, letter for letter.
@@ -116,8 +116,7 @@ def test_checks_that_other_tools_write_as_objects_are_read() -> None:
 
 def test_the_same_case_is_known_by_what_it_asks_and_checks() -> None:
     other = Case("9", NEW.prompt, "another word for it", NEW.statements)
-    assert without_known([NEW, other, NEW], []) == [NEW]
-    assert without_known([other], [NEW]) == []
+    assert other.content == NEW.content
 
 
 texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(str.strip)

@@ -59,7 +59,7 @@ def manager(home: Path, monkeypatch: pytest.MonkeyPatch) -> Manager:
     monkeypatch.delenv("SKILLD_MODEL", raising=False)
     monkeypatch.setattr(service, "the_manager", lambda: manager)
     monkeypatch.setattr(service, "put_in_place", lambda *_: manager.asked.append("install"))
-    monkeypatch.setattr(first_steps, "_sessions", lambda _: [Transcript("claude-code", Path("/s.jsonl"), 0.0)])
+    monkeypatch.setattr(common, "past_transcripts", lambda _: [Transcript("claude-code", Path("/s.jsonl"), 0.0)])
     monkeypatch.setattr(run, "run", manager.look_back)
     monkeypatch.setattr(sys, "stdin", Typing())
     return manager
@@ -152,7 +152,7 @@ def test_a_second_setup_says_what_holds_and_offers_only_what_was_not_judged_yet(
     assert "The last 7 days: 1 session file, already judged." in shown
     assert "and 2 more: skilld proposals\n7 open proposals. To review: skilld review" in shown
     both = [Transcript("claude-code", Path(path), 0.0) for path in ("/s.jsonl", "/before.jsonl")]
-    monkeypatch.setattr(first_steps, "_sessions", lambda _: both)
+    monkeypatch.setattr(common, "past_transcripts", lambda _: both)
     assert _setup(monkeypatch, "n", "n", "n") == Exit.OK
     shown = capsys.readouterr().out
     assert "Unchanged: offline." in shown
@@ -164,7 +164,7 @@ def test_where_nothing_was_read_one_next_step_is_named(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     common.store().close()
-    monkeypatch.setattr(first_steps, "_sessions", lambda _: [])
+    monkeypatch.setattr(common, "past_transcripts", lambda _: [])
     assert _setup(monkeypatch, "offline", "n") == Exit.OK
     shown = capsys.readouterr().out
     assert "No agent was used here in the last 7 days, so there are no past sessions to read." in shown

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 # What archiving and deleting a skill share: who may do it, and which skills stay where they are.
@@ -24,23 +23,23 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 
-def refuse_to_move(store: Store, row: LibraryRow, removed: Mapping[str, str], title: str) -> None:
-    """Raise RefusedError with `title` where a skill is pinned, or its folder must stay where it is."""
+def _to_move(name: str, title: str) -> tuple[Store, LibraryRow]:
+    """Return the store and the skill of this name; RefusedError with `title` where it is pinned or must stay there."""
     from skilld.library import archive
     from skilld.library.rows import pinned
 
+    removed = scrub_environment()
+    store = common.store()
+    row = inventory.the_skill(store, name)
     if row.path in pinned(store):
         raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
     archive.check(row.skill, _folders(row.skill.project), removed, title)
+    return store, row
 
 
 def _folders(project: Path | None) -> list[Path]:
     """Return the folders in which agents look for skills: the person's, and those of this project."""
-    from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import skill_places
-
-    roots = common.settings().roots
-    places = [skill_places(name, common.home(), os.environ, roots) for name in ADAPTERS]
+    places = inventory.skill_places().values()
     inside = [project / sub for one in places for sub in one.in_project] if project else []
     return list(dict.fromkeys([*inside, *(folder for one in places for folder in one.absolute)]))
 
@@ -62,22 +61,16 @@ def add(verbs: common.Verbs) -> None:
 
 def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder out of every agent's sight; open proposals for it are named."""
-    from skilld.git.environment import scrub_environment
     from skilld.library.archive import archive as put_aside
     from skilld.library.archive import sweep
-    from skilld.types import State
 
-    removed = scrub_environment()
-    store = common.store()
-    row = inventory.the_skill(store, arguments.name)
-    refuse_to_move(store, row, removed, _TITLE)
+    store, row = _to_move(arguments.name, _TITLE)
     where = _archive()
     sweep(where, time.time())
     put_aside(row.path.parent, where, time.time())
     console.line(f"Archived {console.plain(row.name)}, which was in {console.plain(str(row.path.parent))}")
     console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
-    waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
-    if waiting:
+    if waiting := [one for one in store.proposals.open() if one.path == str(row.path)]:
         console.line(f"These open proposals no longer apply: {', '.join(one.id for one in waiting)}")
     return 0
 
@@ -150,16 +143,11 @@ def add_delete(verbs: common.Verbs) -> None:
 
 def run_delete(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.library.archive import put_aside, trash_of
-    from skilld.types import State
 
-    removed = scrub_environment()
-    store = common.store()
-    row = inventory.the_skill(store, arguments.name)
-    refuse_to_move(store, row, removed, _DELETE_TITLE)
+    store, row = _to_move(arguments.name, _DELETE_TITLE)
     folder = row.path.parent
-    waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))
+    waiting = sum(one.path == str(row.path) for one in store.proposals.open())
     for_it = f" It has {counted(waiting, 'open proposal')}." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
     if not arguments.yes and not terminal.confirmed(question, _DELETE_TITLE):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 
 from skilld import console
 from skilld.cli import common, inventory
@@ -30,6 +29,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
     from skilld.library.rows import switch
+    from skilld.skills import Source
 
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
         raise UsageError("Which skills?", "give their names, --all or --custom", "List them: skilld skills list")
@@ -37,18 +37,12 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
     if arguments.names:
         paths = [inventory.the_skill(store, name).path for name in arguments.names]
     else:
-        paths = _all(custom=arguments.custom)
+        rows = inventory.shelved(store)
+        paths = [row.path for row in rows if arguments.all or row.skill.source is not Source.PLUGIN]
     changed = switch(store, paths, on=on)
     word = "enabled" if on else "disabled"
     console.line(f"{counted(changed, 'skill')} {word}." if changed else f"Nothing to change: already {word}.")
     return 0
-
-
-def _all(*, custom: bool) -> list[Path]:
-    from skilld.skills import Source
-
-    rows = inventory.shelved(common.store())
-    return [row.path for row in rows if not custom or row.skill.source is not Source.PLUGIN]
 
 
 # `skilld skills pin` and `unpin`: a skill that stays: not archived, not called stale, kept in a merge.

@@ -52,7 +52,7 @@ def cases(found: CaseCollection, chosen: Sequence[Kept], *, dry: bool) -> None:
     for line in _about_new(found, dry=dry):
         console.line(console.plain(line))
     for name, why in found.grown.left_out:
-        console.line(console.paint(f"No case from {name}: {console.plain(why)}.", "dim"))
+        console.line(f"No case from {name}: {console.plain(why)}.", style="dim")
     if not found.cases:
         console.line("No cases yet. Each correction you accept for this skill becomes a case.")
 
@@ -115,31 +115,23 @@ def outcome(found: Outcome, stopped: str) -> None:
 
     word = found.word
     colour = {Word.WORSE: "red", Word.BETTER: "green"}.get(word, "yellow") if word is not None else "yellow"
-    console.line(console.paint(found.sentence, colour))
+    console.line(found.sentence, style=colour)
     if word is not None:
         low, high = interval(found.tally)
-        console.line(
-            f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {_models(found)}"
-        )
+        models = console.plain(f"{found.model}, judged by {found.judge}" if found.judge != found.model else found.model)
+        console.line(f"  difference: {low:+.0%} to {high:+.0%} (95% confidence interval), on these cases with {models}")
     for one in found.cases:
         sides = (
             f"{one.tally.with_it} of {one.tally.pairs} passed with, {one.tally.without} of {one.tally.pairs} without"
         )
         console.line(f"  case {console.plain(one.id)}: {sides}")
         if one.failed:
-            console.line(console.paint(f"    failed with {found.tested}: {console.plain(_short(one.failed))}", "dim"))
+            console.line(f"    failed with {found.tested}: {console.plain(_short(one.failed))}", style="dim")
     if stopped:
-        console.line(
-            console.paint(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", "yellow")
-        )
+        console.line(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", style="yellow")
     if word is Word.WORSE and found.proposal:
         undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
         console.line(f"To remove the edit: {undo}")
-
-
-def _models(found: Outcome) -> str:
-    judged = "" if found.judge == found.model else f", judged by {console.plain(found.judge)}"
-    return console.plain(found.model) + judged
 
 
 def as_json(

@@ -7,13 +7,15 @@ import os
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills import evaluated
 from skilld.cli.skills.evaluated import CaseCollection
+from skilld.clock import day
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Spec
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from skilld.evals.run import RunSummary
     from skilld.evals.shelf import Kept
     from skilld.library.rows import LibraryRow
-    from skilld.mining.questions import Terms
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -46,10 +47,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--case", dest="cases", metavar="ID", action="append", help="only this case; repeatable")
     parser.add_argument(
-        "--runs",
-        metavar="N",
-        type=int,
-        help="runs per side (default: enough to detect a drop from 80%% to 50%%)",
+        "--runs", metavar="N", type=int, help="runs per side (default: enough to detect a drop from 80%% to 50%%)"
     )
     parser.add_argument("--model", metavar="MODEL", help="the model or agent to test (default: the `model` setting)")
     parser.add_argument(
@@ -67,7 +65,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.poll import refresh
 
     if arguments.runs is not None and not 1 <= arguments.runs <= _MAX_RUNS:
@@ -95,8 +92,10 @@ class _Verb:
         """Gather, say, ask, run, tell; returns the exit code."""
         from skilld.classify.backends import OFFLINE
         from skilld.evals.plan import estimate, left
+        from skilld.skills import opt_out
 
-        self._refuse_unwanted()
+        if why := opt_out(self._row.path, self._row.name):
+            raise RefusedError(_TITLE, why)
         edit = self._edit()
         sides = self._sides(edit)
         self._found = self._gather(edit)
@@ -121,12 +120,6 @@ class _Verb:
         outcome, ran = self._run(plan, spec, judge)
         return self._tell(outcome, ran.stopped)
 
-    def _refuse_unwanted(self) -> None:
-        from skilld.skills import opt_out
-
-        if why := opt_out(self._row.path, self._row.name):
-            raise RefusedError(_TITLE, why)
-
     def _edit(self) -> Proposal | None:
         """Return the proposal whose edit is tried, None where it is the whole skill."""
         given = self._given.put_in or self._given.taken_out
@@ -141,13 +134,12 @@ class _Verb:
         """Grow cases, write new ones down, and return all that may be run, with those of the edit itself."""
         from skilld.evals import shelf
         from skilld.evals.grow import Sessions, grow
-        from skilld.ingest.discover import Host
         from skilld.types import State
 
         settings = self._settings
         place = shelf.place_of(self._row.skill, settings.targets, into_repository=self._given.into_repository)
-        accepted = [one for one in self._store.proposals.in_states([State.ACCEPTED]) if one.path == str(self._row.path)]
-        sessions = Sessions(self._store, Host(common.home(), os.environ, roots=settings.roots), common.redactor())
+        accepted = [one for one in self._store.proposals.accepted() if one.path == str(self._row.path)]
+        sessions = Sessions(self._store, common.host(roots=settings.roots), common.redactor())
         grown = grow(accepted, sessions.words)
         known = shelf.kept(self._store, place)
         found = CaseCollection(place, known, shelf.fresh(self._store, place, grown, known), grown)
@@ -171,8 +163,7 @@ class _Verb:
         """Return the cases to run: those that can be, or of these the named ones."""
         wanted = self._given.cases
         cases = [one for one in self._found.cases if wanted is None or one.case.id in wanted]
-        missing = [name for name in wanted or () if all(one.case.id != name for one in cases)]
-        if missing:
+        if missing := [name for name in wanted or () if all(one.case.id != name for one in cases)]:
             raise UsageError("No such case", common.as_text(missing[0]), "To list the cases, add --dry-run")
         return [one for one in cases if not one.case.obstacle]
 
@@ -192,11 +183,8 @@ class _Verb:
 
     def _agent(self) -> str:
         """Return the agent that the skill was corrected in last: with `model = "agent"` it is the one to ask."""
-        found = [
-            one
-            for one in self._store.proposals.in_states(_all_states())
-            if one.path == str(self._row.path) and one.agent
-        ]
+        made = self._store.proposals.all()
+        found = [one for one in made if one.path == str(self._row.path) and one.agent]
         return found[-1].agent if found else next(iter(self._row.skill.agents), "")
 
     def _plan(self, sides: Sides, spec: Spec, judge: Spec) -> Plan:
@@ -225,14 +213,13 @@ class _Verb:
 
     def _agreed(self, plan: Plan, expected: Estimate, spec: Spec) -> bool:
         """Say what it will take, and whether the person wants it; the day's budget is looked at before."""
-        from skilld.clock import day
         from skilld.store.budget import spent_limit
 
         today = self._store.usage.on(day(time.time()))
         if why := spent_limit(today, self._settings.budget):
             raise SkilldError(_TITLE, f"today's budget is spent: {why}", "To see what was spent: skilld cost")
         # It takes seconds to look up: who said yes already need not wait for it, and the day's budget holds anyway.
-        usd = None if self._given.yes else evaluated.price(expected, plan, self._terms(spec))
+        usd = None if self._given.yes else evaluated.price(expected, plan, common.terms(spec, self._settings))
         money = ", price unknown" if usd is None else f", about ${usd:.2f}"
         money = "" if self._given.yes else money
         sys.stderr.write(f"Questions for the model: {expected.told(console.plain(plan.model))}{money}.\n")
@@ -245,23 +232,15 @@ class _Verb:
             raise RefusedError(_TITLE, "confirmation needs a terminal", "If you are sure: --yes")
         return terminal.says_yes("Send them? [y/N] ", sys.stderr)
 
-    def _terms(self, spec: Spec) -> Terms:
-        from skilld.mining.questions import Terms
-
-        umask = os.umask(0o077)
-        os.umask(umask)
-        return Terms(spec, self._settings.budget, self._settings.worker.seconds, umask, dict(os.environ))
-
     def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[Outcome, RunSummary]:
         from skilld.evals.run import EvalRun
 
-        progress = common.Progress("pairs run")
+        progress = common.Progress()
 
         def show(done: int) -> None:
-            if progress.due:
-                progress.show(done, plan.pairs)
+            progress("pairs run", done, plan.pairs)
 
-        going = EvalRun(self._store, plan, self._terms(spec), judge, show)
+        going = EvalRun(self._store, plan, common.terms(spec, self._settings), judge, show)
         try:
             return going.run(), going.ran
         finally:
@@ -272,7 +251,7 @@ class _Verb:
         if self._given.json:
             self._write(None, why)
         else:
-            console.line(console.paint(f"Not run: {why}.", "yellow"))
+            console.line(f"Not run: {why}.", style="yellow")
         return Exit.OK if self._given.dry_run else Exit.FAILURE
 
     def _tell(self, outcome: Outcome | None, stopped: str) -> int:
@@ -292,12 +271,6 @@ class _Verb:
         more |= {"result": outcome.as_json() if outcome is not None else None, "stopped": stopped}
         found, dry = self._found, self._given.dry_run
         common.write_json(evaluated.as_json(self._row.name, self._row.path, found, self._cases, dry=dry, more=more))
-
-
-def _all_states() -> list[Any]:
-    from skilld.types import State
-
-    return list(State)
 
 
 def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:

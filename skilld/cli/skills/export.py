@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RetryError, SkilldError, UsageError
+from skilld.files import write_whole
+from skilld.git.environment import scrub_environment
 from skilld.text import counted, often
 
 if TYPE_CHECKING:
@@ -104,9 +106,8 @@ def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
 def _document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) -> dict[str, Any]:
     from skilld.exchange.document import Stats, to_document
     from skilld.skills.draft import read
-    from skilld.types import State
 
-    accepted = store.proposals.in_states([State.ACCEPTED])
+    accepted = store.proposals.accepted()
     quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
     stats = Stats(row.uses.number, row.uses.success)
     draft = read(said, row.name)
@@ -115,8 +116,6 @@ def _document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) 
 
 def _write(path: Path | None, text: str, *, below: Path | None) -> None:
     """Write a file, in a folder of its own where that is to be `below` one; to standard output without a path."""
-    from skilld.files import write_whole
-
     if path is None:
         console.piece(text)
         return
@@ -161,7 +160,6 @@ def run_share(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.exchange.incoming import is_address
     from skilld.exchange.outgoing import put, take_back
-    from skilld.git.environment import scrub_environment
     from skilld.git.remote import push
 
     removed = scrub_environment()
@@ -251,9 +249,9 @@ def _show(plan: _Plan, addresses: list[str]) -> None:
     where = " and ".join(map(console.plain, addresses))
     console.line(f"Branch {console.paint(plan.branch, 'bold')} for {where}, containing only:")
     for path, text in plan.files.items():
-        console.line(console.paint(f"+++ {console.plain(path)}", "bold"))
+        console.line(f"+++ {console.plain(path)}", style="bold")
         for line in text.splitlines():
-            console.line(console.paint(f"+{console.plain(line)}", "green"))
+            console.line(f"+{console.plain(line)}", style="green")
     console.line()
 
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 
 if TYPE_CHECKING:
     from skilld.exchange.incoming import ImportedSkill, SourceSkill
@@ -59,7 +61,6 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.exchange.incoming import find
-    from skilld.git.environment import scrub_environment
 
     removed = scrub_environment()
     found = find(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
@@ -82,11 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _Outcome:
-    from skilld.clock import rfc3339
     from skilld.exchange.incoming import alike, incoming, place, proposal
     from skilld.proposals.amend import put
     from skilld.skills.draft import SHORT_NAMES
-    from skilld.types import State
 
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
@@ -98,13 +97,13 @@ def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) ->
             taken.draft.name,
             arguments.project,
             skills=skills,
-            waiting=store.proposals.in_states([State.OPEN]),
+            waiting=store.proposals.open(),
             places=inventory.skill_places(),
             home=common.home(),
         )
         texts = {skill.name: inventory.skill_text(skill) for skill in skills}
         taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
-        tries = sum(one.path == str(path) for one in store.proposals.in_states([*State]))
+        tries = sum(one.path == str(path) for one in store.proposals.all())
         made = proposal(taken, path, rfc3339(time.time()), tries)
         return _Outcome(found.where, taken, put(store, made))
     except SkilldError as error:
@@ -122,9 +121,9 @@ def _tell(outcome: _Outcome) -> None:
         return
     console.line(f"{console.paint(outcome.proposal.id, 'bold')}  new skill {console.plain(outcome.proposal.skill)}")
     for flag in outcome.taken.flags:
-        console.line(console.paint(f"  check: {console.plain(flag)}", "yellow"))
+        console.line(f"  check: {console.plain(flag)}", style="yellow")
     for one in outcome.taken.left_out:
-        console.line(console.paint(f"  left out: {console.plain(one)}", "dim"))
+        console.line(f"  left out: {console.plain(one)}", style="dim")
     console.line(f"  Nothing is live yet. To review: skilld review {outcome.proposal.id}")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import ago, rfc3339
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -87,8 +88,6 @@ def _ordered(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[Libr
 
 
 def _cells(row: LibraryRow) -> tuple[str, ...]:
-    from skilld.clock import ago
-
     uses = row.uses
     used = (
         f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "no use seen"
@@ -119,7 +118,6 @@ def add_profile(verbs: common.Verbs) -> None:
 
 def run_profile(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.clock import rfc3339
     from skilld.library.recommend import in_words
 
     found = _profile(arguments.project.resolve() if arguments.project else None)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError, UsageError
+from skilld.git.environment import scrub_environment
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     store = common.stored()
     row = inventory.the_skill(store, arguments.name)
     text = inventory.skill_text(row.skill)
-    proposals, learnings = _proposals(store, row), _learnings(store, row)
+    of_it = [one for one in store.proposals.all() if one.path == str(row.path)]
+    proposals = sorted(of_it, key=lambda one: one.state.value != "accepted")  # what it is made of first
+    learnings = _learnings(store, row)
     if arguments.json:
         return common.write_json(
             inventory.row_json(row)
@@ -75,14 +79,6 @@ def _facts(row: LibraryRow) -> None:
 
 def _shown(value: object) -> str:
     return console.plain(", ".join(map(str, value)) if isinstance(value, list) else str(value))
-
-
-def _proposals(store: Store, row: LibraryRow) -> list[Proposal]:
-    """Return what was proposed for it: what it is made of first, oldest first, then the rest."""
-    from skilld.types import State
-
-    found = [one for one in store.proposals.in_states([*State]) if one.path == str(row.path)]
-    return sorted(found, key=lambda one: one.state is not State.ACCEPTED)
 
 
 def _learnings(store: Store, row: LibraryRow) -> list[Learning]:
@@ -128,8 +124,6 @@ def add_history(verbs: common.Verbs) -> None:
 
 def history(arguments: argparse.Namespace) -> int:
     """List the commits."""
-    from skilld.clock import rfc3339
-
     row = inventory.the_skill(common.stored(), arguments.name)
     found = _history(row).versions(arguments.limit)
     if arguments.json:
@@ -138,7 +132,7 @@ def history(arguments: argparse.Namespace) -> int:
         named = f"  (proposal {', '.join(version.proposals)})" if version.proposals else ""
         head = f"{console.paint(version.commit[:10], 'yellow')}  {rfc3339(version.at)[:10]}"
         console.line(f"{head}  {console.plain(version.subject)}{console.plain(named)}")
-        console.line(console.paint(f"            {console.plain(version.author)}", "dim"))
+        console.line(f"            {console.plain(version.author)}", style="dim")
     return 0
 
 
@@ -161,7 +155,6 @@ def diff(arguments: argparse.Namespace) -> int:
 
 
 def _history(row: LibraryRow) -> History:
-    from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.library.history import History
     from skilld.proposals.staging import private_repositories

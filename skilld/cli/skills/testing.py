@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
+from skilld.clock import day
 from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.text import counted
 
@@ -35,15 +36,18 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.classify.backends import make
+    from skilld.classify.backends import OFFLINE, make
     from skilld.library.recommend import Examination, Word
+    from skilld.pipeline.documents import session_opt_out
     from skilld.settings import choice_of
+    from skilld.skills import opt_out
 
     settings = common.settings()
     store = common.store()
-    session = past_session(settings, common.as_text(arguments.session))
+    session = past_session(common.as_text(arguments.session))
     row = _used_in(session, store, arguments.name) or inventory.the_skill(store, arguments.name, session.id)
-    _refuse_unwanted(row, session)
+    if why := session_opt_out(session.cwd or None) or opt_out(row.path, row.name):
+        raise RefusedError("The skill was not tested", why)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
@@ -71,7 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         _print(row, answers, examination.elsewhere, unheard)
-        console.line(console.paint(f"Judged by {console.plain(_judge(backend))}.", "dim"))
+        offline = "the offline rules, which find only explicit wording"
+        judge = offline if backend.name == OFFLINE else console.plain(backend.name)
+        console.line(f"Judged by {judge}.", style="dim")
     return Exit.OK if covered else Exit.FAILURE
 
 
@@ -94,17 +100,10 @@ def _unheard_reason(backend: Backend, session: Session, name: str, elsewhere: in
     )
 
 
-def _judge(backend: Backend) -> str:
-    from skilld.classify.backends import OFFLINE
-
-    return "the offline rules, which find only explicit wording" if backend.name == OFFLINE else backend.name
-
-
 def _answers(
     examination: Examination, session: Session, backend: Backend, store: Store, settings: Settings
 ) -> list[Answer]:
     """Return the answers for all of the session; every batch is within the budget, and booked however it ends."""
-    from skilld.clock import day
     from skilld.library.recommend import batches
 
     answers: list[Answer] = []
@@ -118,20 +117,9 @@ def _answers(
     return answers
 
 
-def _refuse_unwanted(row: LibraryRow, session: Session) -> None:
-    """Raise RefusedError where the project of the skill or the session wants to be left alone."""
-    from skilld.pipeline.documents import session_opt_out
-    from skilld.skills import opt_out
-
-    why = session_opt_out(session.cwd or None) or opt_out(row.path, row.name)
-    if why:
-        raise RefusedError("The skill was not tested", why)
-
-
 def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     """Raise SkilldError where today's budget is spent and the back-end costs something."""
     from skilld.classify.backends import OFFLINE
-    from skilld.clock import day
     from skilld.store.budget import spent_limit
 
     why = spent_limit(store.usage.on(day(time.time())), settings.budget)
@@ -141,19 +129,14 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
         )
 
 
-def past_session(settings: Settings, wanted: str) -> Session:
-    """Return a past session, read from its transcript; those whose path has its id are looked into first.
-
-    Raises SkilldError with the nearest id where there is none.
-    """
-    from skilld.ingest.discover import Host
-    from skilld.mining.sessions import Reader, past
+def past_session(wanted: str) -> Session:
+    """Return a past session, read from its transcript. Raises SkilldError with the nearest ID where there is none."""
+    from skilld.mining.sessions import Reader
     from skilld.settings import nearest
 
     reader = Reader(common.redactor())
-    found = past(Host(common.home(), os.environ, roots=settings.roots), 0.0)
     ids = []
-    for transcript in sorted(found, key=lambda one: wanted not in str(one.path)):
+    for transcript in sorted(common.past_transcripts(0.0), key=lambda one: wanted not in str(one.path)):
         for session in reader.sessions(transcript):
             if session.id == wanted:
                 return session
@@ -178,4 +161,4 @@ def _print(row: LibraryRow, answers: list[Answer], elsewhere: int, unheard: str)
         console.line(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
         one = f"{counted(elsewhere, 'lasting instruction')} {'seems' if elsewhere == 1 else 'seem'}"
-        console.line(console.paint(f"{one} to be about something else.", "dim"))
+        console.line(f"{one} to be about something else.", style="dim")
