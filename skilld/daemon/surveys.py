@@ -1,8 +1,8 @@
 """Which transcripts to survey next for their rules, when there is nothing else to do.
 
-Each is read once when its session rests, old ones too, the newest first: a hundred every five minutes, since what that
-takes is starting a worker, keeping it and finding them among all there are. A model is asked about new sessions only,
-and while less than half of the day's budget is spent: batches come first.
+Each is read once when its session rests, old ones too, the newest first: a hundred every five minutes, since starting a
+worker and finding the next among all there are cost more than reading. A model is asked about new sessions only, and
+while less than half of the day's budget is spent: batches come first.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ import pytest
 
 from e2e.test_targets import Talk
 from skilld import codec
-from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
