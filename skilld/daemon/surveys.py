@@ -22,7 +22,8 @@ from skilld.store.budget import spent_limit
 from skilld.store.meta import HEARD
 from skilld.types import Outcome, Usage
 
-_PAUSE = 300.0  # seconds; at a start, too
+_PAUSE = 300.0  # seconds
+_FIRST = 60.0  # seconds after a start, when there is enough to do
 _TOGETHER = 100  # found at a time
 _IN_ONE_JOB = 20
 
@@ -33,7 +34,7 @@ class SurveySchedule:
     def __init__(self, store: Store, around: Host) -> None:
         self._store = store
         self._around = around
-        self._not_before = time.time() + _PAUSE
+        self._not_before = time.time() + _FIRST
         self._found: list[tuple[str, str, int, float, bool]] = []
         self._alone = 0  # how many are read one by one, since a job with them failed
         self._given: tuple[Survey, ...] = ()
