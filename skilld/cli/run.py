@@ -8,14 +8,14 @@ import os
 import signal
 import sys
 import time
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
 from skilld.cli.common import Progress
-from skilld.errors import Exit
+from skilld.errors import Exit, SkilldError
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             origin, settings = _settings(where)
     settings_cache.keep(store, settings, origin)
     around = Host(common.home(), dict(os.environ), umask)
-    engine = Engine(store, settings, around, time.time(), _redact)
+    engine = Engine(store, settings, around, time.time(), _redactor())
     store.words.forget_old(time.time())
     try:
         return _follow(engine, where, arguments, new_here=new_here)
@@ -124,17 +124,12 @@ def _settings(where: Places) -> tuple[str, Settings]:
     return origin(where.settings_file, os.environ), common.settings()
 
 
-@cache
-def _redactor() -> Callable[[str], str]:
-    return common.redactor()
-
-
-def _redact(text: str) -> str:
-    """Take secrets out of words; what does that is loaded with the first ones.
-
-    Raises SkilldError where it cannot be used, which every batch tells then.
-    """
-    return _redactor()(text)
+def _redactor() -> Callable[[str], str] | None:
+    """Return what takes secrets out of words; None where it cannot be used, which every batch tells then."""
+    try:
+        return common.redactor()
+    except SkilldError:
+        return None
 
 
 def _journald_reads() -> bool:

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from skilld.agents import ADAPTERS
+from skilld.agents.programs import PROGRAMS
 from skilld.batching.closing import Session
+from skilld.caller.clients import Client, clients, is_alive
+from skilld.caller.judge import Agents
 from skilld.store.transcripts import Transcripts
-
-if TYPE_CHECKING:
-    from skilld.caller.clients import Client
 
 _LOOK_AGAIN = 60.0  # seconds
 _SETTLED = 2.0  # seconds without a word: what a client writes as it goes has been read by then
@@ -45,8 +44,6 @@ class Presence:
         self._seen.intersection_update(waiting)
         self._alone = {one: at for one, at in self._alone.items() if 0 <= now - at < _LOOK_AGAIN}
         if self._spoke or self._seen:
-            from skilld.caller.clients import is_alive  # what reads processes comes with the first who speaks
-
             self._clients = [client for client in self._clients if is_alive(client.pid)]
         if any(map(self._is_unknown, self._spoke)):
             self._clients = self._find()
@@ -93,8 +90,4 @@ def _related(one: str, other: str) -> bool:
 
 
 def _find() -> list[Client]:
-    from skilld.agents.programs import PROGRAMS
-    from skilld.caller.clients import clients
-    from skilld.caller.judge import Agents
-
     return clients(Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS))

@@ -12,6 +12,7 @@ from typing import Any
 
 from skilld.agents.base import Parser, skimming
 from skilld.agents.chunk import Chunk
+from skilld.batching.gate import needs_classification
 from skilld.classify.backends.agent_cli.own import is_own
 from skilld.clock import seconds
 from skilld.crash import report
@@ -133,8 +134,6 @@ class TurnWriter:
             if isinstance(event, SkillUse):
                 rows.add_use(file.agent, replace(event, cwd=cwd))
             if isinstance(event, Turn):
-                from skilld.batching.gate import needs_classification  # its tables come with the first turn
-
                 lasting = needs_classification(event.text)
                 revives = file.since is not None
                 added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
