@@ -182,7 +182,7 @@ class Recall(TaggedUnion):
 
 
 @dataclass(frozen=True, slots=True)
-class Survey(TaggedUnion):
+class Survey:
     """A transcript, to be read whole for what its sessions show of the rules that were loaded.
 
     `home` is empty for a transcript from elsewhere: what was loaded there is not known. `size` and `mtime` are what it
@@ -199,6 +199,13 @@ class Survey(TaggedUnion):
     backend: Spec = field(default=Spec(OFFLINE))
     variables: Mapping[str, str] = field(default_factory=dict)
     roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Surveys(TaggedUnion):
+    """Transcripts to be surveyed in turn, as far as that goes in a short while."""
+
+    surveys: tuple[Survey, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +277,7 @@ class Fit(TaggedUnion):
 
 
 Question = Ask | Price | Entitle | Spare | Fit
-Work = Question | Analyse | Remake | Observe | Recall | Survey | Distil | Extend | Errand | Trial
+Work = Question | Analyse | Remake | Observe | Recall | Surveys | Distil | Extend | Errand | Trial
 GIT_WORK = Observe, Recall  # they never share a process with litellm
 
 
@@ -408,6 +415,13 @@ class SurveyResult(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SurveysResult(Result):
+    """What came of the surveys that were done, in their order."""
+
+    shown: tuple[SurveyResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PriceResult(Result):
     """The prices of the models asked for, None of one that is not known."""
 
@@ -439,7 +453,7 @@ class FitResult(Result):
 
 
 Chosen = SpareResult | FitResult
-AnyResult = Result | BatchResult | GitResult | RecoveryResult | SurveyResult | PriceResult | ExtensionResult | Chosen
+AnyResult = Result | BatchResult | GitResult | RecoveryResult | SurveysResult | PriceResult | ExtensionResult | Chosen
 
 
 # What is kept on the way.

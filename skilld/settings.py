@@ -334,6 +334,7 @@ def load(path: Path) -> Settings:
 class _OfFile(Settings):
     """What a file says, whatever the variables say over it."""
 
+    model_config = SettingsConfigDict(defer_build=True)  # only a verb that checks the file alone needs it
     _reads_variables: ClassVar[bool] = False
 
 

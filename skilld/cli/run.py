@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.common import Progress
-from skilld.cli.setup import A_DAY
 from skilld.errors import Exit, SkilldError
 from skilld.files import on_path
 from skilld.text import counted
@@ -49,7 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     gc.disable()  # until all is imported: what that makes stays, and looking through it took a sixth of it
     from skilld import logs
-    from skilld.cli import setup
     from skilld.daemon import settings_cache
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
@@ -70,8 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
     logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
-    if not arguments.brief and setup.ask_once(settings, where.settings_file):
-        origin, settings = _settings(where)
+    if terminal and not arguments.brief:
+        from skilld.cli import setup
+
+        if setup.ask_once(settings, where.settings_file):
+            origin, settings = _settings(where)
     settings_cache.keep(store, settings, origin)
     engine = Engine(store, settings, common.host(umask=umask), time.time(), _redactor())
     store.words.forget_old(time.time())
@@ -288,6 +289,7 @@ def _cost(model: str, settings: Settings) -> str:
     if model.startswith("ollama"):
         return "only CPU time on this machine"
     from skilld.classify.backends.agent_cli.clients import PREFIX
+    from skilld.cli.setup import A_DAY
 
     what = "a few cents with a small model"
     if model == "agent":

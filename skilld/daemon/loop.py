@@ -31,7 +31,7 @@ from skilld.daemon.notices import Notices
 from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
-from skilld.daemon.surveys import Surveys
+from skilld.daemon.surveys import SurveySchedule
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import FolderWatch
 from skilld.ingest.watch import Throttle
@@ -40,7 +40,7 @@ from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_dead, about_waiting
 from skilld.proposals.poll import PollSchedule
 from skilld.proposals.poll import record as record_look
-from skilld.protocol import GitResult, Job, Result, Survey
+from skilld.protocol import GitResult, Job, Result
 from skilld.store.batches import StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
@@ -50,10 +50,10 @@ from skilld.worker.spawn import VerbWorker, Worker
 log = get_logger()
 
 # Seconds between looks. Events make things quick; these make them sure.
-_SWEEP = 30
+_SWEEP = 30  # of new folders and errands as well
 _FULL_SWEEP = 600  # of folders in which nothing happened lately, too
 _LATELY = 300.0
-_LOOK = 5  # for new folders, due batches, the person's decisions, a resumed pause
+_LOOK = 5  # for due batches, the person's decisions, a resumed pause
 _HEARTBEAT = 20
 _COUNT = 600  # of the folders that are watched; the copy of the day is seen to as well
 # Of no sign of life after which a stage counts as frozen. A schedule that fell silent is woken after 15 s.
@@ -84,7 +84,7 @@ class Loop:
             engine.store, engine.settings.notify, desktop, self._inbox.put, engine.around.environment
         )
         self._observing = PollSchedule(engine.store)
-        self._surveys = Surveys(engine.store, engine.around)
+        self._surveys = SurveySchedule(engine.store, engine.around)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
         self._working = WorkerSlot(self._inbox.put, Worker(environment))
@@ -93,6 +93,7 @@ class Loop:
         self._trouble = ""
         self._watching: FolderWatch | None = None
         self._settings_file = SettingsFile(settings_file, engine.settings)
+        self._swept = False  # since errands were last looked for
         self._stopping = False
         self.stopped_by = 0  # the signal, once there was one
         self._rests = Throttle(lambda path: self._inbox.put(FileChanged(str(path))))
@@ -230,7 +231,7 @@ class Loop:
     def _record_look(self, result: Result, now: float) -> None:
         """Write down what a look into git found; while the store is being rebuilt that is what was proposed before.
 
-        Or what a transcript showed that was looked through.
+        Or what transcripts showed that were looked through.
         """
         if self._surveys.busy:
             self._surveys.record(result, now)
@@ -245,6 +246,9 @@ class Loop:
                 self._sweep(now, full=name == "full sweep")
             case "look":
                 self._look(now)
+            case "folders":
+                if self._watching and self._watching.look():
+                    self._engine.follower.sweep()
             case "count":
                 if self._watching:
                     self._watching.count()
@@ -266,10 +270,11 @@ class Loop:
             self._notices.trouble(cause, text, now)
 
     def _sweep(self, now: float, *, full: bool) -> None:
-        quick = self._watching is not None and self._watching.reliable and not full
-        self._engine.follower.sweep(now - _LATELY if quick else None)
+        full = full or self._watching is None or self._watching.look() or not self._watching.reliable
+        self._engine.follower.sweep(None if full else now - _LATELY)
         if self._watching:
             self._watching.keep(self._engine.follower.newest)
+        self._swept = True
         self._watchdog.beat("intake")
         self._engine.close_due(now)
         self._say(now)
@@ -277,8 +282,6 @@ class Loop:
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")
         self._check()
-        if self._watching and self._watching.look():
-            self._engine.follower.sweep()
         if self._settings_file.follow(self._engine, self._notices, now):
             self._say(now)
         self._engine.close_due(now)
@@ -294,16 +297,14 @@ class Loop:
             self._working.start(batch, self._engine.start(batch), seconds)
         elif news := self._engine.budget_news():
             self._notices.trouble("budget", about_budget(news), now)
-        elif work := self._engine.recall(now) or self._observing.job(now) or self._survey(now):
+        elif work := (
+            self._engine.recall(now) or self._observing.job(now) or self._surveys.job(self._engine.settings, now)
+        ):
             self._working.start(None, Job(work, self._engine.around.umask), seconds)
-        elif not self._verb.busy and (verb := nightly.due(self._engine, now)):
-            self._verb.start(None, Job(verb, self._engine.around.umask), nightly.MAX_SECONDS)
-
-    def _survey(self, now: float) -> Survey | None:
-        """Return the job of reading a transcript for what it shows of rules, where there is nothing better to do."""
-        if self._engine.store.rebuild.state is not None:
-            return None
-        return self._surveys.job(self._engine.settings, now)
+        elif self._swept and not self._verb.busy:
+            self._swept = False
+            if verb := nightly.due(self._engine, now):
+                self._verb.start(None, Job(verb, self._engine.around.umask), nightly.MAX_SECONDS)
 
     def _drain(self) -> None:
         """Let a worker and what buttons started come to their ends, for a while; what a worker had starts again."""

@@ -15,7 +15,6 @@ from skilld.clock import seconds
 from skilld.daemon import jobs
 from skilld.errors import SkilldError
 from skilld.git.staging_branch import PROPOSALS, STAGING
-from skilld.git.state import head_branch
 from skilld.ingest.discover import Host
 from skilld.logs import get_logger
 from skilld.proposals import results
@@ -122,6 +121,8 @@ def _about(path: Path) -> Iterator[Path]:
         if os.path.lexists(dot_git):
             yield from (dot_git / name for name in (*_IN_GIT, *_REFS))
             yield from (_common(dot_git) / name for name in (*_IN_GIT, *_REFS))
+            from skilld.git.state import head_branch
+
             with suppress(SkilldError):
                 branch = dot_git / (head_branch(dot_git) or "HEAD")
                 yield from () if os.path.lexists(branch) else [branch]  # until its first commit

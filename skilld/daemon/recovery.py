@@ -21,7 +21,7 @@ from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.protocol import Recall, RecoveryResult, Result
-from skilld.store import Store, corruption, rebuild
+from skilld.store import Store, corruption
 from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
 from skilld.store.database import RebuildState
 from skilld.store.journal import journal_of, tail
@@ -89,6 +89,8 @@ def _sound(path: Path) -> Store:
 
 
 def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
+    from skilld.store import rebuild
+
     was_there = os.path.lexists(path)
     try:
         built = rebuild.build(path)

@@ -30,6 +30,8 @@ class SettingsFile:
 
     def follow(self, engine: Engine, notices: Notices, now: float) -> bool:
         """Have a changed file taken over, and told; whether there is something else to be said of it now."""
+        if _stamp(self._path) == self._stamp:
+            return False
         before = self.said
         origin = settings_cache.origin(self._path, engine.around.environment) if self._path else ""
         if settings := self.changed():

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from skilld.clock import day, minute_of_day
@@ -29,7 +30,9 @@ class Schedule:
         self._wall = time.time() - self._last
         self.patience = _MISSED * min(periods.values())
         self._scheduler = BackgroundScheduler(
-            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1}, timezone="UTC"
+            executors={"default": DebugExecutor()},  # on the schedule's own thread, since a tick is only posted
+            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1},
+            timezone="UTC",
         )
         for name, seconds in periods.items():
             self._scheduler.add_job(self._beat, "interval", (name,), seconds=seconds, id=name)

@@ -28,7 +28,7 @@ class FolderWatch:
         self._silent: list[str] = []
         self._kept: dict[Root, frozenset[str]] = {}
         self._watcher = Watcher(
-            changed=lambda path: post(FileChanged(path)), lost=self._lost, appeared=lambda: post(Tick("look"))
+            changed=lambda path: post(FileChanged(path)), lost=self._lost, appeared=lambda: post(Tick("folders"))
         )
         self.look()
 
@@ -108,7 +108,6 @@ class FolderWatch:
         Runs on the observer's thread.
         """
         self._overflows += 1
-        self._post(Tick("look"))
         self._post(Tick("full sweep"))
 
 

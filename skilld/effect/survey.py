@@ -7,6 +7,7 @@ that is an estimate, which `since` of each line corrects.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -30,11 +31,12 @@ from skilld.library.patterns import CHECKS
 from skilld.library.patterns import work_of as work_of_prompt
 from skilld.past import Correction, Done, PastSession, Repeat
 from skilld.pipeline.documents import is_own, session_opt_out
-from skilld.protocol import Survey, SurveyResult
+from skilld.protocol import Survey, SurveyResult, Surveys, SurveysResult
 from skilld.skills import find
 from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
 from skilld.words import content_stems
 
+_SECONDS, _MAX_SESSIONS = 0.5, 20  # of a job of several: a batch may be waiting, and the result is one line
 _MAX_WORK = 64 * 1024  # characters of what was asked, run and touched that are looked at
 _MAX_STEMS = 600
 _MAX_SAID = 40  # corrections of a session
@@ -125,6 +127,17 @@ class _Read:
             seconds=max(0.0, last - first) if first and last else 0.0,
             passed=known[-1] if known else None,
         )
+
+
+def survey_some(job: Surveys, redact: Callable[[str], str]) -> SurveysResult:
+    """Do the surveys of a job until it has taken half a second, the first one in any case. Raises only for bugs."""
+    until, shown, sessions = time.monotonic() + _SECONDS, list[SurveyResult](), 0
+    for one in job.surveys:
+        if shown and (time.monotonic() >= until or sessions >= _MAX_SESSIONS):
+            break
+        shown.append(survey(one, redact))
+        sessions += len(shown[-1].sessions)
+    return SurveysResult(outcome=Outcome.NOTHING, shown=tuple(shown))
 
 
 def survey(job: Survey, redact: Callable[[str], str]) -> SurveyResult:

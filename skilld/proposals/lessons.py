@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from skilld.protocol import PastDecision
 from skilld.text import folded, sentences_of
 from skilld.types import Kind, Proposal, State, Update
-from skilld.words import content_stems
 
 _ALONE = 2  # words that say something: a sentence with fewer may lean on the one before it
 
@@ -87,6 +86,8 @@ def said_of(update: Update, path: str, standing: Sequence[Proposal]) -> tuple[Pr
     whole = next((one for one in mine if _says_again(update.change, one)), None)
     if whole is not None or not mine or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}:
         return whole, "" if whole is not None else update.change
+    from skilld.words import content_stems  # as in _says
+
     parts = sentences_of(update.change)
     by = [next((one for one in mine if _says_again(part, one)), None) for part in parts]
     first = next((one for one in by if one is not None), None)

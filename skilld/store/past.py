@@ -40,11 +40,6 @@ class Past(Table):
         )
         return [(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows]
 
-    def is_as_it_was(self, path: str, size: int, mtime: float) -> bool:
-        """Whether a transcript is still of this size and time."""
-        same = "SELECT 1 FROM files WHERE path = ? AND size = ? AND mtime = ?"
-        return self._first(same, path, size, mtime) is not None
-
     def has_sessions(self) -> bool:
         """Whether any session is known."""
         return self._first("SELECT 1 FROM past_sessions WHERE session_id != '' LIMIT 1") is not None

@@ -39,7 +39,7 @@ from skilld.protocol import (
     Remake,
     Result,
     Spare,
-    Survey,
+    Surveys,
     Work,
 )
 from skilld.types import Outcome
@@ -188,10 +188,10 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
             from skilld.jobs.extract import extend
 
             return extend(work, redact)
-        case Survey():
-            from skilld.effect.survey import survey
+        case Surveys():
+            from skilld.effect.survey import survey_some
 
-            return survey(work, redact)
+            return survey_some(work, redact)
         case Fit():
             from skilld.jobs.ask import fit
 

@@ -13,13 +13,13 @@ import pytest
 from benchmarks.kit.year import MODEL, WORDS, Ears, has_enough, lived
 from skilld import codec
 from skilld.classify.again import says_again
-from skilld.daemon.surveys import Surveys
+from skilld.daemon.surveys import SurveySchedule
 from skilld.effect.asking import rule_key
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState, state_of, wilson
 from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_notes
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat
-from skilld.protocol import Result, SurveyResult
+from skilld.protocol import Result, SurveyResult, SurveysResult
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
@@ -173,49 +173,51 @@ def test_a_year_is_judged_right_by_what_is_heard_of_it(
     assert counts["covering"] >= 0.93 * counts["intervals"]
 
 
-def test_transcripts_are_read_once_newest_first_and_again_when_they_grew(tmp_path: Path) -> None:
+def _transcripts(tmp_path: Path, *names: str) -> Store:
+    """Return a store that knows these transcripts, each 100 seconds older than the one before, of 1,000 and less."""
     store = Store.open(tmp_path / "skilld.db")
-    for name, mtime in (("old", 100.0), ("new", 200.0), ("at work", 900.0)):
+    for number, name in enumerate(names):
         path = tmp_path / name
         path.write_text("")
         store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
-        store._db.execute("UPDATE files SET mtime = ? WHERE path = ?", (mtime, str(path)))
-    surveys, settings = Surveys(store, Host(tmp_path, {})), Settings(model="offline")
-    read = []
-    for now in (1000.0, 1010.0, 1020.0):
-        job = surveys.job(settings, now)
-        if job is not None:
-            assert surveys.job(settings, now + 1) is None  # not two at a time
-            read.append(Path(job.path).name)
-            shown = SurveyResult(outcome=Outcome.NOTHING, sessions=(session(5.0),))
-            surveys.record(shown if len(read) == 1 else Result(outcome=Outcome.FAILED), now)
-    assert read == ["new", "old"]
+        store._db.execute("UPDATE files SET mtime = ? WHERE path = ?", (1000 - 100 * number, str(path)))
+    return store
+
+
+def _asked(surveys: SurveySchedule, now: float) -> list[str] | None:
+    job = surveys.job(Settings(model="offline"), now)
+    return None if job is None else [Path(one.path).name for one in job.surveys]
+
+
+def test_transcripts_are_read_together_once_newest_first_and_again_when_they_grew(tmp_path: Path) -> None:
+    store = _transcripts(tmp_path, "at work", "new", "old", "oldest")
+    surveys = SurveySchedule(store, Host(tmp_path, {}))
+    assert _asked(surveys, 1550.0) == ["new", "old", "oldest"]
+    shown = SurveyResult(outcome=Outcome.NOTHING, sessions=(session(5.0),))
+    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(shown, replace(shown, sessions=()))), 1550.0)
     assert [one.session_id for one in store.past.sessions()] == ["s5.0"]
-    store._db.execute("UPDATE files SET mtime = 201 WHERE path = ?", (str(tmp_path / "new"),))
+    assert _asked(surveys, 1551.0) == ["oldest"]  # what was not come to, without another look at all there are
+    surveys.record(SurveysResult(outcome=Outcome.NOTHING, shown=(shown,)), 1551.0)
+    store._db.execute("UPDATE files SET mtime = 801 WHERE path = ?", (str(tmp_path / "old"),))
+    assert _asked(surveys, 1849.0) is None
     store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert surveys.job(settings, 1030.0) is None
+    assert _asked(surveys, 1851.0) is None
     store.meta.set(PAUSED_UNTIL, 0.0)
-    again = surveys.job(settings, 1040.0)
-    assert again is not None
-    assert Path(again.path).name == "new"
+    assert _asked(surveys, 1852.0) == ["at work", "old"]
     store.close()
 
 
-def test_transcripts_are_found_together_and_one_that_grew_before_its_turn_is_left_out(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "skilld.db")
-    for name, mtime in (("a", 300.0), ("b", 200.0), ("c", 100.0)):
-        path = tmp_path / name
-        path.write_text("")
-        store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
-        store._db.execute("UPDATE files SET mtime = ? WHERE path = ?", (mtime, str(path)))
-    surveys, read = Surveys(store, Host(tmp_path, {})), []
-    asked: list[str] = []
-    store._db.set_trace_callback(lambda sql: asked.append(sql) if "LEFT JOIN past_sessions" in sql else None)
-    for now in (1000.0, 1010.0):
-        job = surveys.job(Settings(model="offline"), now)
-        assert job is not None
-        read.append(Path(job.path).name)
-        surveys.record(SurveyResult(outcome=Outcome.NOTHING), now)
-        store._db.execute("UPDATE files SET mtime = 1005 WHERE path = ?", (str(tmp_path / "b"),))
-    assert (read, len(asked)) == (["a", "c"], 1)
+def test_where_a_job_of_several_fails_each_is_read_alone_and_only_what_fails_alone_shows_nothing(
+    tmp_path: Path,
+) -> None:
+    store = _transcripts(tmp_path, "sound", "bad", "fine")
+    surveys, failed = SurveySchedule(store, Host(tmp_path, {})), Result(outcome=Outcome.RETRY)
+    read = SurveysResult(outcome=Outcome.NOTHING, shown=(SurveyResult(outcome=Outcome.NOTHING),))
+    given = []
+    for now, result in ((2000.0, failed), (2300.0, read), (2301.0, failed), (2600.0, read)):
+        given.append(_asked(surveys, now))
+        surveys.record(result, now)
+    assert given == [["sound", "bad", "fine"], ["sound"], ["bad"], ["fine"]]
+    assert len(store.past.read()) == 3
+    assert _asked(surveys, 2900.0) is None
     store.close()

@@ -24,7 +24,7 @@ from skilld.effect.asking import rule_key
 from skilld.effect.survey import survey
 from skilld.library.patterns import patterns
 from skilld.past import PastSession
-from skilld.protocol import Survey, SurveyResult
+from skilld.protocol import FromWorker, Job, JobEnd, Survey, SurveyResult, Surveys
 from skilld.types import Usage
 
 RULES = "# App\n\n- Use pnpm, never npm, in this repository.\n- Answer in German.\n"
@@ -65,6 +65,21 @@ def talk(home: Path, tmp_path: Path) -> Talk:
 def surveyed(talk: Talk, home: Path, model: str = OFFLINE, *, at: float = 0.0, is_live: bool = False) -> SurveyResult:
     job = Survey("claude-code", str(talk.path), str(home), talk.path.stat().st_size, at, is_live, Spec(model))
     return survey(job, lambda text: text.replace("hunter2horse", "[REDACTED]"))
+
+
+def test_a_job_of_several_ends_early_and_its_result_passes_between_processes(
+    talk: Talk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Surveys((Survey("claude-code", str(talk.path), str(home), 0, 0.0),) * 3)
+    assert codec.decode(Job, codec.encode(Job(job, 0o22))).work == job
+    monkeypatch.setattr(module, "_SECONDS", 60.0)
+    assert len(module.survey_some(job, str).shown) == 3
+    monkeypatch.setattr(module, "_MAX_SESSIONS", 2)
+    done = module.survey_some(job, str)
+    assert [len(one.sessions) for one in done.shown] == [1, 1]
+    assert codec.decode(FromWorker, codec.encode(JobEnd(done, stays=True, asked_models=False))).result == done
+    monkeypatch.setattr(module, "_SECONDS", 0.0)
+    assert len(module.survey_some(job, str).shown) == 1
 
 
 def test_a_transcript_shows_what_was_loaded_done_and_said_again(talk: Talk, home: Path) -> None:
