@@ -73,10 +73,7 @@ THREATS: dict[str, tuple[str, ...]] = {
         "security/test_files.py::test_t17_*",
         "unit/test_skills_find.py::test_a_working_folder_that_is_none_is_passed_over",
     ),
-    "T-18": (
-        "security/test_files.py::test_t18_*",
-        "unit/test_skills_find.py::test_a_pipe_a_second_name_and_a_huge_file_are_refused",
-    ),
+    "T-18": ("security/test_files.py::test_t18_*",),
     "T-19": (
         "security/test_decisions.py::test_t19_*",
         "unit/test_skills_find.py::test_a_link_that_took_the_place_of_a_checked_file*",
