@@ -64,8 +64,9 @@ class Step(Screen[list[CandidateResult]]):
         return self.query_one(Rows)
 
     def say(self, text: str) -> None:
-        """Show a line of text below the list."""
-        self.query_one("#status", Static).update(Content(safe_text(text)))
+        """Show a line of text below the list; a thread may say something while the screen is being closed."""
+        for status in self.query("#status").results(Static):
+            status.update(Content(safe_text(text)))
 
     def over(self, became: list[CandidateResult] | None) -> None:
         """End with the step behind this one, unless that was left backwards."""

@@ -34,6 +34,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
     folder = home / ".claude/projects/-p"
     folder.mkdir(parents=True)
     noise = [(folder / f"noise{number}.txt").open("ab", buffering=0) for number in (1, 2)]
+    clock = Clock(program)
     with program.daemon() as daemon:
         apart.stop(daemon.pid)
         for _ in range(int(QUEUE.read_text()) // 2 + 100):  # two files in turn, or the kernel makes one event of two
@@ -51,6 +52,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
             every=0.5,
         )
         append(other, typed("u2", session="s2"))
+        clock.set(SWEEP)
         wait_for("a turn in a folder that is new", lambda: _turns(program) == 4, every=0.5, context=program.output)
 
 
@@ -100,12 +102,14 @@ def test_f10_no_write_ahead_log_over_a_network(home: Path, program: Program) -> 
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {home} rw - nfs4 server:/home rw\n")
     fake = f"mount --bind {table} /proc/$$/mountinfo"
     apart.needs("mount --bind /etc/hostname /proc/$$/mountinfo")
+    clock = Clock(program)
     with apart.daemon(program, fake):
         (home / ".claude/projects/-p").mkdir(parents=True)
         (home / ".claude/projects/-p/s.jsonl").write_bytes(typed("t1"))
         state = home / ".local/state/skilld"
         wait_for("the turn", lambda: _recorded(state / "skilld.db") == 1, every=0.5, context=program.output)
         assert not (state / "skilld.db-wal").exists()
+        clock.set(SWEEP)
         wait_for(
             "the word that no events come",
             lambda: _silent(state / "skilld.db") == [str(home / ".claude/projects")],
