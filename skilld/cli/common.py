@@ -163,9 +163,9 @@ def current_folder() -> Path:
 
 def past_transcripts(since: float) -> list[Transcript]:
     """Return the agents' transcripts that were written to since a Unix time."""
-    from skilld.mining.sessions import past
+    from skilld.mining.sessions import recent_transcripts
 
-    return past(host(roots=settings().roots), since)
+    return recent_transcripts(host(roots=settings().roots), since)
 
 
 def daemon_process() -> str:

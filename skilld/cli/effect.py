@@ -85,13 +85,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _over(arguments: argparse.Namespace) -> int:
     """Tell of the rules of one file by the transcripts that lie there."""
-    from skilld.mining.kept import kept, shown_in
+    from skilld.mining.compliance import rule_compliance, survey_file
 
     if not arguments.which or not (path := Path(common.as_text(arguments.which)).expanduser().resolve()).is_file():
         raise UsageError(
             "Missing file", "--over needs a file with rules", "For example: skilld effect CLAUDE.md --over FOLDER"
         )
-    found = kept(over.results(arguments, shown_in), path)
+    found = rule_compliance(over.results(arguments, survey_file), path)
     if arguments.json:
         return common.write_json({"rules": [*map(as_json, found.rules)], "unread": len(found.unreadable)})
     for one in found.rules:

@@ -166,9 +166,9 @@ def _unjudged(found: list[Transcript], days: float) -> list[Transcript]:
 def _cost(found: list[Transcript]) -> str:
     """Return what judging these sessions takes. Reads them where a model is asked."""
     from skilld.classify.backends import OFFLINE
-    from skilld.mining.candidates import counted as shown
-    from skilld.mining.questions import windows
-    from skilld.mining.sessions import SessionFilter, read
+    from skilld.mining.candidates import with_progress as shown
+    from skilld.mining.questions import session_windows
+    from skilld.mining.sessions import SessionFilter, read_sessions
     from skilld.settings import choice_of
 
     settings = common.settings()
@@ -177,9 +177,9 @@ def _cost(found: list[Transcript]) -> str:
         return "does not call a model or send anything"
     progress = common.Progress("Reading sessions")
     told = shown(found, lambda _, done, total: progress.show(done, total) if progress.due else None)
-    sessions = read(told, SessionFilter(limit=len(found)), common.redactor(), lambda _: None).sessions
+    sessions = read_sessions(told, SessionFilter(limit=len(found)), common.redactor(), lambda _: None).sessions
     progress.clear()
-    calls = sum(len(windows(session, model)) for session in sessions)
+    calls = sum(len(session_windows(session, model)) for session in sessions)
     if not calls:
         return "needs no model: nothing in them sounds like a lasting instruction"
     most = settings.budget.calls

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skilld.mining.candidates import Report
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
-    from skilld.mining.values import Hooks, Options, World
+    from skilld.mining.values import Hooks, MiningContext, Options
     from skilld.review.generating import Generation
 
 _DAY = 86400.0
@@ -147,7 +147,7 @@ def _moved() -> bool:
     return by_variable or paths.moved() or inventory.transcript_folders() != roots(home, {}, configured)
 
 
-def whole() -> tuple[Options, World]:
+def whole() -> tuple[Options, MiningContext]:
     """Return what a run without any option is asked to do, and what it works with."""
     from skilld.cli.parser import build_parser
 
@@ -155,11 +155,11 @@ def whole() -> tuple[Options, World]:
 
 
 def _mined(arguments: argparse.Namespace, options: Options) -> Report:
-    from skilld.mining.candidates import mine
+    from skilld.mining.candidates import run_mining
 
     progress = Progress()
     try:
-        return mine(options, _world(), _hooks(arguments, progress))
+        return run_mining(options, _world(), _hooks(arguments, progress))
     except KeyboardInterrupt:
         progress.clear()
         sys.stderr.write("Stopped. Your answers and proposals so far are kept; the next run continues from there.\n")
@@ -195,16 +195,16 @@ def _options(arguments: argparse.Namespace) -> Options:
     )
 
 
-def _world() -> World:
-    from skilld.mining.values import World
+def _world() -> MiningContext:
+    from skilld.mining.values import MiningContext
     from skilld.settings import choice_of
 
     settings = common.settings()
     terms = common.terms(choice_of(settings, os.environ).spec, settings)
-    return World(
+    return MiningContext(
         store=common.store(),
         terms=terms,
-        around=common.host(umask=terms.umask, roots=settings.roots),
+        host=common.host(umask=terms.umask, roots=settings.roots),
         redact=common.redactor(),
         skills=inventory.all_skills,
     )
@@ -235,14 +235,14 @@ def _hooks(arguments: argparse.Namespace, progress: Progress) -> Hooks:
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
-    from skilld.mining.sessions import below
+    from skilld.mining.sessions import transcripts_below
 
     since = time.time() - (arguments.since or _SINCE) * _DAY
     if arguments.paths:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
         places = inventory.transcript_folders()
-        found = [one for path in arguments.paths for one in below(path, since)]
+        found = [one for path in arguments.paths for one in transcripts_below(path, since)]
         return [replace(one, by_hand=not any(place.holds(one.path) for place in places)) for one in found]
     return common.past_transcripts(since)
 
@@ -307,7 +307,7 @@ def run_plain(steps: Generation) -> None:
     brief(PlainGenerate(steps, Talk(console.line, terminal.ask, terminal.edit)).run())
 
 
-def generating(options: Options, world: World) -> Generation:
+def generating(options: Options, world: MiningContext) -> Generation:
     """Return the steps without a screen. They open the store for each call: the one in `world` is closed."""
     from skilld.review.generating import Generation
 

@@ -10,21 +10,21 @@ from skilld.cli import common, over
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.mining.spread import Spread
+    from skilld.mining.parallel import MergedResults
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read what lies there, and report; nothing is proposed."""
-    from skilld.mining.spread import one_file, together
+    from skilld.mining.parallel import merge_results, mine_file
 
-    spread = together(over.results(arguments, one_file))
+    spread = merge_results(over.results(arguments, mine_file))
     if arguments.json:
         return common.write_json(_as_json(spread))
     _show(spread)
     return 0
 
 
-def _as_json(spread: Spread) -> dict[str, Any]:
+def _as_json(spread: MergedResults) -> dict[str, Any]:
     judged = spread.judgement
     return {
         "files": spread.files,
@@ -47,7 +47,7 @@ def _as_json(spread: Spread) -> dict[str, Any]:
     }
 
 
-def _show(spread: Spread) -> None:
+def _show(spread: MergedResults) -> None:
     console.line(f"{counted(len(spread.rows), 'session')} read from {counted(spread.files, 'transcript')}.")
     if spread.unreadable:
         console.line(f"  {counted(len(spread.unreadable), 'transcript')} could not be read")

@@ -10,7 +10,7 @@ from skilld import console
 from skilld.mining.candidates import Report
 from skilld.mining.domains import DomainResult
 from skilld.mining.proposing import CandidateResult
-from skilld.mining.session_summary import MAX_TEXT, Row
+from skilld.mining.session_summary import MAX_TEXT_LENGTH, Row
 from skilld.mining.sessions import SessionSet
 from skilld.mining.values import REPEATABLE, Candidate, Proof
 from skilld.text import counted, cut
@@ -138,7 +138,7 @@ def reason(candidate: Candidate) -> str:
 
 def _row(row: Row) -> dict[str, Any]:
     """Return what one session is worth knowing for, in few and short texts."""
-    failed = dict.fromkeys(cut(action.text, MAX_TEXT) for action, _ in row.actions if action.failed)
+    failed = dict.fromkeys(cut(action.text, MAX_TEXT_LENGTH) for action, _ in row.actions if action.failed)
     return {
         "agent": row.agent,
         "session_id": row.session_id,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from skilld.git.repo import Repo
-    from skilld.mining.requests import StoredRequest
-    from skilld.mining.reviews import Around, Outcome, Reading, Source
+    from skilld.mining.review_requests import StoredRequest
+    from skilld.mining.reviews import Outcome, ProposalContext, Reading, Source
     from skilld.store import Store
 
 DAYS = 90.0
@@ -35,7 +35,7 @@ _SORTS = (
 def run(arguments: argparse.Namespace) -> int:
     """Read the comments, and propose."""
     from skilld.git.repo import open_repo
-    from skilld.mining.reviews import outcomes, read
+    from skilld.mining.reviews import outcomes, read_comments
 
     _refuse_combinations(arguments)
     guarding.refuse_others("Only you can run skilld mine --reviews", arguments.words)
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     since = time.time() - (arguments.since or DAYS) * _DAY
     progress = common.Progress("comments read")
     try:
-        reading = read(store, source, since, common.redactor(), lambda done: progress.show(done, done))
+        reading = read_comments(store, source, since, common.redactor(), lambda done: progress.show(done, done))
     finally:
         progress.clear()
     if reading.stopped:
@@ -102,16 +102,16 @@ def _why_stopped(source: Source, why: str) -> str:
         return why
 
 
-def _around(store: Store, repo: Repo) -> Around:
-    from skilld.mining.reviews import Around
+def _around(store: Store, repo: Repo) -> ProposalContext:
+    from skilld.mining.reviews import ProposalContext
 
     def by_agents(asked: Sequence[StoredRequest]) -> Collection[str]:
-        from skilld.mining.own_agent import written_by_agents
+        from skilld.mining.agent_comments import comments_by_agents
 
         first = min((seconds(one.at) or 0.0 for one in asked), default=0.0)
-        return written_by_agents(asked, common.past_transcripts(first))
+        return comments_by_agents(asked, common.past_transcripts(first))
 
-    return Around(
+    return ProposalContext(
         repo=repo.toplevel,
         home=common.home(),
         environment=dict(os.environ),

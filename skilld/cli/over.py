@@ -11,7 +11,7 @@ from skilld.cli import common, guarding
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.mining.spread import Found, Job
+    from skilld.mining.parallel import FileResult, Job
 
 
 def add(parser: argparse.ArgumentParser, what: str) -> None:
@@ -33,10 +33,10 @@ def check(arguments: argparse.Namespace) -> None:
         raise UsageError("Number out of range", "--workers must be 0 or greater")
 
 
-def results(arguments: argparse.Namespace, job: Job) -> list[Found]:
+def results(arguments: argparse.Namespace, job: Job) -> list[FileResult]:
     """Return what `job` finds in each transcript there. Raises RefusedError where the person did not ask for it."""
     from skilld.ingest.remote import files
-    from skilld.mining.spread import locally, on_cluster
+    from skilld.mining.parallel import run_locally, run_on_cluster
 
     guarding.refuse_others("Only you can choose what to mine", arguments.words)
     workers = arguments.workers if arguments.workers is not None else os.cpu_count() or 1
@@ -46,8 +46,8 @@ def results(arguments: argparse.Namespace, job: Job) -> list[Found]:
     progress = common.Progress("transcripts")
     try:
         if arguments.cluster:
-            return [*on_cluster(found, _key(), common.as_text(arguments.cluster), progress.show, job)]
-        return [*locally(found, _key(), workers, progress.show, job)]
+            return [*run_on_cluster(found, _key(), common.as_text(arguments.cluster), progress.show, job)]
+        return [*run_locally(found, _key(), workers, progress.show, job)]
     finally:
         progress.clear()
 

@@ -16,8 +16,8 @@ from skilld.errors import SkilldError
 from skilld.evals.book import Case
 from skilld.evals.checks import statements_for
 from skilld.ingest.discover import Host
-from skilld.mining.session_summary import typed
-from skilld.mining.sessions import Reader, Session, Transcript, past
+from skilld.mining.session_summary import typed_text
+from skilld.mining.sessions import Reader, Session, Transcript, recent_transcripts
 from skilld.pipeline.documents import session_opt_out
 from skilld.store import Store
 from skilld.text import cut, fold, safe_text
@@ -52,7 +52,7 @@ class Sessions:
         if known is not None:
             yield Transcript(known[0], Path(known[1]), 0.0)
         if self._past is None:
-            self._past = past(self._host, 0.0)
+            self._past = recent_transcripts(self._host, 0.0)
         if proposal.session_id:
             yield from (one for one in self._past if proposal.session_id in str(one.path))
 
@@ -143,9 +143,9 @@ def request_before(messages: Sequence[Message], turn: str, quote: str, correctio
     for place in range(at - 1, -1, -1):
         message = messages[place]
         is_request = message.by_person and message.turn_key not in corrections
-        if is_request and (asked := _request(typed(messages, place))):
+        if is_request and (asked := _request(typed_text(messages, place))):
             return asked
-    rest = fold(typed(messages, at))
+    rest = fold(typed_text(messages, at))
     return _request(rest.replace(quote, " ", 1)) if quote in rest else ""
 
 

@@ -1,4 +1,4 @@
-"""From past sessions to candidates: the questions to a model, the answers, and a second look."""
+"""One mining run: past sessions, questions to a model, candidates with confirmed evidence, proposals."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.evidence import Transcripts, refuted
-from skilld.mining.new_skill import NewSkill, new_skill
-from skilld.mining.proposing import CandidateResult, Run, become, checked
-from skilld.mining.questions import QuestionRun, QuestionStats, Terms, estimate, rates_of, windows
+from skilld.mining.evidence import Transcripts, find_refutations
+from skilld.mining.new_skill import NewSkill, build_skill
+from skilld.mining.proposing import CandidateResult, MiningRun, check_skill, propose_candidate
+from skilld.mining.questions import QuestionRun, QuestionStats, Terms, estimate, model_rates, session_windows
 from skilld.mining.selection import judge
-from skilld.mining.session_summary import Feedback, Row, heard, row_of
-from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read
-from skilld.mining.values import Candidate, Hooks, Judgement, Options, Progress, World
+from skilld.mining.session_summary import Feedback, Row, detect_feedback, summarize
+from skilld.mining.sessions import Session, SessionSet, Transcript, folders_around, read_sessions
+from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
 from skilld.protocol import Entitle, Job, PartialResult, Window
 from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
@@ -37,31 +37,31 @@ from skilld.store import Store
 from skilld.types import Outcome, State, Usage
 from skilld.worker.spawn import Worker
 
-# Rows of sessions and what is known of them, judged; what does not stand a second look is left out.
+# Judging the rows of sessions. Candidates whose evidence does not hold are left out.
 
-_LOOKS = 5  # each look may refute what the one before brought up
+_MAX_ROUNDS = 5  # each round may refute what the one before brought up
 
 
 def session_rows(
     sessions: Sequence[Session], windows: Callable[[Session], Sequence[Window]] | None, store: Store
 ) -> tuple[list[Row], int]:
-    """Return the row of each session, and how many windows no model has answered for yet.
+    """Return the row of each session, and the number of windows without a model's answer.
 
-    Without `windows` all is heard by rules; where a model's answer is missing, those stand in for it.
+    Without `windows` only rules are used; they also stand in for missing answers.
     """
     found: list[Row] = []
     unread = 0
     for session in sessions:
         answers = [store.mining.found(window.id) for window in windows(session)] if windows else [None]
-        said = {(one.turn, one.quote): one for answer in answers for one in map(_feedback, answer or ())}
+        said = {(one.turn, one.quote): one for answer in answers for one in map(_as_feedback, answer or ())}
         if None in answers:
-            said = {(one.turn, one.quote): one for one in heard(session)} | said
+            said = {(one.turn, one.quote): one for one in detect_feedback(session)} | said
         unread += answers.count(None) if windows else 0
-        found.append(row_of(session, list(said.values())))
+        found.append(summarize(session, list(said.values())))
     return found, unread
 
 
-def judged(
+def judge_rows(
     found: Sequence[Row],
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
@@ -72,10 +72,10 @@ def judged(
     create_new: bool = False,
     chosen: bool = False,
 ) -> Judgement:
-    """Return what the rows come to, with all evidence confirmed and nothing that was proposed before."""
+    """Return the candidates of the rows, with confirmed evidence only and nothing that was proposed before."""
     doubted: dict[tuple[str, str], str] = {}
     now = time.time()
-    for _ in range(_LOOKS):
+    for _ in range(_MAX_ROUNDS):
         outcome = judge(
             found,
             skills,
@@ -87,71 +87,73 @@ def judged(
             create_new=create_new,
             chosen=chosen,
         )
-        again = refuted((part for one in outcome.candidates for part in one.parts), transcripts)
+        again = find_refutations((part for one in outcome.candidates for part in one.parts), transcripts)
         if not again:
             return outcome
         doubted |= again
     return Judgement((), outcome.rejected, outcome.docs)
 
 
-def _feedback(item: Mapping[str, object]) -> Feedback:
+def _as_feedback(item: Mapping[str, object]) -> Feedback:
     return Feedback(
         str(item["turn"]), str(item["quote"]), str(item["change"]), str(item["kind"]), float(str(item["confidence"]))
     )
 
 
-# Names, descriptions and headings of new skills by a model: one question for all of them, within the day's budget.
+# Names, descriptions and headings of new skills from a model: one question for all of them, within the daily budget.
 #
-# Candidates enter and leave; where no model may be asked, or its words do not pass, they keep those that code
-# drafted. An answer is kept by the drafts it is about, so that a later run with the same ones need not ask again.
+# If no model may be asked, or its words do not pass, candidates keep those that code drafted. An answer is stored under
+# a hash of the drafts, so a later run with the same ones need not ask again.
 
 
-def titled(
-    candidates: Sequence[Candidate], taken: Collection[str], run: Run, *, may_ask: bool
+def with_titles(
+    candidates: Sequence[Candidate], taken: Collection[str], run: MiningRun, *, may_ask: bool
 ) -> tuple[tuple[Candidate, ...], str]:
-    """Return the candidates, new skills among them with a model's words where those pass; and why none were asked for.
+    """Return the candidates, new skills with a model's titles if those pass, and why the model was not asked.
 
-    `taken` are the names of the skills there are. Without `may_ask` only an answer that is kept is used.
+    `taken` are the names of existing skills. Without `may_ask` only a stored answer is used.
     """
-    drafts = {one: new_skill(one, day=day(time.time()), with_sessions=False) for one in candidates if one.creates}
+    drafts = {one: build_skill(one, day=day(time.time()), with_sessions=False) for one in candidates if one.creates}
     if not drafts:
         return tuple(candidates), ""
-    told, why_not = _told([_text(one) for one in drafts.values()], run, may_ask=may_ask)
+    told, why_not = _model_titles([_draft_text(one) for one in drafts.values()], run, may_ask=may_ask)
     numbers = {one: number for number, one in enumerate(drafts, 1)}
     names = {*taken, *(one.name for one in candidates)}
     named: list[Candidate] = []
     for one in candidates:
         suggested = told.get(numbers.get(one, 0))
-        named.append(_with(one, drafts[one], suggested, names - {one.name}, run) if suggested else one)
+        named.append(_apply_title(one, drafts[one], suggested, names - {one.name}, run) if suggested else one)
         names.add(named[-1].name)
     return tuple(named), why_not
 
 
-def _with(one: Candidate, drafted: NewSkill, suggested: Title, taken: Collection[str], run: Run) -> Candidate:
-    """Return a candidate with what passes of a suggestion, itself where the skill would not pass with it."""
+def _apply_title(
+    one: Candidate, drafted: NewSkill, suggested: Title, taken: Collection[str], run: MiningRun
+) -> Candidate:
+    """Return a candidate with the acceptable parts of a suggestion, unchanged if the skill would not pass with them."""
     rules = drafted.body.splitlines()
     said = [proof.quote for proof in one.evidence]
     own = Title(one.name, drafted.description, rules[0].lstrip("# "))
     passed = fitting(suggested, own, rules, said, taken)
     better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
     try:
-        checked(better, new_skill(better, day=day(time.time()), with_sessions=False), run)
+        check_skill(better, build_skill(better, day=day(time.time()), with_sessions=False), run)
     except SkilldError:
         return one
     return better
 
 
-def _text(drafted: NewSkill) -> str:
+def _draft_text(drafted: NewSkill) -> str:
     return f"{drafted.name}\n\n{drafted.description}\n\n{drafted.body}"
 
 
-def _told(texts: Sequence[str], run: Run, *, may_ask: bool) -> tuple[Mapping[int, Title], str]:
-    """Return the answer about these drafts by their numbers, the kept one or a new one, and why there is none."""
+def _model_titles(texts: Sequence[str], run: MiningRun, *, may_ask: bool) -> tuple[Mapping[int, Title], str]:
+    """Return a stored or new answer about these drafts by their numbers, and why there is none."""
     model, store = run.terms.spec.model, run.store
     content = "\n\0".join(["titles", model, prompt.VERSION, *texts])
     name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     if (known := store.mining.found(name)) is not None:
-        return _titles(known), ""
+        return _titles_by_number(known), ""
     why = run.terms.spent_reason(store)
     if why or not may_ask:
         return {}, why
@@ -167,16 +169,16 @@ def _told(texts: Sequence[str], run: Run, *, may_ask: bool) -> tuple[Mapping[int
     with Worker(run.terms.environment) as worker:
         result = worker.do(Job(Entitle(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
     run.book(model, result.usage)
-    return _titles(answers), "" if result.outcome is Outcome.NOTHING else result.detail
+    return _titles_by_number(answers), "" if result.outcome is Outcome.NOTHING else result.detail
 
 
-def _titles(told: Iterable[Mapping[str, Any]]) -> dict[int, Title]:
+def _titles_by_number(told: Iterable[Mapping[str, Any]]) -> dict[int, Title]:
     return {one["skill"]: Title(one["name"], one["description"], one["title"]) for one in told}
 
 
 @dataclass
 class Report:
-    """What a run came to. `unread` are questions that were not asked: rules stood in for a model there."""
+    """The result of a run. `unread` counts windows without a model's answer, for which rules stood in."""
 
     reading: SessionSet
     rows: Sequence[Row] = ()
@@ -197,53 +199,53 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRun:
-    """What sessions come to, the run that can propose it, and what was proposed before."""
+    """The report on some sessions, the run that can propose its candidates, and what was proposed before."""
 
     report: Report
-    run: Run
+    run: MiningRun
     proposed: ProposalHistory
 
 
-def consider(reading: SessionSet, options: Options, world: World, hooks: Hooks) -> CandidateRun:
-    """Return what the sessions of a reading come to; a model is asked if that is agreed to. Nothing is proposed."""
+def find_candidates(reading: SessionSet, options: Options, world: MiningContext, hooks: Hooks) -> CandidateRun:
+    """Find the candidates of these sessions, asking a model if the person agrees. Nothing is proposed."""
     report = Report(reading, model=world.terms.spec.model)
     asks = report.model != OFFLINE
     if asks:
-        report.asked = _ask(reading.sessions, world, hooks)
+        report.asked = _ask_model(reading.sessions, world, hooks)
     report.rows, report.unread = session_rows(
-        reading.sessions, (lambda session: windows(session, report.model)) if asks else None, world.store
+        reading.sessions, (lambda session: session_windows(session, report.model)) if asks else None, world.store
     )
     transcripts = Transcripts(reading.where, world.redact)
-    report.judgement, proposed, names = weigh(report.rows, transcripts, options, world)
+    report.judgement, proposed, names = judge_against_known(report.rows, transcripts, options, world)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     scrub_environment()
-    run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
+    run = MiningRun(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
     if asks:
         may_ask = not report.asked.stopped
-        candidates, why_not = titled(report.judgement.candidates, names, run, may_ask=may_ask)
+        candidates, why_not = with_titles(report.judgement.candidates, names, run, may_ask=may_ask)
         report.judgement = replace(report.judgement, candidates=candidates)
         report.asked.stopped = report.asked.stopped or why_not
     return CandidateRun(report, run, proposed)
 
 
-def weigh(
-    rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World
+def judge_against_known(
+    rows: Sequence[Row], transcripts: Transcripts, options: Options, world: MiningContext
 ) -> tuple[Judgement, ProposalHistory, frozenset[str]]:
-    """Return what rows of sessions come to beside the skills that are there and what was proposed. Asks no model.
+    """Judge rows against the existing skills and proposals. Asks no model.
 
-    The last are the names that are taken.
+    Returns the judgement, the proposals, and the names that are taken.
     """
     above_skills = {str(folder) for row in rows for path in row.skill_paths for folder in Path(path).parents[1:4]}
     places = above_skills.union(*((row.main_dir, row.project) for row in rows))
     folders = {folder for place in places for folder in folders_around(place)}
-    skills = world.skills(sorted(folders - {world.around.home}))
+    skills = world.skills(sorted(folders - {world.host.home}))
     known = world.store.proposals.in_states([*State])
     proposed = ProposalHistory(known)
     names = {one.skill for one in known if one.creates and one.state is State.OPEN} | {one.name for one in skills}
-    judgement = judged(
+    judgement = judge_rows(
         rows,
         skills,
-        dict(_texts(skills)),
+        dict(_skill_texts(skills)),
         transcripts,
         proposed,
         kind=options.kind,
@@ -254,23 +256,23 @@ def weigh(
 
 
 class Prices:
-    """Prices of models, each asked for once."""
+    """Token prices of models, each looked up once."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._known: dict[str, Rates | None] = {}
 
     def __call__(self, model: str) -> Rates | None:
-        """Return what a model's tokens cost; None where nobody knows. Takes seconds when it is asked for first."""
+        """Return a model's token prices, None if unknown. Takes seconds the first time."""
         if model not in self._known:
-            self._known[model] = rates_of([model], self._terms)[model]
+            self._known[model] = model_rates([model], self._terms)[model]
         return self._known[model]
 
 
-def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionStats:
-    """Ask about what nobody asked about before, if that is agreed to."""
+def _ask_model(sessions: Sequence[Session], world: MiningContext, hooks: Hooks) -> QuestionStats:
+    """Ask about the windows without an answer, if the person agrees."""
     model = world.terms.spec.model
-    every = [window for session in sessions for window in windows(session, model)]
+    every = [window for session in sessions for window in session_windows(session, model)]
     new = [window for window in every if world.store.mining.found(window.id) is None]
     if not new:
         return QuestionStats()
@@ -289,36 +291,34 @@ def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionSta
     return QuestionRun(world.store, world.terms, progress).about(new)
 
 
-def _texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:
+def _skill_texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:
     for skill in skills:
         with suppress(OSError):  # gone since it was found
             yield skill.path, text(skill.path)
 
 
-# One run of mining from start to end: sessions, questions, judgement, drafts, proposals.
-#
-# Whoever starts it says what to read, answers whether it may cost something, and shows how far it has come.
+# One run from start to end.
 
 
-def mine(options: Options, world: World, hooks: Hooks) -> Report:
-    """Do one run. Raises SkilldError where the model cannot be asked or a name cannot be a skill's."""
+def run_mining(options: Options, world: MiningContext, hooks: Hooks) -> Report:
+    """Do one run. Raises SkilldError if the model cannot be asked or the requested name is invalid."""
     if options.name and not NAME.fullmatch(options.name):
         raise SkilldError("Not a valid skill name", options.name, "Use lowercase letters, digits and single hyphens.")
     prices = Prices(world.terms)
-    reading = read(counted(options.transcripts, hooks.progress), options.wanted, world.redact, prices)
-    considered = consider(reading, options, world, hooks)
+    reading = read_sessions(with_progress(options.transcripts, hooks.progress), options.wanted, world.redact, prices)
+    considered = find_candidates(reading, options, world, hooks)
     report, run = considered.report, considered.run
     if not options.dry_run:
-        support(considered.proposed, world.store, report.reading)
-    for number, candidate in enumerate(_named(report.judgement.candidates, options.name), 1):
+        record_support(considered.proposed, world.store, report.reading)
+    for number, candidate in enumerate(_with_requested_name(report.judgement.candidates, options.name), 1):
         hooks.progress("proposals", number, len(report.judgement.candidates))
-        report.became.append(become(candidate, run, world.around, hooks.edit, dry_run=options.dry_run))
+        report.became.append(propose_candidate(candidate, run, world.host, hooks.edit, dry_run=options.dry_run))
     said = {proof.turn for one in report.judgement.candidates for proof in one.evidence}
     report.gathered = list(
-        domains.propose(
+        domains.propose_domain_skills(
             options.gather,
             world.store,
-            world.around,
+            world.host,
             redact=world.redact,
             now=time.time(),
             said=said,
@@ -329,22 +329,22 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     return report
 
 
-def support(proposed: ProposalHistory, store: Store, reading: SessionSet) -> None:
-    """Keep what was said again of open proposals as evidence of theirs, but for words from a file given by hand."""
+def record_support(proposed: ProposalHistory, store: Store, reading: SessionSet) -> None:
+    """Add further evidence to open proposals, except words from files that were named by hand."""
     by_hand = {turn.turn_key for one in reading.sessions if reading.is_by_hand(one.id) for turn in one.turns}
     for (proposal, _), evidence in proposed.supported.items():
         if evidence.turn not in by_hand:
             store.proposals.support(proposal, evidence)
 
 
-def counted(transcripts: Sequence[Transcript], progress: Progress) -> Iterator[Transcript]:
-    """Yield the transcripts, and tell how far it has come."""
+def with_progress(transcripts: Sequence[Transcript], progress: Progress) -> Iterator[Transcript]:
+    """Yield the transcripts and report the progress."""
     for number, transcript in enumerate(transcripts, 1):
         progress("transcripts", number, len(transcripts))
         yield transcript
 
 
-def _named(candidates: Sequence[Candidate], name: str) -> list[Candidate]:
-    """Give the first skill to create the name that was asked for."""
+def _with_requested_name(candidates: Sequence[Candidate], name: str) -> list[Candidate]:
+    """Give the first skill to create the requested name."""
     new = next((one for one in candidates if one.creates), None)
     return [replace(one, name=name) if name and one is new else one for one in candidates]

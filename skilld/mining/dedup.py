@@ -1,8 +1,8 @@
-"""Has this been proposed before? Compares turns, and meaning in whatever wording. Pure.
+"""Finds out whether an ask was proposed before, by its turns and its meaning. Pure.
 
-The daemon's own rule (`skilld.proposals.lessons`) holds for one skill; a new skill has no place yet, so here all
-proposals count. What was decided against comes again only when it was said again since, in another session and other
-words.
+The daemon's own rule (`skilld.proposals.lessons`) is about one skill; a new skill has no file yet, so here all
+proposals count. What the person decided against is proposed again only if they said it since, in another session and
+in other words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from skilld.text import folded
 from skilld.types import Evidence, Proposal, State
 from skilld.words import content_stems, same
 
-_SAYS = {
+_REASONS = {
     State.OPEN: "the open proposal {id} already says this",
     State.ACCEPTED: "you accepted it ({id})",
     State.DROPPED: "you dropped it ({id})",
@@ -30,22 +30,22 @@ _SAYS = {
 _DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
 
 
-_DECLINED = tuple(_SAYS[state].partition("(")[0] for state in sorted(_DECIDED_AGAINST))
+_DECLINED_PREFIXES = tuple(_REASONS[state].partition("(")[0] for state in sorted(_DECIDED_AGAINST))
 
 
 def is_declined(why: str | None) -> bool:
-    """Whether a reason of `ProposalHistory.duplicate_reason` is that the person decided against it."""
-    return bool(why) and str(why).startswith(_DECLINED)
+    """Whether a reason from `ProposalHistory.duplicate_reason` is that the person decided against it."""
+    return bool(why) and str(why).startswith(_DECLINED_PREFIXES)
 
 
 def is_waiting(why: str) -> bool:
-    """Whether a reason of `ProposalHistory.duplicate_reason` is that an open proposal has it."""
-    return why.startswith(_SAYS[State.OPEN].partition("{")[0])
+    """Whether a reason from `ProposalHistory.duplicate_reason` is an open proposal."""
+    return why.startswith(_REASONS[State.OPEN].partition("{")[0])
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What a proposal says, ready to be compared."""
+class _ProposalText:
+    """A proposal with its texts prepared for comparison."""
 
     proposal: Proposal
     turns: frozenset[str]
@@ -55,52 +55,53 @@ class _Said:
 
 
 class ProposalHistory:
-    """All that was ever proposed. `supported` are open proposals whose ask was found elsewhere, too: id and where."""
+    """All past proposals. `supported` has further evidence for open ones, by the proposal's id and the turn."""
 
     def __init__(self, proposals: Sequence[Proposal]) -> None:
-        self._all = [_said(proposal) for proposal in proposals]
+        self._all = [_proposal_text(proposal) for proposal in proposals]
         self.supported: dict[tuple[str, str], Evidence] = {}
 
     def duplicate_reason(self, ask: Ask, path: str) -> str | None:
-        """Return why an ask, for the skill at `path` or for a new one, need not be proposed; None where it may.
+        """Return why an ask, for the skill at `path` or a new one, need not be proposed; None if it may.
 
-        A proposal that says it goes before one that rests on the same words, as the halves of one taken in part may.
+        A proposal that says the same is preferred to one with the same quotes, as the halves of a proposal that was
+        accepted in part have.
         """
         stems = content_stems(ask.text)
-        quoting: list[_Said] = []
+        quoting: list[_ProposalText] = []
 
-        def known() -> Iterator[_Said]:
+        def known() -> Iterator[_ProposalText]:
             for said in self._all:
                 if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
                     continue  # another skill may need it too
-                if _says(ask, stems, said):
+                if _says_same(ask, stems, said):
                     yield said
-                elif _quotes(ask, said):
+                elif _has_quote(ask, said):
                     quoting.append(said)
             yield from quoting
 
         for said in known():
-            if not _anew(ask, said):
+            if not _is_new_ask(ask, said):
                 self._support(ask, said)
-                return _SAYS[said.proposal.state].format(id=said.proposal.id)
+                return _REASONS[said.proposal.state].format(id=said.proposal.id)
         return None
 
-    def _support(self, ask: Ask, said: _Said) -> None:
+    def _support(self, ask: Ask, said: _ProposalText) -> None:
         if said.proposal.state is State.OPEN:
             new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
             self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
 
 
-def _says(ask: Ask, stems: frozenset[str], said: _Said) -> bool:
+def _says_same(ask: Ask, stems: frozenset[str], said: _ProposalText) -> bool:
     return says_already(ask.text, said.text) or any(same(stems, line) for line in said.lines)
 
 
-def _quotes(ask: Ask, said: _Said) -> bool:
+def _has_quote(ask: Ask, said: _ProposalText) -> bool:
     return any(one.id in said.turns and folded(one.quote) in said.quotes for one in ask.said)
 
 
-def _anew(ask: Ask, said: _Said) -> bool:
-    """Whether what was decided against was said again since, in another session and in other words."""
+def _is_new_ask(ask: Ask, said: _ProposalText) -> bool:
+    """Whether a rejected ask was made again since the decision, in another session and in other words."""
     if said.proposal.state not in _DECIDED_AGAINST:
         return False
     decided = seconds(said.proposal.decided_at) or 0.0
@@ -109,10 +110,10 @@ def _anew(ask: Ask, said: _Said) -> bool:
     )
 
 
-def _said(proposal: Proposal) -> _Said:
+def _proposal_text(proposal: Proposal) -> _ProposalText:
     text = "\n".join(operation.text for operation in proposal.operations)
     lines = [line.strip().lstrip("-*+0123456789. ") for line in f"{text}\n{proposal.summary}".splitlines()]
-    return _Said(
+    return _ProposalText(
         proposal,
         frozenset(piece.turn for piece in proposal.evidence),
         frozenset(folded(piece.quote) for piece in proposal.evidence),

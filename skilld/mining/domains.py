@@ -1,8 +1,8 @@
 """Collects the facts stated about configured projects, and proposes a domain skill for each.
 
-Learnings and folders enter; a proposal for each project leaves, or why there is none. What is staged is checked like a
-candidate of mining: no secret, the linter with the person's quotes, a place where no such skill is. Where the skill is
-there, accepted before, what was told since is proposed as an edit of it.
+Learnings and folders in; for each project a proposal, or the reason for none. The checks are those of mined
+candidates: no secret, the linter with the person's quotes, a free path. If the skill was accepted before, newer facts
+are proposed as an edit of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from skilld.ingest.discover import Host, skill_places
 from skilld.library.clusters import Ask, asks, of_learnings, says_layout
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.new_skill import edit_refusal, part_problem
-from skilld.mining.values import Part, Sort
+from skilld.mining.values import Part, PartKind
 from skilld.proposals.amend import put
 from skilld.skills import opt_out
 from skilld.skills.draft import Draft, SkillKind, write
@@ -37,46 +37,43 @@ from skilld.text import counted, cut, one_line, sentences
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from skilld.words import denies
 
-# The facts that a person told of a project and that have no skill to go to, as one skill of domain knowledge.
-#
-# Learnings enter, one draft leaves, with the learnings it says: their quotes are the evidence of its proposal.
-# `domains` asks for it, for the projects that the settings name.
+# A new skill of the facts about a project that belong to no other skill. The quotes of its learnings are its evidence.
 
-MIN_FACTS = 2  # facts: one alone is a line of the project's documents
+MIN_FACTS = 2  # a single one belongs in the project's documents
 MAX_FACTS = 60
-_MAX_FACT = 600  # characters of one fact
-_SAID = 120  # of one fact in the description
+_MAX_FACT_LENGTH = 600  # characters of one fact
+_MAX_DESCRIBED_LENGTH = 120  # of one fact in the description
 _SECTIONS = ("Layout", "Conventions", "Pitfalls")
 
 
 @dataclass(frozen=True, slots=True)
 class DomainDraft:
-    """A skill of a project's facts, and the newest learning behind each of its lines, in their order."""
+    """A skill of a project's facts, and the newest learning for each of its lines, in their order."""
 
     draft: Draft
     learnings: tuple[Learning, ...]
 
 
-def gathered(
+def draft_domain_skill(
     project: Path, learnings: Iterable[Learning], *, day: str, unfit: Callable[[Learning], bool] = lambda _: False
 ) -> DomainDraft | None:
-    """Return the skill of what was told of `project` (a folder), or None where that is too little to make one of.
+    """Return the skill of the facts about `project` (a folder), None if there are too few.
 
-    What was said several times stands there once, in its newest words; `unfit` tells which of them no skill may say.
-    `day` is YYYY-MM-DD.
+    A fact stated several times appears once, in its newest words; `unfit` tells which facts no skill may say. `day`
+    is YYYY-MM-DD.
     """
-    facts = {one.id: one for one in told_of(project, learnings, unfit)}
+    facts = {one.id: one for one in project_facts(project, learnings, unfit)}
     newest = [facts[ask.said[0].id] for ask in asks(of_learnings(facts.values()))][:MAX_FACTS]
     if len(newest) < MIN_FACTS:
         return None
-    sections = {title: [one for one in newest if section(one.change) == title] for title in _SECTIONS}
+    sections = {title: [one for one in newest if section_of(one.change) == title] for title in _SECTIONS}
     name = project.name
     kept = [one for title in _SECTIONS for one in sections[title]]
-    said = "; ".join(cut(one_line(one.change), _SAID).rstrip(" .!;:,") for one in kept[:3])
+    said = "; ".join(cut(one_line(one.change), _MAX_DESCRIBED_LENGTH).rstrip(" .!;:,") for one in kept[:3])
     draft = Draft(
         name=skill_name(project),
         description=f"Facts about {one_line(name)}: {said}. Use when working in {one_line(name)}.",
-        body=_body(name, sections),
+        body=_skill_body(name, sections),
         kind=SkillKind.KNOWLEDGE,
         project=one_line(name),
         date=day,
@@ -86,22 +83,22 @@ def gathered(
 
 
 def skill_name(project: Path) -> str:
-    """Return what the skill of a project's facts is called."""
+    """Return the name of the skill of a project's facts."""
     return f"{_slug(project.name)}-knowledge"
 
 
-def told_of(project: Path, learnings: Iterable[Learning], unfit: Callable[[Learning], bool]) -> list[Learning]:
-    """Return the facts among the learnings that were told of `project` and that a skill may say."""
-    return [one for one in learnings if _is_told_of(one, project) and not unfit(one)]
+def project_facts(project: Path, learnings: Iterable[Learning], unfit: Callable[[Learning], bool]) -> list[Learning]:
+    """Return the facts about `project` among the learnings that a skill may say."""
+    return [one for one in learnings if _is_project_fact(one, project) and not unfit(one)]
 
 
-def _is_told_of(learning: Learning, project: Path) -> bool:
+def _is_project_fact(learning: Learning, project: Path) -> bool:
     if learning.kind != Kind.FACT or learning.skill or not learning.project:
         return False
     return Path(learning.project).is_relative_to(project)
 
 
-def section(fact: str) -> str:
+def section_of(fact: str) -> str:
     """Return the heading that a fact belongs under."""
     if denies(fact):
         return "Pitfalls"
@@ -109,11 +106,11 @@ def section(fact: str) -> str:
 
 
 def fact_line(fact: str) -> str:
-    """Return a fact as the skill says it: one line, of bounded length."""
-    return cut(one_line(fact), _MAX_FACT)
+    """Return a fact as one line of bounded length."""
+    return cut(one_line(fact), _MAX_FACT_LENGTH)
 
 
-def _body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
+def _skill_body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
     lines = [f"# {one_line(name)}"]
     for title, found in sections.items():
         told = [f"- {fact_line(one.change)}" for one in found]
@@ -125,17 +122,15 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:50].strip("-") or "project"
 
 
-# Facts told of a project since its domain skill was accepted, as an edit of that skill.
-#
-# The skill's bytes and asks enter; operations leave, one bullet for each fact in the section of its sort, and the
-# asks behind them. A fact that the skill says already, or that the linter refuses, is left out.
+# Adding newer facts to an accepted domain skill: one bullet per fact, in the section of its kind. Facts that the skill
+# already says, or that the linter refuses, are left out.
 
-MAX_NEW_FACTS = 10  # facts at once: more are not reviewed well
+MAX_NEW_FACTS = 10  # at once: more are not reviewed well
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a skill is to say besides, the file as it would be, and what a person should look at."""
+    """The new file, the asks it adds, the operations, and what a person should look at."""
 
     data: bytes
     asks: tuple[Ask, ...] = ()
@@ -144,9 +139,9 @@ class Addition:
 
 
 def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) -> Addition:
-    """Return the edit of `skill` for at most MAX_NEW_FACTS of these facts; without operations where nothing is new.
+    """Return the edit of `skill` for at most MAX_NEW_FACTS of these facts; without operations if nothing is new.
 
-    Raises SkilldError where the skill cannot be parsed.
+    Raises SkilldError if the skill cannot be parsed.
     """
     made = Addition(skill)
     for ask in asks:
@@ -157,10 +152,10 @@ def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) ->
             or says_already(said, made.data.decode("utf-8", "replace"))
         ):
             continue
-        operation = insert_bullet(made.data, section(ask.text), said)
+        operation = insert_bullet(made.data, section_of(ask.text), said)
         try:
             after = apply(made.data, [operation])
-        except SkilldError:  # a bound of the file, or of an edit, would be passed
+        except SkilldError:  # the file or the edit would exceed a limit
             continue
         findings = lint(made.data, after, "\n".join(one.quote for one in ask.said))
         if gravest(findings) is Severity.REFUSE:
@@ -170,14 +165,14 @@ def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) ->
     return made
 
 
-_SUMMARY = 300
+_MAX_SUMMARY_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
 class DomainResult:
-    """What became of a project's facts: the proposal's id, or why there is none; the text of the skill.
+    """The outcome for a project's facts: the proposal's id, or why there is none; the text of the skill.
 
-    `action` is create, or extend where the skill is there.
+    `action` is create, or extend for an existing skill.
     """
 
     project: Path
@@ -189,38 +184,38 @@ class DomainResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _Context:
     """What a run works with; `now` is Unix time."""
 
     store: Store
-    around: Host
+    host: Host
     redact: Callable[[str], str]
     now: float
 
 
-def propose(
+def propose_domain_skills(
     projects: Sequence[Path],
     store: Store,
-    around: Host,
+    host: Host,
     *,
     redact: Callable[[str], str],
     now: float,
     said: Collection[str] = (),
     dry_run: bool = False,
 ) -> Iterator[DomainResult]:
-    """Yield what became of each project that has enough facts; the turns in `said` are another candidate's by now."""
+    """Yield the outcome for each project with enough facts; turns in `said` already belong to another candidate."""
     learnings = [one for one in store.learnings.all() if one.turn_key not in said]
-    desk = _Desk(store, around, redact, now)
+    desk = _Context(store, host, redact, now)
     for project in projects:
         proposed = store.proposals.in_states([*State])
-        there = _accepted(project, proposed)
+        there = _accepted_skill(project, proposed)
         made = DomainResult(project, skill_name(project), action="create" if there is None else "extend")
         proposal: Proposal | None = None
         try:
             if there is None:
-                made, proposal = _created(made, learnings, desk)
+                made, proposal = _propose_new(made, learnings, desk)
             else:
-                made, proposal = _extended(made, there, learnings, ProposalHistory(proposed), desk)
+                made, proposal = _propose_extension(made, there, learnings, ProposalHistory(proposed), desk)
             if proposal is not None and not dry_run:
                 made = replace(made, proposal=put(store, proposal).id)
         except SkilldError as error:
@@ -229,80 +224,83 @@ def propose(
             yield made
 
 
-def _accepted(project: Path, proposed: Sequence[Proposal]) -> Path | None:
-    """Return the project's skill of facts where a person took it from us and it is there."""
+def _accepted_skill(project: Path, proposed: Sequence[Proposal]) -> Path | None:
+    """Return the project's skill of facts if it was accepted and still exists."""
     paths = [Path(one.path) for one in proposed if one.creates and one.state is State.ACCEPTED]
     fit = (path for path in paths if path.parent.name == skill_name(project) and path.is_relative_to(project))
     return next((path for path in fit if path.is_file()), None)
 
 
-def _created(made: DomainResult, learnings: Sequence[Learning], desk: _Desk) -> tuple[DomainResult, Proposal | None]:
-    found = gathered(made.project, learnings, day=day(desk.now), unfit=partial(_unsayable, made.project))
+def _propose_new(
+    made: DomainResult, learnings: Sequence[Learning], desk: _Context
+) -> tuple[DomainResult, Proposal | None]:
+    found = draft_domain_skill(made.project, learnings, day=day(desk.now), unfit=partial(_is_unfit_fact, made.project))
     if found is None:
         return made, None
-    text = _checked(found, desk.redact)
-    path = _place(found.draft.name, made.project, desk.store, desk.around)
+    text = _checked_text(found, desk.redact)
+    path = _find_place(found.draft.name, made.project, desk.store, desk.host)
     sessions = len({one.session_id for one in found.learnings})
     return replace(made, text=text), replace(
-        _proposal(found.draft.name, path, found.learnings, desk.now),
+        _base_proposal(found.draft.name, path, found.learnings, desk.now),
         operations=(Operation(Op.CREATE, "", text),),
-        summary=cut(f"New skill: {found.draft.description}", _SUMMARY),
+        summary=cut(f"New skill: {found.draft.description}", _MAX_SUMMARY_LENGTH),
         reason=f"No skill covers these facts about this project, stated in {counted(sessions, 'session')}.",
-        flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed(found)))),
+        flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed_text(found)))),
     )
 
 
-def _extended(
-    made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: ProposalHistory, desk: _Desk
+def _propose_extension(
+    made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: ProposalHistory, desk: _Context
 ) -> tuple[DomainResult, Proposal | None]:
-    """Return the edit that has the skill at `path` say what was told since."""
-    told = {one.id: one for one in told_of(made.project, learnings, partial(_unsayable, made.project))}
+    """Return the edit that adds newer facts to the skill at `path`."""
+    told = {one.id: one for one in project_facts(made.project, learnings, partial(_is_unfit_fact, made.project))}
     new = [
         ask
         for ask in asks(of_learnings(told.values()))
-        if not proposed.duplicate_reason(_by_turn(ask, told), str(path))
+        if not proposed.duplicate_reason(_with_turn_ids(ask, told), str(path))
     ]
     added = addition(path.read_bytes(), new, desk.redact)
     if not added.operations:
         return made, None
-    if why := edit_refusal(made.name, str(path), desk.around):
+    if why := edit_refusal(made.name, str(path), desk.host):
         raise SkilldError("The edit was not proposed", why)
     newest = [told[ask.said[0].id] for ask in added.asks]
     return replace(made, text=added.data.decode("utf-8", "replace")), replace(
-        _proposal(made.name, path, newest, desk.now),
+        _base_proposal(made.name, path, newest, desk.now),
         operations=added.operations,
-        summary=cut(sentences([one.change for one in newest]), _SUMMARY),
+        summary=cut(sentences([one.change for one in newest]), _MAX_SUMMARY_LENGTH),
         reason="Facts stated about this project since the skill was created.",
         flags=added.flags,
     )
 
 
-def _by_turn(ask: Ask, told: Mapping[str, Learning]) -> Ask:
-    """Return an ask with the turns as ids: by them proposals name what they rest on."""
+def _with_turn_ids(ask: Ask, told: Mapping[str, Learning]) -> Ask:
+    """Return an ask with turn keys as ids, as the evidence of proposals has them."""
     return Ask(tuple(replace(one, id=told[one.id].turn_key) for one in ask.said))
 
 
-def _unsayable(project: Path, learning: Learning) -> bool:
-    """Whether no skill may say this one fact, by its words or by the linter with the person's quote."""
+def _is_unfit_fact(project: Path, learning: Learning) -> bool:
+    """Whether no skill may say this fact, by its words or by the linter with the person's quote."""
     findings = lint(b"", learning.change.encode("utf-8", "replace"), learning.quote)
     return (
-        bool(part_problem(Part(Sort.FACT, learning.change, ()), str(project))) or gravest(findings) is Severity.REFUSE
+        bool(part_problem(Part(PartKind.FACT, learning.change, ()), str(project)))
+        or gravest(findings) is Severity.REFUSE
     )
 
 
-def _checked(found: DomainDraft, redact: Callable[[str], str]) -> str:
+def _checked_text(found: DomainDraft, redact: Callable[[str], str]) -> str:
     text = write(found.draft)
     if redact(text) != text:
         raise SkilldError("Could not write the new skill", "it would contain a secret")
-    refused = [one for one in lint(b"", text.encode(), _typed(found)) if one.severity is Severity.REFUSE]
+    refused = [one for one in lint(b"", text.encode(), _typed_text(found)) if one.severity is Severity.REFUSE]
     if refused:
         raise SkilldError("Could not write the new skill", refused[0].sentence)
     return text
 
 
-def _place(name: str, project: Path, store: Store, around: Host) -> Path:
-    places = {agent: skill_places(agent, around.home, around.environment, around.roots) for agent in ADAPTERS}
-    path = landing(name, [project], [], places, around.home)
+def _find_place(name: str, project: Path, store: Store, host: Host) -> Path:
+    places = {agent: skill_places(agent, host.home, host.environment, host.roots) for agent in ADAPTERS}
+    path = landing(name, [project], [], places, host.home)
     if why := opt_out(path, name):
         raise SkilldError("The new skill was not proposed", why)
     known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
@@ -312,11 +310,11 @@ def _place(name: str, project: Path, store: Store, around: Host) -> Path:
     return path
 
 
-def _typed(found: DomainDraft) -> str:
+def _typed_text(found: DomainDraft) -> str:
     return "\n".join(one.quote for one in found.learnings)
 
 
-def _proposal(name: str, path: Path, learnings: Sequence[Learning], now: float) -> Proposal:
+def _base_proposal(name: str, path: Path, learnings: Sequence[Learning], now: float) -> Proposal:
     quotes = "\n".join(one.quote for one in learnings)
     identity = hashlib.sha256(f"domain\n{path}\n{quotes}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return Proposal(

@@ -1,4 +1,4 @@
-"""Lasting things that were said, where each came up, and a second look at the transcript for each."""
+"""Finds the asks of past sessions that may be proposed, and checks their evidence against the transcripts."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from skilld.classify.talk import OF_PROJECT, without_project
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
 from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
-from skilld.mining.session_summary import Row, as_task, typed
+from skilld.mining.session_summary import Row, task_text, typed_text
 from skilld.mining.sessions import Reader, Session, Transcript
-from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, Proof, RejectedCandidate, Sort
+from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, PartKind, Proof, RejectedCandidate
 from skilld.skills import Skill, Source
 from skilld.targets.route import is_personal
 from skilld.types import Kind, Message, Update
 from skilld.words import content_stems, likeness
 
-SEVERAL = 2
-_SURE = 0.5  # least confidence in an ask
-_FITS = 0.3  # least likeness of an ask, with the work it came up in, to a skill's own description
-_SORTS = {Kind.FACT: Sort.FACT, Kind.CORRECTION: Sort.PITFALL}
+MIN_REPEATS = 2
+_MIN_CONFIDENCE = 0.5  # of an ask
+_MIN_SKILL_LIKENESS = 0.3  # of an ask and its task to a skill's own description
+_PART_KINDS = {Kind.FACT: PartKind.FACT, Kind.CORRECTION: PartKind.PITFALL}
 
-# Why a thing that was said is not to be proposed (again): empty where it may be. Asked with its turn and its quote, or
-# with the whole ask.
-Refuted = Mapping[tuple[str, str], str]
-Known = Callable[[Ask, str], str | None]  # the ask, and the path of the skill it belongs to or nothing
+# Why evidence does not hold, by turn and quote; and why an ask is not to be proposed (again).
+Refutations = Mapping[tuple[str, str], str]
+DuplicateReason = Callable[[Ask, str], str | None]  # takes the ask and the path of its skill or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """An ask with the rows it came up in, the skill it belongs to if any, and what it fulfils."""
+    """An ask with the rows of its sessions, the skill it belongs to if any, and the criteria it meets."""
 
     ask: Ask
     rows: tuple[Row, ...]
@@ -43,41 +42,43 @@ class Lead:
 
     @property
     def kind(self) -> Kind:
-        """What was said, as it was said last."""
+        """The kind of the newest mention."""
         return Kind(self.ask.said[0].kind)
 
     @property
     def project(self) -> str:
-        """Where it came up last."""
+        """The project of the newest mention."""
         return self.ask.said[0].project
 
     @property
     def part(self) -> Part:
-        """What of it a skill would say."""
+        """The ask as a part of a skill."""
         sure = max(one.piece.confidence for one in self.ask.said)
-        return Part(_SORTS.get(self.kind, Sort.RULE), self.ask.text, proofs(self.ask), self.kind, sure)
+        return Part(_PART_KINDS.get(self.kind, PartKind.RULE), self.ask.text, ask_proofs(self.ask), self.kind, sure)
 
 
-def leads(
+def find_leads(
     rows: Sequence[Row],
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
     *,
     now: float,
-    refuted: Refuted,
-    known: Known,
+    refuted: Refutations,
+    known: DuplicateReason,
 ) -> tuple[list[Lead], list[RejectedCandidate]]:
-    """Return the asks that pass the gate, and each other one with what it lacked."""
+    """Return the asks that may be proposed, and the others with the reason."""
     found: list[Lead] = []
     rejected = [
-        RejectedCandidate(one.text, refuted[one.id, one.quote]) for one in _all(rows) if (one.id, one.quote) in refuted
+        RejectedCandidate(one.text, refuted[one.id, one.quote])
+        for one in _mentions(rows)
+        if (one.id, one.quote) in refuted
     ]
-    standing = asks(one for one in _all(rows) if (one.id, one.quote) not in refuted)
+    standing = asks(one for one in _mentions(rows) if (one.id, one.quote) not in refuted)
     for number, ask in enumerate(standing):
-        lead = _lead(ask, rows, skills)
-        why, before = _rejection(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
+        lead = _build_lead(ask, rows, skills)
+        why, before = _rejection_reason(lead, standing[:number], texts, now), str(lead.skill.path if lead.skill else "")
         if why in {None, REPEATABLE} and (proposed := known(ask, before)):
-            why = proposed  # it need not come again: it is there
+            why = proposed  # being proposed already goes before not being repeated
         if why:
             rejected.append(RejectedCandidate(ask.text, why))
         else:
@@ -85,32 +86,32 @@ def leads(
     return found, rejected
 
 
-def proofs(ask: Ask) -> tuple[Proof, ...]:
-    """Return where an ask was said."""
+def ask_proofs(ask: Ask) -> tuple[Proof, ...]:
+    """Return the evidence of an ask."""
     return tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
 
 
-def piece(row: Row, sure: float) -> Piece:
-    """Return a session as a piece of evidence."""
+def session_piece(row: Row, sure: float) -> Piece:
+    """Return a session as a piece of evidence with this confidence."""
     return Piece(row.session_id, seconds(row.datetime) or 0.0, sure)
 
 
 def rows_of(ask: Ask, rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Return the rows of the sessions that an ask came up in."""
+    """Return the rows of an ask's sessions."""
     sessions = {one.session for one in ask.pieces}
     return tuple(row for row in rows if row.session_id in sessions)
 
 
 def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill | None:
-    """Return the skill that an ask belongs to: one in use that has to do with it, else the one most like it.
+    """Return the skill that an ask belongs to: a related one in use, or else the most similar one.
 
-    Of several copies of one in use it is the one whose file the log names.
+    Among several copies of a skill in use, it is the one whose file the log names.
     """
     used = {name for row in rows for name in row.skills_used}
     read = {path for row in rows for path in row.skill_paths}
     folders = [Path(row.main_dir) for row in rows if row.main_dir]
     task = [row.tasks[0].text for row in rows if row.tasks]
-    if OF_PROJECT.search(ask.text) or is_personal(ask.text):  # whatever was done meanwhile
+    if OF_PROJECT.search(ask.text) or is_personal(ask.text):  # the task does not matter then
         task = []
     wanted = content_stems(without_project(" ".join([ask.text, *task])))
     likes = [
@@ -122,10 +123,10 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
     ]
     in_use = [(like, skill) for like, skill in likes if skill.name in used and like > 0]
     best = max(in_use or likes, key=lambda one: (str(one[1].path) in read, one[0]), default=None)
-    return best[1] if best and (best[0] >= _FITS or in_use) else None
+    return best[1] if best and (best[0] >= _MIN_SKILL_LIKENESS or in_use) else None
 
 
-def _all(rows: Sequence[Row]) -> list[Mention]:
+def _mentions(rows: Sequence[Row]) -> list[Mention]:
     return [
         Mention(
             kind=feedback.kind,
@@ -135,28 +136,28 @@ def _all(rows: Sequence[Row]) -> list[Mention]:
             skill=row.skills_used[-1] if row.skills_used else "",
             path="",
             project=row.project,
-            piece=piece(row, feedback.confidence),
+            piece=session_piece(row, feedback.confidence),
         )
         for row in rows
         for feedback in row.user_feedback
     ]
 
 
-def _lead(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Lead:
+def _build_lead(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Lead:
     mine = rows_of(ask, rows)
     skill = skill_for(ask, mine, skills)
     works = {(row.project, row.work) for row in mine if row.work != "other"}
-    again = any(sum((row.project, row.work) == work for row in rows) >= SEVERAL for work in works)
-    # What is so in a project is so the next time, whatever the work.
-    there = Kind(ask.said[0].kind) is Kind.FACT and sum(row.project == mine[0].project for row in rows) >= SEVERAL
-    repeated = len({one.session for one in ask.pieces}) >= SEVERAL
+    again = any(sum((row.project, row.work) == work for row in rows) >= MIN_REPEATS for work in works)
+    # A fact about a project holds the next time, whatever the work.
+    there = Kind(ask.said[0].kind) is Kind.FACT and sum(row.project == mine[0].project for row in rows) >= MIN_REPEATS
+    repeated = len({one.session for one in ask.pieces}) >= MIN_REPEATS
     dimensions = [REPEATABLE] if skill is not None or again or there or repeated else []
-    dimensions += [ROOM]  # the ask itself: a better way that the person knows
+    dimensions += [ROOM]  # the ask itself is a better way that the person knows
     dimensions += [REPEATED] if repeated else []
     return Lead(ask, mine, skill, tuple(dimensions))
 
 
-def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now: float) -> str | None:
+def _rejection_reason(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now: float) -> str | None:
     ask = lead.ask
     if lead.skill is not None and says_already(ask.text, texts.get(lead.skill.path, "")):
         return f"{lead.skill.name} already says this"
@@ -166,21 +167,21 @@ def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now:
         return REPEATABLE
     if lead.skill is not None and lead.skill.source is Source.PLUGIN:
         return f"{lead.skill.name} belongs to a plugin, so it cannot be edited"
-    return None if confidence(ask.pieces, now=now) >= _SURE else "it was not said clearly or recently enough"
+    return None if confidence(ask.pieces, now=now) >= _MIN_CONFIDENCE else "it was not said clearly or recently enough"
 
 
-# A second look at what a candidate rests on: each turn read again from its transcript, by its key.
+# Checking a candidate's evidence: each turn is read again from its transcript, by its key.
 #
-# A row is what was heard once, perhaps long ago and by a model; here it is held against the words themselves, and
-# against what the person said after them in the same session.
+# A row may be old and come from a model; here it is compared with the words themselves, and with what the person said
+# later in the same session.
 
-GONE = "the words are no longer in the transcript"
-TAKEN_BACK = "you withdrew it later in that session"
+GONE_REASON = "the words are no longer in the transcript"
+WITHDRAWN_REASON = "you withdrew it later in that session"
 
 
 @dataclass(frozen=True, slots=True)
 class TurnInContext:
-    """One turn and what stands around it: the agent's text before it and all that was said after it."""
+    """One turn within its session."""
 
     session: Session
     place: int
@@ -192,18 +193,18 @@ class TurnInContext:
 
     @property
     def typed(self) -> str:
-        """What of it the person typed."""
-        return typed(self.session.messages, self.place)
+        """The part of it that the person typed."""
+        return typed_text(self.session.messages, self.place)
 
     @property
     def before(self) -> Message | None:
-        """What the agent wrote directly before it."""
+        """The agent's message directly before it."""
         previous = self.session.messages[self.place - 1] if self.place else None
         return None if previous is None or previous.by_person else previous
 
 
 class Transcripts:
-    """Finds turns again. `where` says in which transcript each session was read."""
+    """Finds turns by their proofs. `where` maps each session to its transcript."""
 
     def __init__(self, where: Mapping[str, Transcript], redact: Callable[[str], str]) -> None:
         self._where = where
@@ -211,7 +212,7 @@ class Transcripts:
         self._read: dict[Path, list[Session]] = {}
 
     def find(self, proof: Proof) -> TurnInContext | None:
-        """Return the turn of a proof, None where it is gone."""
+        """Return the turn of a proof, None if it is gone."""
         transcript = self._where.get(proof.session)
         if transcript is None:
             return None
@@ -224,25 +225,25 @@ class Transcripts:
         return None
 
 
-def refuted(parts: Iterable[Part], transcripts: Transcripts) -> dict[tuple[str, str], str]:
-    """Return, by turn and quote, why a piece of evidence does not hold."""
+def find_refutations(parts: Iterable[Part], transcripts: Transcripts) -> dict[tuple[str, str], str]:
+    """Return, by turn and quote, why evidence does not hold."""
     found = {}
     for part in parts:
         for proof in part.proofs:
-            if why := _refutation(part, proof, transcripts.find(proof)):
+            if why := _refutation_reason(part, proof, transcripts.find(proof)):
                 found[proof.turn, proof.quote] = why
     return found
 
 
-def _refutation(part: Part, proof: Proof, heard: TurnInContext | None) -> str | None:
+def _refutation_reason(part: Part, proof: Proof, heard: TurnInContext | None) -> str | None:
     if heard is None:
-        return GONE
+        return GONE_REASON
     if proof.observed:
         done = {one.text for one, turn in heard.session.actions if turn == proof.turn}
-        return None if proof.quote in done else GONE
-    if part.sort is Sort.REQUEST:
-        return None if as_task(heard.session.messages, heard.place) == proof.quote else GONE
+        return None if proof.quote in done else GONE_REASON
+    if part.sort is PartKind.REQUEST:
+        return None if task_text(heard.session.messages, heard.place) == proof.quote else GONE_REASON
     if not as_typed(proof.quote, heard.typed):
-        return GONE
+        return GONE_REASON
     update = Update(None, "", part.text, "", part.kind or Kind.PREFERENCE, heard.message.turn or 0, proof.quote)
-    return None if still_standing([update], heard.session.messages) else TAKEN_BACK
+    return None if still_standing([update], heard.session.messages) else WITHDRAWN_REASON

@@ -1,7 +1,7 @@
-"""What sessions of one task have in common: steps in order, what failed and what worked instead, the check. Pure.
+"""Finds what the sessions of one task have in common: steps in order, pitfalls, and a final check. Pure.
 
 Actions of sessions in, steps out, each with the commands as they ran. A step ran in at least two sessions without
-being marked failed; where the sessions differ in one exact word it is a variable. What `unfit` refuses is left out.
+being marked as failed; a word in which the sessions differ is a variable. What `unfit_reason` refuses is left out.
 """
 
 from __future__ import annotations
@@ -11,21 +11,30 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from skilld.library.patterns import CHECKS
-from skilld.mining.actions import Action, is_called, is_generic, tokens, unfit
-from skilld.mining.alike import SAID, ActionRun, gap_of, in_parts, is_next, likeness, unsaid, varying
+from skilld.mining.actions import Action, is_generic, is_mcp_call, tokens, unfit_reason
+from skilld.mining.similarity import (
+    TEXT_NAMES,
+    ActionRun,
+    differs_in_numbers,
+    differs_in_variables,
+    find_gap,
+    is_repetition,
+    step_similarity,
+    without_texts,
+)
 
-SEVERAL = 2
-_MAX_ACTIONS = 120  # of one session that are aligned: the work is their square
-_OF_ANY = 3  # so many times less where any work in a project has them: their order says least
-_TELLING = 3  # characters of a value that is hardly the same by accident
-_HALF, _MAX = 0.5, 0.66
-_CUT = ' \u2026"'  # the end of a text of which only the first line was kept
-_MAX_CAUSES = 3  # steps that a pitfall names; more say nothing
+MIN_SESSIONS = 2
+_MAX_ACTIONS = 120  # of one session that are aligned: the time is quadratic
+_GENERIC_DIVISOR = 3  # of the score of generic actions: their order means least
+_MIN_VALUE_LENGTH = 3  # characters of a value that is unlikely to match by accident
+_MIN_SHARE, _MIN_GENERIC_SHARE = 0.5, 0.66  # of the sessions
+_CUT_END = ' \u2026"'  # the end of a text that was cut after its first line
+_MAX_CAUSES = 3  # steps that a pitfall names; more explain nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """What one session did about a task: `actions` by the key of the turn they followed, `asked` all that was typed."""
+    """One session's work on a task: `actions`, each with the turn it followed; `asked` is all that was typed."""
 
     session: str
     turn: str
@@ -36,7 +45,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: `text` with `{{variables}}`, and where it was seen."""
+    """One step: `text` with `{{variables}}`, and the actions it comes from."""
 
     text: str
     seen: tuple[ActionRun, ...]
@@ -46,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """What failed and what worked afterwards. `until`: the same worked once `worked` had been done."""
+    """What failed and what worked afterwards. `until`: the same command worked once `worked` had run."""
 
     failed: str
     worked: str
@@ -56,7 +65,7 @@ class Trap:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What sessions have in common. `examples` has of each variable what stood there; `left_out` why steps are not."""
+    """What the sessions have in common. `examples` has the values of each variable, `left_out` why steps are not in."""
 
     request: str
     steps: tuple[Step, ...]
@@ -66,94 +75,96 @@ class Procedure:
 
     @property
     def check(self) -> Step | None:
-        """The check at the end: what comes behind it is only what any work ends with, such as a commit."""
+        """The check at the end; only generic steps, such as a commit, may follow it."""
         ends = [step for step in self.steps if not is_generic(step.text) or step.checks]
         return ends[-1] if ends and ends[-1].checks else None
 
 
-def procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
-    """Return what the episodes, the newest first, have in common; `named` is the one whose request is to name it."""
-    columns = _columns(episodes)
-    names = _Names(episodes)
-    refused = [next((why for one in column.values() if (why := unfit(unsaid(one)))), "") for column in columns]
+def find_procedure(episodes: Sequence[Episode], named: int = 0) -> Procedure:
+    """Return what the episodes, the newest first, have in common; the request of number `named` names it."""
+    columns = _align_episodes(episodes)
+    names = _Variables(episodes)
+    refused = [
+        next((why for one in column.values() if (why := unfit_reason(without_texts(one)))), "") for column in columns
+    ]
     fit = [column for column, why in zip(columns, refused, strict=True) if not why]
-    told = [*_steps(fit, names)]
-    left_out = tuple(dict.fromkeys(why for why in (*refused, *(unfit(step.text) for step in told)) if why))
-    told = [step for step in told if not unfit(step.text)]
-    steps = _ended(_tidy(told), {last for one in episodes for last in _last(one)})
-    traps = _traps(episodes, steps, names)
+    told = [*_column_steps(fit, names)]
+    left_out = tuple(dict.fromkeys(why for why in (*refused, *(unfit_reason(step.text) for step in told)) if why))
+    told = [step for step in told if not unfit_reason(step.text)]
+    steps = _with_final_check(_without_duplicates(told), {last for one in episodes for last in _last_actions(one)})
+    traps = _find_traps(episodes, steps, names)
     request = names.put(episodes[named].request, episodes[named].session, names.requested())
     return Procedure(request, tuple(steps), tuple(traps), names.examples(), left_out)
 
 
-def _steps(columns: Sequence[_Column], names: _Names) -> Iterator[Step]:
+def _column_steps(columns: Sequence[_Column], names: _Variables) -> Iterator[Step]:
     for column in columns:
-        step = _step(column, names)
+        step = _column_step(column, names)
         if step is not None:
             yield step
 
 
-def _last(episode: Episode) -> Collection[ActionRun]:
-    """Return what a session did last before each thing that was typed, but for what any work ends with."""
+def _last_actions(episode: Episode) -> Collection[ActionRun]:
+    """Return the last action of a session after each turn, except generic ones."""
     done = [
         ActionRun(episode.session, turn, one.text, edits=one.edits)
         for one, turn in episode.actions
-        if one.ran and not one.looks and (not is_generic(one.text) or CHECKS.search(one.text))
+        if one.ran and not one.read_only and (not is_generic(one.text) or CHECKS.search(one.text))
     ]
     return {one.turn: one for one in done}.values()
 
 
-def _ended(steps: list[Step], ends: Collection[ActionRun]) -> list[Step]:
-    """Take the last step for the check where several sessions stopped there, unless it brings something out."""
+def _with_final_check(steps: list[Step], ends: Collection[ActionRun]) -> list[Step]:
+    """Make the last step the check if several sessions stopped there, unless it has an outside effect."""
     last = next((n for n in reversed(range(len(steps))) if steps[n].checks or not is_generic(steps[n].text)), None)
-    if last and not (steps[last].edits or _brings_out(steps[last])):  # one step alone is what was asked for
-        stopped = sum(one in ends for one in steps[last].seen) >= SEVERAL
+    if last and not (steps[last].edits or _has_outside_effect(steps[last])):  # a single step is the task itself
+        stopped = sum(one in ends for one in steps[last].seen) >= MIN_SESSIONS
         steps[last] = replace(steps[last], checks=steps[last].checks or stopped)
     return steps
 
 
-def _brings_out(step: Step) -> bool:
-    """Whether a step tells somebody something, or puts something out: it is no check, though work ends with it."""
-    tells = is_called(step.text) or unsaid(step.seen[0]) != " ".join(step.seen[0].words)
-    return tells or bool(_BRINGS_OUT.search(step.text))
+def _has_outside_effect(step: Step) -> bool:
+    """Whether a step sends a message or publishes something: such a step is not a check, even at the end."""
+    tells = is_mcp_call(step.text) or without_texts(step.seen[0]) != " ".join(step.seen[0].words)
+    return tells or bool(_OUTSIDE_EFFECT_PATTERN.search(step.text))
 
 
-# Sessions side by side: a column is one step, with what each session did there.
+# Aligning sessions: a column is one step, with the action of each session.
 
 _Column = dict[str, ActionRun]
 
 
-def _columns(episodes: Sequence[Episode]) -> list[_Column]:
-    """Return the steps that several sessions have, in an order that each of them keeps."""
+def _align_episodes(episodes: Sequence[Episode]) -> list[_Column]:
+    """Return the steps that several sessions share, in an order that all of them keep."""
     columns: list[_Column] = []
     for episode in episodes:
         done = [
             ActionRun(episode.session, turn, one.text, edits=one.edits, asked=episode.asked)
             for one, turn in episode.actions
-            if one.ran and not one.looks
+            if one.ran and not one.read_only
         ]
-        columns = [*_merged(columns, _once(done)[:_MAX_ACTIONS])]
-    return [column for column in columns if len(column) >= max(SEVERAL, len(episodes) * _least(column))]
+        columns = [*_align(columns, _without_repetitions(done)[:_MAX_ACTIONS])]
+    return [column for column in columns if len(column) >= max(MIN_SESSIONS, len(episodes) * _min_share(column))]
 
 
-def _least(column: _Column) -> float:
-    """Return the share of sessions that must have a step: more where it is what any work in a project has."""
-    return _MAX if all(is_generic(one.text) for one in column.values()) else _HALF
+def _min_share(column: _Column) -> float:
+    """Return the share of sessions that must have a step; more for a generic one."""
+    return _MIN_GENERIC_SHARE if all(is_generic(one.text) for one in column.values()) else _MIN_SHARE
 
 
-def _once(done: Sequence[ActionRun]) -> list[ActionRun]:
-    """Leave out that a file was changed again, and that a command was run again at once or for the next of several."""
+def _without_repetitions(done: Sequence[ActionRun]) -> list[ActionRun]:
+    """Leave out repeated changes of a file, and commands repeated at once or for the next of several things."""
     found: list[ActionRun] = []
     for one in done:
-        if not (one.edits and one in found) and not (found and is_next(found[-1], one)):
+        if not (one.edits and one in found) and not (found and is_repetition(found[-1], one)):
             found.append(one)
     return found
 
 
-def _merged(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_Column]:
-    """Yield columns and what one more session did in one order: the alignment that is worth most."""
+def _align(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_Column]:
+    """Yield the columns merged with another session's actions: the alignment with the highest score."""
     worth = [[0] * (len(done) + 1) for _ in range(len(columns) + 1)]
-    fits = [[_fit(column, one) for one in done] for column in columns]
+    fits = [[_column_similarity(column, one) for one in done] for column in columns]
     for i in reversed(range(len(columns))):
         for j in reversed(range(len(done))):
             both = fits[i][j] + worth[i + 1][j + 1] if fits[i][j] else 0
@@ -172,33 +183,33 @@ def _merged(columns: Sequence[_Column], done: Sequence[ActionRun]) -> Iterator[_
             j += 1
 
 
-def _fit(column: _Column, one: ActionRun) -> int:
-    """Return what it is worth to take an action for the step of a column, 0 where it is another one."""
-    like = max(likeness(seen, one) for seen in column.values())
-    return -(-like // _OF_ANY) if is_generic(one.text) else like
+def _column_similarity(column: _Column, one: ActionRun) -> int:
+    """Return the score of an action as the step of a column, 0 if it is a different step."""
+    like = max(step_similarity(seen, one) for seen in column.values())
+    return -(-like // _GENERIC_DIVISOR) if is_generic(one.text) else like
 
 
-# Variables: what differs in the same way is one.
+# Variables: differences with the same values are one variable.
 
 
-def _spelled(value: str) -> tuple[str, ...]:
-    """Return how people write a value, the longest first: "release 1.4" is 1.4.0."""
+def _spellings(value: str) -> tuple[str, ...]:
+    """Return the spellings of a value, the longest first: "release 1.4" means 1.4.0."""
     is_version = value.endswith(".0") and value.count(".") > 1 and value.replace(".", "").isdigit()
     return (value, value.removesuffix(".0")) if is_version else (value,)
 
 
 @dataclass
-class _Names:
-    """The variables of a procedure by name, each with what it was in each session."""
+class _Variables:
+    """The variables of a procedure by name, each with its value in each session."""
 
     episodes: Sequence[Episode]
     values: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def of(self, wanted: str, vector: Mapping[str, str]) -> str:
-        """Return the variable that was this in each session, a new one where there is none."""
+        """Return the variable with these values by session, a new one if there is none."""
         for name, known in self.values.items():
             shared = known.keys() & vector.keys()
-            many = SEVERAL if name != wanted or min(map(len, vector.values())) < _TELLING else 1
+            many = MIN_SESSIONS if name != wanted or min(map(len, vector.values())) < _MIN_VALUE_LENGTH else 1
             if len(shared) >= many and all(known[one] == vector[one] for one in shared):
                 known.update(vector)
                 return name
@@ -209,33 +220,33 @@ class _Names:
         return name
 
     def requested(self) -> set[str]:
-        """Return the variables that several requests name: what differs in flags alone is not what was asked for."""
+        """Return the variables that several requests name: one that occurs only in flags was not asked for."""
         said = {one.session: one.request.casefold() for one in self.episodes}
         return {
             name
             for name, known in self.values.items()
             if sum(
-                any(form in said[session] for form in _spelled(value.casefold())) for session, value in known.items()
+                any(form in said[session] for form in _spellings(value.casefold())) for session, value in known.items()
             )
-            >= SEVERAL
+            >= MIN_SESSIONS
         }
 
     def put(self, text: str, session: str, wanted: Collection[str] | None = None) -> str:
-        """Return a text of a session with its values replaced, of `wanted` variables alone; only whole words.
+        """Replace the values of (`wanted`) variables in a text of a session; only whole words.
 
-        "test_cart" has the word "cart".
+        "test_cart" contains the word "cart".
         """
         for name, known in sorted(self.values.items(), key=lambda one: -len(one[1].get(session, ""))):
             value = known.get(session, "")
-            if value and name.rstrip("0123456789") not in SAID and (wanted is None or name in wanted):
-                before = r"(?<![^\W_])(?<!\{)" if len(value) >= SEVERAL else "(?<=[/#])"
-                forms = "|".join(map(re.escape, _spelled(value)))
+            if value and name.rstrip("0123456789") not in TEXT_NAMES and (wanted is None or name in wanted):
+                before = r"(?<![^\W_])(?<!\{)" if len(value) >= MIN_SESSIONS else "(?<=[/#])"
+                forms = "|".join(map(re.escape, _spellings(value)))
                 pattern = rf"{before}(?:{forms})(?![^\W_]|\}}|\.\d)"
                 text = re.sub(pattern, lambda _, name=name: "{{" + name + "}}", text, flags=re.IGNORECASE)  # type: ignore[misc]
         return text
 
     def examples(self) -> dict[str, tuple[str, ...]]:
-        """Return what each variable was, the newest first."""
+        """Return the values of each variable, the newest first."""
         order = [episode.session for episode in self.episodes]
         return {
             name: tuple(dict.fromkeys(known[one] for one in order if one in known))
@@ -243,7 +254,7 @@ class _Names:
         }
 
     def are_asked(self, seen: Sequence[ActionRun], words: Sequence[str]) -> bool:
-        """Whether whole words are what each session was asked about, though they begin or end alike."""
+        """Whether each session's request contains the whole word, even if the words begin or end alike."""
         asked = {episode.session: episode.asked for episode in self.episodes}
         return all(
             re.fullmatch(r"[\w-]+", word) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", asked[one.session])
@@ -251,65 +262,68 @@ class _Names:
         )
 
     def is_named(self, gap: str, vector: Mapping[str, str]) -> bool:
-        """Whether a word alone, or in a changed file's path, is a variable: exact, or what was asked about."""
+        """Whether a whole word, or one in a changed file's path, is a variable: exact, or named in the requests."""
         if gap != "name":
             return True
         asked = {episode.session: episode.asked.casefold() for episode in self.episodes}
         return all(value.casefold() in asked[session] for session, value in vector.items())
 
 
-_BRINGS_OUT = re.compile(
+_OUTSIDE_EFFECT_PATTERN = re.compile(
     r"(?:^|[\s/:_-])(?:deploy|publish|push|release|upload|apply|send|install|start|up|tag|create|add|open|submit)"
     r"(?:$|[\s/:._-])",
     re.IGNORECASE,
 )
 
 
-def _step(column: _Column, names: _Names) -> Step | None:
-    """Return a column as a step; None where what differs between its sessions is no variable."""
+def _column_step(column: _Column, names: _Variables) -> Step | None:
+    """Return a column as a step, None if its sessions differ in more than variables."""
     seen = list(column.values())
-    text = _text(seen, names)
+    text = _common_text(seen, names)
     if text is None:
-        seen = max(([one for one in seen if one.text == other.text or varying(one, other)] for other in seen), key=len)
-        text = _text(seen, names) if len(seen) >= SEVERAL else None
-    if text is None and is_called(column_text := next(iter(column.values())).text):
-        seen = list(column.values())  # of a call what all of them give
+        seen = max(
+            ([one for one in seen if one.text == other.text or differs_in_variables(one, other)] for other in seen),
+            key=len,
+        )
+        text = _common_text(seen, names) if len(seen) >= MIN_SESSIONS else None
+    if text is None and is_mcp_call(column_text := next(iter(column.values())).text):
+        seen = list(column.values())  # the arguments that all calls share
         text = " ".join(word for word in tokens(column_text) if all(word in one.words for one in seen))
     if text is None:
         return None
     return Step(text, tuple(seen), seen[0].edits, bool(CHECKS.search(text)) and not seen[0].edits)
 
 
-def _text(seen: Sequence[ActionRun], names: _Names) -> str | None:
-    """Return one command for all of these, with variables; None where they are different ones."""
+def _common_text(seen: Sequence[ActionRun], names: _Variables) -> str | None:
+    """Return one command with variables for all of these, None if they are different commands."""
     words = [one.words for one in seen]
     if len({len(one) for one in words}) > 1:
         return None
     text = seen[0].text
     for number, word in enumerate(words[0]):
         column = [one[number] for one in words]
-        if len(set(column)) > 1 or word.endswith(_CUT):
-            filled = _filled(seen, column, words[0][number - 1] if number else "", names)
+        if len(set(column)) > 1 or word.endswith(_CUT_END):
+            filled = _common_word(seen, column, words[0][number - 1] if number else "", names)
             if filled is None:
                 return None
-            text = _replaced(text, word, filled)
+            text = _replace_word(text, word, filled)
     return text
 
 
-def _filled(seen: Sequence[ActionRun], column: Sequence[str], previous: str, names: _Names) -> str | None:
-    """Return a word with a variable where the commands differ; None where that can be none."""
-    # The first line of a document may be the same each time, what follows is not.
-    other = next((word for word in column if word != column[0]), column[0] if column[0].endswith(_CUT) else None)
+def _common_word(seen: Sequence[ActionRun], column: Sequence[str], previous: str, names: _Variables) -> str | None:
+    """Return a word with a variable where the commands differ, None if that is not possible."""
+    # Texts with the same first line differ in what was cut off.
+    other = next((word for word in column if word != column[0]), column[0] if column[0].endswith(_CUT_END) else None)
     if other is None:
         return column[0]
-    gap = gap_of(column[0], other, previous)
+    gap = find_gap(column[0], other, previous)
     if gap is None:
         parts = [word.split("/") for word in column]
-        if any(not in_parts(column[0], word) for word in column if word != column[0]):
+        if any(not differs_in_numbers(column[0], word) for word in column if word != column[0]):
             return None
         named = ["", *parts[0]]
         across = zip(named, zip(*parts, strict=True), strict=False)
-        filled = [_filled(seen, part, f"--{name.removesuffix('s')}", names) for name, part in across]
+        filled = [_common_word(seen, part, f"--{name.removesuffix('s')}", names) for name, part in across]
         return "/".join(part or "" for part in filled) if None not in filled else None
     before, behind = ("", "") if names.are_asked(seen, column) else (gap.before, gap.behind)
     if not all(word.startswith(before) and word.endswith(behind) for word in column):
@@ -324,15 +338,15 @@ def _filled(seen: Sequence[ActionRun], column: Sequence[str], previous: str, nam
     return f"{before}{{{{{names.of(gap.name, vector)}}}}}{behind}"
 
 
-def _replaced(text: str, word: str, filled: str) -> str:
+def _replace_word(text: str, word: str, filled: str) -> str:
     return re.sub(rf"(?<!\S){re.escape(word)}(?!\S)", lambda _: filled, text, count=1)
 
 
-def _tidy(steps: Sequence[Step]) -> list[Step]:
-    """Leave out what stands there twice: of a check and of what any work has the earlier ones, of another the later."""
+def _without_duplicates(steps: Sequence[Step]) -> list[Step]:
+    """Leave out duplicates: of checks and generic steps the earlier ones, of others the later ones."""
     told = [
         re.sub(r"(?<!\d)\d{1,3}(?=\}\})", "", step.text) for step in steps
-    ]  # whichever numbers their variables have
+    ]  # the numbers of variables do not matter
     last = {
         text: number
         for number, (text, step) in enumerate(zip(told, steps, strict=True))
@@ -342,23 +356,23 @@ def _tidy(steps: Sequence[Step]) -> list[Step]:
     return [step for number, step in enumerate(steps) if (first | last)[told[number]] == number]
 
 
-# What failed, and what worked afterwards.
+# Pitfalls: what failed, and what worked afterwards.
 
 
-def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) -> Iterator[Trap]:
+def _find_traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Variables) -> Iterator[Trap]:
     by_seen = {one: step for step in steps for one in step.seen if not step.edits}
     texts = {step.text for step in steps}
     found: dict[tuple[str, str, bool], tuple[list[ActionRun], tuple[str, ...]]] = {}
     for episode in episodes:
         for number, (action, turn) in enumerate(episode.actions):
-            if not action.failed or not action.alone or action.looks or action.edits or unfit(action.text):
+            if not action.failed or not action.alone or action.read_only or action.edits or unfit_reason(action.text):
                 continue
-            after = _after(episode, number, by_seen)
+            after = _what_worked(episode, number, by_seen)
             failed = names.put(action.text, episode.session)
             if after is None or (failed in texts) is not after[1] or (failed,) == after[0]:
                 continue
             worked, until = after
-            if not until and _is_of(worked[0], action.text):
+            if not until and _is_instance(worked[0], action.text):
                 continue
             key = failed, "" if until else worked[0], until
             seen, known = found.get(key, ([], worked))
@@ -371,8 +385,8 @@ def _traps(episodes: Sequence[Episode], steps: Sequence[Step], names: _Names) ->
     )
 
 
-def _is_of(step: str, command: str) -> bool:
-    """Whether a command is a step with other values."""
+def _is_instance(step: str, command: str) -> bool:
+    """Whether a command is an instance of a step."""
     words, given = tokens(step), tokens(command)
     return len(words) == len(given) and all(
         word == one
@@ -381,29 +395,31 @@ def _is_of(step: str, command: str) -> bool:
     )
 
 
-def _after(episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]) -> tuple[tuple[str, ...], bool] | None:
-    """Return the step that worked instead of a failed command, and False; or those after which it worked, and True."""
+def _what_worked(
+    episode: Episode, failed: int, by_seen: Mapping[ActionRun, Step]
+) -> tuple[tuple[str, ...], bool] | None:
+    """Return the step that worked instead of a failed command, and False; or the steps that made it work, and True."""
     action = episode.actions[failed][0]
     done = [(one, _step_of(episode, one, turn, by_seen)) for one, turn in episode.actions]
-    later = [(one, step) for one, step in done[failed + 1 :] if one.ran and not one.looks]
+    later = [(one, step) for one, step in done[failed + 1 :] if one.ran and not one.read_only]
     again = next((number for number, (one, _) in enumerate(later) if one.text == action.text), None)
     if again is not None:
         before = {one.text for one, _ in done[:failed] if one.ran}
         between = later[:again]
         if any(one.edits for one, _ in between):
-            return None  # it was the code that failed
+            return None  # the code was at fault
         new = dict.fromkeys(step.text for one, step in between if step is not None and one.text not in before)
-        return (tuple(new), True) if new else None  # the log does not tell which of them it took
-    near = [(_shared(action.text, one.text), step) for one, step in later if not one.edits]
+        return (tuple(new), True) if new else None  # the log does not tell which of them was needed
+    near = [(_shared_words(action.text, one.text), step) for one, step in later if not one.edits]
     likeness, best = max(near, key=lambda one: one[0], default=(0.0, None))
-    return ((best.text,), False) if best is not None and likeness >= _HALF else None
+    return ((best.text,), False) if best is not None and likeness >= _MIN_SHARE else None
 
 
 def _step_of(episode: Episode, action: Action, turn: str, by_seen: Mapping[ActionRun, Step]) -> Step | None:
     return by_seen.get(ActionRun(episode.session, turn, action.text))
 
 
-def _shared(failed: str, worked: str) -> float:
-    """Return the share of the words of a command that failed which another has, too: more than the program's name."""
+def _shared_words(failed: str, worked: str) -> float:
+    """Return the share of a failed command's words that another command has, too."""
     one, other = tokens(failed), set(tokens(worked))
     return sum(word in other for word in one) / len(one)

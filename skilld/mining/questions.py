@@ -1,4 +1,4 @@
-"""Asks a model about windows of past sessions within the day's budget; answers are stored and charged at once."""
+"""Asks a model about windows of past sessions within the daily budget; answers are stored and charged at once."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from skilld.text import counted
 from skilld.types import Message, Outcome, SkillDoc, Usage
 from skilld.worker.spawn import Worker
 
-# A session in windows: what one question to the model is about. Pure: messages in, windows and their price out.
+# Windows: the part of a session that one question is about. Pure: messages in, windows and their price out.
 #
-# A window has so many human turns that the rules of the question are not paid for too often, and so few that an
-# answer can name all it found. One in which nobody said more than chatter is left out, as in the daemon.
+# A window has enough human turns that the question's instructions are not paid for too often, and few enough that an
+# answer can name all it found. A window of nothing but chatter is left out, as in the daemon.
 
-TURNS = 10  # human turns; the question's own rules are about 1,100 tokens
-_REPLIES = 2  # of the agent's before each turn: it offers and asks at the end
-_CHARACTERS = 4  # of a token, roughly, in whatever language
-_ANSWER = 150  # tokens
-# What the question is asked about where no skill is: one that says nothing yet.
+WINDOW_TURNS = 10  # human turns; the question's own instructions are about 1,100 tokens
+_REPLIES_KEPT = 2  # agent replies before each turn: its offers and questions come last
+_CHARACTERS_PER_TOKEN = 4  # roughly, in any language
+_ANSWER_TOKENS = 150  # tokens
+# Stands in for the skill in the question: an empty one.
 NO_SKILL = SkillDoc(1, "a-skill-to-be-written", "", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the questions about windows will take, about."""
+    """The estimated number and size of the questions about windows."""
 
     sessions: int
     calls: int
@@ -47,40 +47,40 @@ class Estimate:
 
     @property
     def tokens(self) -> int:
-        """Both ways."""
+        """Input and output tokens."""
         return self.tokens_in + self.tokens_out
 
     def told(self) -> str:
-        """Return it in words."""
+        """Return the estimate in words."""
         questions, sessions = counted(self.calls, "question"), counted(self.sessions, "session")
         return f"{questions} on {sessions}, about {self.tokens} tokens"
 
 
-def windows(session: Session, model: str) -> list[Window]:
-    """Return the windows of a session that are worth a question to `model`."""
+def session_windows(session: Session, model: str) -> list[Window]:
+    """Return the windows of a session that are worth asking `model` about."""
     parts: list[list[Message]] = [[]]
     for message in session.messages:
-        if message.by_person and sum(other.by_person for other in parts[-1]) == TURNS:
+        if message.by_person and sum(other.by_person for other in parts[-1]) == WINDOW_TURNS:
             parts.append([])
         parts[-1].append(message)
-    found = [_window(session, model, _brief(part)) for part in parts]
-    return [one for one in found if any(_may_last(message) for message in one.messages)]
+    found = [_window(session, model, _without_distant_replies(part)) for part in parts]
+    return [one for one in found if any(_may_be_lasting(message) for message in one.messages)]
 
 
 def estimate(chosen: Sequence[Window]) -> Estimate:
-    """Return what it will take to ask about these windows, by the length of the questions."""
+    """Estimate the questions about these windows by their length."""
     asked = {window.id: prompt.detection(window.messages, [NO_SKILL]) for window in chosen}
-    tokens = sum(len(one.system) + len(one.user) for one in asked.values()) // _CHARACTERS
-    return Estimate(len({window.session_id for window in chosen}), len(asked), tokens, _ANSWER * len(asked))
+    tokens = sum(len(one.system) + len(one.user) for one in asked.values()) // _CHARACTERS_PER_TOKEN
+    return Estimate(len({window.session_id for window in chosen}), len(asked), tokens, _ANSWER_TOKENS * len(asked))
 
 
-def _brief(messages: Sequence[Message]) -> list[Message]:
-    """Leave out what the agent wrote long before the person spoke, and what it wrote after their last word."""
+def _without_distant_replies(messages: Sequence[Message]) -> list[Message]:
+    """Leave out replies long before the person's next turn, and those after their last one."""
     kept: list[Message] = []
     run: list[Message] = []
     for message in messages:
         if message.by_person:
-            kept += [*run[-_REPLIES:], message]
+            kept += [*run[-_REPLIES_KEPT:], message]
             run = []
         else:
             run.append(message)
@@ -95,19 +95,19 @@ def _window(session: Session, model: str, messages: Sequence[Message]) -> Window
     return Window(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24], session.id, renumbered)
 
 
-def _may_last(message: Message) -> bool:
+def _may_be_lasting(message: Message) -> bool:
     return message.by_person and needs_classification(message.text)
 
 
-BOOKED_UNDER = "(mining)"  # in place of a skill, in `skilld cost`
-_AT_ONCE = 40  # windows handed to one worker: its start takes seconds
-_WAIT = 5.0  # seconds, doubled with every time, where it does not say how long
-_PATIENCE = 60.0  # seconds waited in a row for a model that fails; what was answered is kept
+BOOKED_AS = "(mining)"  # in place of a skill, in `skilld cost`
+_MAX_WINDOWS_PER_JOB = 40  # a worker takes seconds to start
+_FIRST_WAIT_SECONDS = 5.0  # doubled each time, if the model does not say how long to wait
+_MAX_WAIT_SECONDS = 60.0  # in all, while the model keeps failing; earlier answers are kept
 
 
 @dataclass
 class QuestionStats:
-    """How far it came: windows answered, those whose answer was no use, what it cost, why it stopped early."""
+    """Windows answered, answers that were unusable, the cost, and why the run stopped early."""
 
     windows: int = 0
     unusable: int = 0
@@ -117,7 +117,7 @@ class QuestionStats:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Under which terms a model is asked: which, for how much a day, for how long each time, in which surroundings."""
+    """How a model is asked: which one, the daily limits, the time limit, and the worker's environment."""
 
     spec: Spec
     limits: Limits
@@ -127,15 +127,15 @@ class Terms:
     wait: Callable[[float], object] = threading.Event().wait
 
     def spent_reason(self, store: Store) -> str:
-        """Return why nothing more may be asked today, empty where it may."""
+        """Return why nothing more may be asked today, "" if it may."""
         why = spent_limit(store.usage.on(day(time.time())), self.limits)
         return f"today's budget is spent: {why}" if why else ""
 
 
 class QuestionRun:
-    """One run over windows that nobody asked about before.
+    """Asks about windows that have no answer yet.
 
-    `progress` is told how many are done, and what is waited for where the model failed.
+    `progress` gets the number of finished windows, and a message while it waits for a failing model.
     """
 
     def __init__(self, store: Store, terms: Terms, progress: Callable[[int, str], None]) -> None:
@@ -145,14 +145,14 @@ class QuestionRun:
         self.asked = QuestionStats()
 
     def about(self, windows: Sequence[Window]) -> QuestionStats:
-        """Ask about the windows in order until they are done, the budget is spent or the model gives up.
+        """Ask about the windows in order until all are done, the budget is spent or the model keeps failing.
 
-        Raises SkilldError where the model cannot be asked at all. An interruption loses nothing that was answered.
+        Raises SkilldError if the model cannot be asked at all. An interruption loses no answer.
         """
         left = {window.id: window for window in windows}
         waits, waited = 0, 0.0
         while left and not self._spent():
-            chunk = list(left.values())[:_AT_ONCE]
+            chunk = list(left.values())[:_MAX_WINDOWS_PER_JOB]
             answered = self.asked.windows
             result = self._work(chunk, left)
             if self.asked.stopped:
@@ -162,8 +162,8 @@ class QuestionRun:
             if result.outcome is Outcome.FAILED:
                 raise SkilldError("Could not ask the model", result.detail, result.remedy)
             waits, waited = (1, 0.0) if self.asked.windows > answered else (waits + 1, waited)
-            wait = result.retry_after or _WAIT * 2 ** (waits - 1)
-            if waited + wait > _PATIENCE:
+            wait = result.retry_after or _FIRST_WAIT_SECONDS * 2 ** (waits - 1)
+            if waited + wait > _MAX_WAIT_SECONDS:
                 self.asked.stopped = f"the model did not answer: {result.detail}; the next run continues from here"
                 break
             self._progress(self.asked.windows, f"waiting {wait:.0f} s for the model ({result.detail})")
@@ -192,14 +192,14 @@ class QuestionRun:
             self._book(told.model, told.usage)
             self.asked.windows += 1
             if told.unusable:
-                self.asked.unusable += 1  # not kept: the next run asks again
+                self.asked.unusable += 1  # not stored: the next run asks again
                 return
             updates = [asdict(update) for update in told.updates]
             self._store.mining.keep(window.id, window.session_id, updates, rfc3339(time.time()))
 
     def _book(self, model: str, usage: Usage) -> None:
         self.asked.usage += usage
-        self._store.usage.add(day(time.time()), model, BOOKED_UNDER, usage)
+        self._store.usage.add(day(time.time()), model, BOOKED_AS, usage)
 
     def _spent(self) -> bool:
         why = self._terms.spent_reason(self._store)
@@ -207,8 +207,8 @@ class QuestionRun:
         return bool(why)
 
 
-def rates_of(models: Sequence[str], terms: Terms) -> Mapping[str, Rates | None]:
-    """Return what the tokens of these models cost, None for each without a known price."""
+def model_rates(models: Sequence[str], terms: Terms) -> Mapping[str, Rates | None]:
+    """Return the token prices of these models, None for each without a known price."""
     with Worker(terms.environment) as worker:
         found = worker.do(Job(Price(tuple(models)), terms.umask), terms.seconds)
     rates = found.rates if isinstance(found, PriceResult) else {}

@@ -1,8 +1,8 @@
-"""Reads the review comments of a repository from its host, and proposes what reviewers ask for again and again.
+"""Reads the review comments of a repository from its host, and proposes what reviewers ask for repeatedly.
 
-Each page is kept before the next one is asked for, so a run that ends early goes on from there. The words are those of
-other people: they are evidence by link, never a quote of the person's, and no model is shown them. A proposal is
-flagged, which keeps it from being applied without the person.
+Each page is stored before the next one is requested, so the next run continues where one ended early. The words are
+other people's: they are evidence by link, never a quote of the person's, and no model sees them. A proposal is
+flagged, so it is never applied without the person.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.library.clusters import Ask, Mention, Piece
-from skilld.mining.comments import Comment, Sort, of_github, of_gitlab
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.requests import RecurringRequest, StoredRequest, recurring, requests
+from skilld.mining.review_comments import AuthorKind, Comment, github_comment, gitlab_comment
+from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
 from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.pipeline.edits import check, creation, placed
 from skilld.store import Store
@@ -40,12 +40,12 @@ from skilld.text import counted
 from skilld.types import Kind, Proposal, State, TargetKind, Update
 
 Get = Callable[[str], Any]
-"""Asks the host's API for a path, and returns its JSON. Raises SkilldError."""
+"""Requests a path from the host's API, and returns its JSON. Raises SkilldError."""
 
 PER_PAGE = 100
-MAX_PAGES = 100  # of one kind of comments in one run
-_LINKS = 5
-_NEVER = "9999-12-31T23:59:59Z"
+MAX_PAGES = 100  # of one stream of comments in one run
+_MAX_LINKS = 5
+_FAR_FUTURE = "9999-12-31T23:59:59Z"
 _CONFIDENCE = 0.6
 
 
@@ -60,13 +60,13 @@ class Source:
 
     @property
     def repository(self) -> str:
-        """Under which name its comments are kept."""
+        """The name under which its comments are stored."""
         return f"{self.hostname}/{self.path}"
 
 
 @dataclass
 class Reading:
-    """What was read: comments by who wrote them, how many that ask for something are new, why it ended early."""
+    """Comments read by kind of author, the number of new ones with a request, and why reading ended early."""
 
     sorts: Counter[str] = field(default_factory=Counter)
     new: int = 0
@@ -74,16 +74,16 @@ class Reading:
 
     @property
     def comments(self) -> int:
-        """How many comments were read."""
+        """The number of comments read."""
         return sum(self.sorts.values())
 
 
-def read(
+def read_comments(
     store: Store, source: Source, since: float, redact: Callable[[str], str], progress: Callable[[int], None]
 ) -> Reading:
-    """Read what is new since `since` (Unix seconds) or since the last run. Raises SkilldError where nothing can be."""
+    """Read the comments since `since` (Unix seconds) or the last run. Raises SkilldError if nothing can be read."""
     reading = Reading()
-    streams = _github(source) if source.kind == "github" else _gitlab(source)
+    streams = _github_streams(source) if source.kind == "github" else _gitlab_streams(source)
     for name, pages in streams:
         done: dict[str, dict[str, dict[str, str]]] = store.meta.get(REVIEWED, {})
         known = done.get(source.repository, {}).get(name, {})
@@ -93,7 +93,7 @@ def read(
         try:
             for comments, upto in pages(start):
                 reading.sorts.update(one.sort.value for one in comments)
-                kept = [_kept(source.repository, one, redact) for one in comments]
+                kept = [_stored_comment(source.repository, one, redact) for one in comments]
                 with store.transaction():
                     reading.new += store.reviews.keep([one for one in kept if one is not None])
                     done = store.meta.get(REVIEWED, {})
@@ -108,9 +108,9 @@ def read(
     return reading
 
 
-def _kept(repository: str, one: Comment, redact: Callable[[str], str]) -> ReviewComment | None:
-    """Return what is kept of a comment; of others than people with a say nothing but that they ask no more."""
-    found = requests(one.text, redact) if one.sort is Sort.PERSON else []
+def _stored_comment(repository: str, one: Comment, redact: Callable[[str], str]) -> ReviewComment | None:
+    """Return a comment to be stored, with its requests. Only those of people with a role are stored."""
+    found = find_requests(one.text, redact) if one.sort is AuthorKind.PERSON else []
     asks = tuple((each.change, each.quote) for each in found)
     return ReviewComment(repository, one.id, one.url, one.pull, one.author, one.role, one.at, one.own, asks)
 
@@ -118,7 +118,7 @@ def _kept(repository: str, one: Comment, redact: Callable[[str], str]) -> Review
 Pages = Callable[[str], Iterator[tuple[list[Comment], str]]]
 
 
-def _github(source: Source) -> Iterator[tuple[str, Pages]]:
+def _github_streams(source: Source) -> Iterator[tuple[str, Pages]]:
     me = str(_mapping(source.get("user")).get("login") or "")
     for stream in ("pulls", "issues"):
 
@@ -128,19 +128,19 @@ def _github(source: Source) -> Iterator[tuple[str, Pages]]:
                 asked = f"sort=updated&direction=asc&per_page={PER_PAGE}&since={since}&page={page}"
                 rows = _rows(source.get(f"repos/{source.path}/{stream}/comments?{asked}"))
                 upto = max((str(_mapping(row).get("updated_at") or "") for row in rows), default=start)
-                found = [of_github(row, stream, me) for row in rows]
+                found = [github_comment(row, stream, me) for row in rows]
                 yield [one for one in found if one is not None], max(upto, start)
                 if len(rows) < PER_PAGE:
                     return
-                # From the last one's time on: what is edited meanwhile moves to the end, and would move all others up.
-                # Whether the host counts that very second in, its documentation does not say.
+                # Continue from the time of the last one: a comment edited meanwhile moves to the end and would shift
+                # the pages. The documentation does not say whether that second itself is included.
                 behind = _second_before(upto)
                 since, page = (behind, 1) if behind > since else (since, page + 1)
 
         yield stream, pages
 
 
-def _gitlab(source: Source) -> Iterator[tuple[str, Pages]]:
+def _gitlab_streams(source: Source) -> Iterator[tuple[str, Pages]]:
     project, web = f"projects/{quote(source.path, safe='')}", f"https://{source.hostname}/{source.path}"
     me = str(_mapping(source.get("user")).get("username") or "")
     levels: dict[str, int] = {}
@@ -151,12 +151,12 @@ def _gitlab(source: Source) -> Iterator[tuple[str, Pages]]:
             break
 
     def pages(start: str) -> Iterator[tuple[list[Comment], str]]:
-        before = datetime.fromtimestamp((seconds(start) or 0.0) - 86400, UTC).strftime("%Y-%m-%d")  # it is exclusive
+        before = datetime.fromtimestamp((seconds(start) or 0.0) - 86400, UTC).strftime("%Y-%m-%d")  # exclusive
         upto = start
         for page in range(1, MAX_PAGES + 1):
             asked = f"action=commented&target_type=note&sort=asc&after={before}&per_page={PER_PAGE}&page={page}"
             rows = _rows(source.get(f"{project}/events?{asked}"))
-            found = [of_gitlab(row, web, levels, me) for row in rows]
+            found = [gitlab_comment(row, web, levels, me) for row in rows]
             comments = [one for one in found if one is not None]
             upto = max((upto, *(_stamp(at) for one in comments if (at := seconds(one.at)))))
             yield comments, upto
@@ -184,12 +184,12 @@ def _second_before(stamp: str) -> str:
     return _stamp((seconds(stamp) or 1.0) - 1)
 
 
-# What comes again, and what becomes of it.
+# Proposals from recurring requests.
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What proposals are made with. `by_agents` says which of the person's own comments an agent of theirs wrote."""
+class ProposalContext:
+    """What proposals are made with. `by_agents` returns which of the person's comments an agent of theirs wrote."""
 
     repo: Path
     home: Path
@@ -203,15 +203,15 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a request that came again: a draft, or why there is none."""
+    """The draft for a recurring request, or why there is none."""
 
     found: RecurringRequest
     draft: Proposal | None
     why_not: str = ""
 
 
-def outcomes(store: Store, source: Source, since: float, around: Around) -> list[Outcome]:
-    """Return what reviewers asked for again and again since `since`, with a draft where there is to be a proposal."""
+def outcomes(store: Store, source: Source, since: float, context: ProposalContext) -> list[Outcome]:
+    """Return the requests that recurred since `since`, each with a draft or the reason for none."""
     rows = store.reviews.of(source.repository, _stamp(since))
     asked = [
         StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, *pair)
@@ -219,26 +219,26 @@ def outcomes(store: Store, source: Source, since: float, around: Around) -> list
         for pair in one.asks
     ]
     own = {one.id for one in rows if one.own}
-    likely = recurring(asked)
+    likely = recurring_requests(asked)
     doubtful = [one for found in likely for one in found.asked if one.comment in own]
-    if theirs := set(around.by_agents(doubtful)) if doubtful else set():
-        likely = recurring(one for one in asked if one.comment not in theirs)
-    # Said again by others is no reason to ask the person again what they decided.
-    known = [replace(one, decided_at=_NEVER) for one in store.proposals.in_states([*State])]
-    return [_outcome(found, ProposalHistory(known), around) for found in likely]
+    if theirs := set(context.by_agents(doubtful)) if doubtful else set():
+        likely = recurring_requests(one for one in asked if one.comment not in theirs)
+    # A decision of the person stands, even if reviewers ask again.
+    known = [replace(one, decided_at=_FAR_FUTURE) for one in store.proposals.in_states([*State])]
+    return [_outcome(found, ProposalHistory(known), context) for found in likely]
 
 
-def _outcome(found: RecurringRequest, history: ProposalHistory, around: Around) -> Outcome:
+def _outcome(found: RecurringRequest, history: ProposalHistory, context: ProposalContext) -> Outcome:
     if found.disputed:
         return Outcome(found, None, "reviewers have also asked for the opposite")
     session = Session(
-        next(iter(around.agents), "claude-code"),
-        around.repo,
-        around.home,
-        around.environment,
-        others=tuple(around.agents),
+        next(iter(context.agents), "claude-code"),
+        context.repo,
+        context.home,
+        context.environment,
+        others=tuple(context.agents),
     )
-    kinds = {TargetKind.INSTRUCTIONS, TargetKind.RULES} & set(around.allowed)
+    kinds = {TargetKind.INSTRUCTIONS, TargetKind.RULES} & set(context.allowed)
     where = places(session, kinds, scopes(found.change))
     ref = None if where.why_none or is_personal(found.change) else choose(found.change, where.refs)
     loaded, _ = load_skills([ref] if ref else [])
@@ -258,29 +258,31 @@ def _outcome(found: RecurringRequest, history: ProposalHistory, around: Around) 
     if any(said_in(found.change, text) for text in texts.values()):
         return Outcome(found, None, "the instructions already say this")
     try:
-        return Outcome(found, _draft(found, loaded[0], texts, around))
+        return Outcome(found, _draft_proposal(found, loaded[0], texts, context))
     except SkilldError as error:
         return Outcome(found, None, error.cause or error.title)
 
 
-def _draft(found: RecurringRequest, loaded: TargetDocument, texts: Mapping[str, str], around: Around) -> Proposal:
-    """Return the proposal. Raises SkilldError where no edit may say this."""
+def _draft_proposal(
+    found: RecurringRequest, loaded: TargetDocument, texts: Mapping[str, str], context: ProposalContext
+) -> Proposal:
+    """Return the proposal. Raises SkilldError if no edit may say this."""
     words = "\n".join(one.quote for one in found.asked)
     update = Update(1, "", found.change, "", Kind.PREFERENCE, 1, words.split("\n")[0], _CONFIDENCE)
     steps = [creation([update], loaded)] if loaded.ref.absent else placed([update], loaded.data)
-    check(steps, [VerifiedUpdate(update)], loaded, words, around.redact)
+    check(steps, [VerifiedUpdate(update)], loaded, words, context.redact)
     before = loaded.ref.front.encode() if loaded.ref.absent else loaded.data
     after = apply(loaded.data, steps)
-    if harmful := lint(before, after, words):  # of one's own words a flag would do
+    if harmful := lint(before, after, words):  # for the person's own words a flag would be enough
         raise SkilldError("The edit was not made", harmful[0].sentence)
     against = [block.text for text in texts.values() if (block := contradicted_block(found.change, text))]
     flags = (
         "the wording comes from reviewers in pull requests, not from you",
-        *(f"contradicts a line you already have: {around.redact(line)[:160]}" for line in against),
+        *(f"contradicts a line you already have: {context.redact(line)[:160]}" for line in against),
         *(one.sentence for one in lint(before, after, "")),  # commands and the like that the person did not type
     )
     ref = loaded.ref
-    batch = "reviews-" + hashlib.sha256(f"{around.repo}\n{found.change}".encode()).hexdigest()[:16]
+    batch = "reviews-" + hashlib.sha256(f"{context.repo}\n{found.change}".encode()).hexdigest()[:16]
     return Proposal(
         id=hashlib.sha256(f"{batch}\n{ref.path}".encode()).hexdigest()[:8],
         batch_id=batch,
@@ -292,7 +294,7 @@ def _draft(found: RecurringRequest, loaded: TargetDocument, texts: Mapping[str, 
         kind=Kind.PREFERENCE,
         confidence=_CONFIDENCE,
         model=OFFLINE,
-        created_at=rfc3339(around.now),
+        created_at=rfc3339(context.now),
         flags=tuple(dict.fromkeys(flags)),
         target=ref.kind,
         agents=ref.agents,
@@ -300,11 +302,11 @@ def _draft(found: RecurringRequest, loaded: TargetDocument, texts: Mapping[str, 
 
 
 def reason(found: RecurringRequest) -> str:
-    """Return who asked for something, how often, and where the newest of it can be read."""
+    """Return who made a request, how often, and links to its newest comments."""
     roles = ", ".join(counted(many, role) for role, many in found.roles.items())
     pulls, people = counted(found.pulls, "pull request"), counted(found.people, "person", "people")
     head = f"Reviewers have asked for this in {pulls} ({people}: {roles}) since {found.since}"
-    return f"{head}: {' '.join(links(found)[:_LINKS])}"
+    return f"{head}: {' '.join(links(found)[:_MAX_LINKS])}"
 
 
 def links(found: RecurringRequest) -> list[str]:

@@ -1,8 +1,8 @@
-"""Which findings from past sessions become candidates. Pure: rows and skills in, candidates and reasons out.
+"""Decides which findings from past sessions become candidates. Pure: rows and skills in, candidates and reasons out.
 
-A lasting word goes to the skill it is about. A task becomes a skill that was done in several sessions with something
-to be saved (`skilld.mining.recurring`); a standing rule or fact belongs into the project's own documents. Few pass,
-and every other one is told with what it lacked.
+A lasting ask goes to the skill it is about. A task of several sessions with something to save becomes a skill
+(`skilld.mining.recurring_tasks`); a standing rule or fact belongs in the project's own documents. Few findings pass;
+each of the others is reported with what it lacks.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from skilld.library.clusters import Ask
 from skilld.library.consolidate import best, described
 from skilld.mining.dedup import is_declined
-from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads
-from skilld.mining.new_skill import name_of, new_skill, part_problem, project_name, short
-from skilld.mining.recurring import Found, heard_as, recurring
+from skilld.mining.evidence import MIN_REPEATS, DuplicateReason, Lead, Refutations, find_leads
+from skilld.mining.new_skill import build_skill, join_name, part_problem, project_name, shorten
+from skilld.mining.recurring_tasks import RecurringTask, feedback_mention, find_recurring_tasks
 from skilld.mining.session_summary import Feedback, Row
 from skilld.mining.values import (
     OBSERVED,
@@ -28,32 +28,32 @@ from skilld.mining.values import (
     Doc,
     Judgement,
     Part,
+    PartKind,
     Recurrence,
     RejectedCandidate,
-    Sort,
 )
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.types import Kind
 from skilld.words import content_stems, denies
 
-# Skills to create, held against those that are there: what one of them is for already is no new skill.
+# Comparing skills to create with existing ones: a task that an existing skill covers does not become a new one.
 
-_ANY_DAY = "2000-01-01"  # what is compared are words
+_PLACEHOLDER_DAY = "2000-01-01"  # only words are compared
 
 
-def settled(
+def as_extensions(
     made: Sequence[Candidate], skills: Sequence[Skill], texts: Mapping[Path, str]
 ) -> tuple[list[Candidate], list[RejectedCandidate]]:
-    """Return the candidates as they are to be: new where no skill is like them, else an extension of that one.
+    """Turn candidates that resemble an existing skill into extensions of it; the others stay new.
 
-    What a plugin's skill is for is left out: it is replaced on update. A task that came again is held against single
-    lines before (`_served`).
+    One that resembles a plugin's skill is left out: an update would overwrite the edit. Recurring tasks have been
+    compared line by line before (`_covering_line`).
     """
     wanted: list[Candidate] = []
     left_out: list[RejectedCandidate] = []
     for one in made:
-        skill = None if one.recurrence else _like(one, skills, texts)
+        skill = None if one.recurrence else _similar_skill(one, skills, texts)
         if skill is None:
             wanted.append(one)
         elif skill.source is Source.PLUGIN:
@@ -64,33 +64,33 @@ def settled(
     return wanted, left_out
 
 
-def _like(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path, str]) -> Skill | None:
-    """Return the skill in reach of a candidate's project that is for the same task, if there is one."""
+def _similar_skill(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path, str]) -> Skill | None:
+    """Return the skill for the same task that is visible in a candidate's project, if there is one."""
     here = Path(one.target)
     near = {str(skill.path): skill for skill in skills if skill.project is None or here.is_relative_to(skill.project)}
-    new = described("", one.name, new_skill(one, day=_ANY_DAY, with_sessions=False).text)
+    new = described("", one.name, build_skill(one, day=_PLACEHOLDER_DAY, with_sessions=False).text)
     match = best(new, [described(key, skill.name, texts.get(skill.path, "")) for key, skill in near.items()])
     return near[match.other.key] if match else None
 
 
-# What was asked for again and again, and done alike.
+# Recurring tasks.
 
-_SURE = 0.5  # least share of a request's stems that a line must have to be said to do it
-_MANY = 0.6  # share of a task's commands that a skill names which is for it
-_NEARLY = 0.8
-_TITLE = re.compile(r"#|name:|description:")
+_MIN_LINE_SHARE = 0.5  # of a request's stems, for a line that covers it
+_MIN_COMMAND_SHARE = 0.6  # of a task's commands, for a skill that covers it
+_MIN_OTHER_LINE_SHARE = 0.8  # of a request's stems, in a skill without any of the task's commands
+_TITLE_PATTERN = re.compile(r"#|name:|description:")
 
 
-def _tasks(
+def _task_candidates(
     rows: Sequence[Row],
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
-    known: Known,
-    refuted: Refuted,
+    known: DuplicateReason,
+    refuted: Refutations,
     *,
     chosen: bool,
 ) -> tuple[list[Candidate], list[RejectedCandidate]]:
-    """Return tasks that were done in several sessions as skills to create, and those that a skill or proposal has."""
+    """Return the recurring tasks as skills to create, and those that a skill or a proposal covers."""
     standing = [
         replace(row, tasks=tuple(one for one in row.tasks if (one.turn, one.text) not in refuted)) for row in rows
     ]
@@ -98,71 +98,71 @@ def _tasks(
     missed: list[RejectedCandidate] = []
 
     def denied(row: Row, said: Feedback) -> bool:
-        return (said.turn, said.quote) in refuted or is_declined(known(Ask((heard_as(row, said),)), ""))
+        return (said.turn, said.quote) in refuted or is_declined(known(Ask((feedback_mention(row, said),)), ""))
 
-    for one in recurring(standing, denied, chosen=chosen):
-        if why := one.missed or _served(one, skills, texts) or known(one.ask, ""):
+    for one in find_recurring_tasks(standing, denied, chosen=chosen):
+        if why := one.missed or _covering_line(one, skills, texts) or known(one.ask, ""):
             missed.append(RejectedCandidate(one.ask.text, why))
         elif one.candidate is not None:
-            made.append(_confirmed(one.candidate, refuted))
+            made.append(_without_refuted(one.candidate, refuted))
     return [one for one in made if one.parts], missed
 
 
-def _confirmed(one: Candidate, refuted: Refuted) -> Candidate:
-    """Leave out what did not stand the second look; without its request nothing is left."""
+def _without_refuted(one: Candidate, refuted: Refutations) -> Candidate:
+    """Leave out refuted evidence; without its request nothing is left."""
     proofs = [tuple(proof for proof in part.proofs if (proof.turn, proof.quote) not in refuted) for part in one.parts]
     parts = tuple(replace(part, proofs=left) for part, left in zip(one.parts, proofs, strict=True) if left)
-    return replace(one, parts=parts if parts and parts[0].sort is Sort.REQUEST else ())
+    return replace(one, parts=parts if parts and parts[0].sort is PartKind.REQUEST else ())
 
 
-def _served(one: Found, skills: Sequence[Skill], texts: Mapping[Path, str]) -> str:
-    """Return which line of which skill is for a task already; "" where none is."""
-    steps = [part.text for part in one.candidate.parts if part.sort is Sort.COMMAND] if one.candidate else []
+def _covering_line(one: RecurringTask, skills: Sequence[Skill], texts: Mapping[Path, str]) -> str:
+    """Return which line of which skill covers a task, "" if none does."""
+    steps = [part.text for part in one.candidate.parts if part.sort is PartKind.COMMAND] if one.candidate else []
     near = [skill for skill in skills if skill.project is None or _is_near(one, skill.project)]
     for skill in near:
         said = texts.get(skill.path, "")
         named = [step for step in steps if step.partition("{{")[0].strip() in said]
-        if len(named) >= SEVERAL and len(named) / len(steps) >= _MANY:
-            return _does_it(skill, *_line_with(named[0].partition("{{")[0].strip(), said))
+        if len(named) >= MIN_REPEATS and len(named) / len(steps) >= _MIN_COMMAND_SHARE:
+            return _covered_reason(skill, *_find_line(named[0].partition("{{")[0].strip(), said))
     wanted = content_stems(one.ask.text)
     for skill in near:
         said = texts.get(skill.path, "")
         does = not steps or any(step.partition("{{")[0].strip() in said for step in steps)
         for number, line in enumerate(said.splitlines(), 1):
             shared = len(wanted & content_stems(line))
-            # A line of a skill that runs none of the task's commands must say nearly all of it.
-            least = _SURE if does or _TITLE.match(line) else _NEARLY
-            if shared >= SEVERAL and shared / len(wanted) > least and not denies(line):
-                return _does_it(skill, number, line)
+            # A line must say nearly all of the task if its skill runs none of the task's commands.
+            least = _MIN_LINE_SHARE if does or _TITLE_PATTERN.match(line) else _MIN_OTHER_LINE_SHARE
+            if shared >= MIN_REPEATS and shared / len(wanted) > least and not denies(line):
+                return _covered_reason(skill, number, line)
     return ""
 
 
-_LINE = 100  # characters of a line that is quoted
+_MAX_QUOTED_LINE = 100  # characters of a line that is quoted
 
 
-def _is_near(one: Found, project: Path) -> bool:
+def _is_near(one: RecurringTask, project: Path) -> bool:
     return any(
         place and Path(place).is_relative_to(project) for row in one.rows for place in (row.main_dir, row.project)
     )
 
 
-def _line_with(text: str, said: str) -> tuple[int, str]:
+def _find_line(text: str, said: str) -> tuple[int, str]:
     return next(((n, line) for n, line in enumerate(said.splitlines(), 1) if text in line), (1, text))
 
 
-def _does_it(skill: Skill, number: int, line: str) -> str:
-    return f"{skill.name} already does this in line {number}: {short(line, _LINE)}"
+def _covered_reason(skill: Skill, number: int, line: str) -> str:
+    return f"{skill.name} already does this in line {number}: {shorten(line, _MAX_QUOTED_LINE)}"
 
 
-def _is_in(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
-    """Whether a new skill says this already, in whichever session it was said."""
+def _is_covered(lead: Lead, told: Collection[tuple[str, str]]) -> bool:
+    """Whether a new skill already says this, from any of its sessions."""
     return any((one.id, one.quote) in told for one in lead.ask.said)
 
 
 MAX_SKILLS = 5  # skills created or changed by one run
 
 
-def _nothing_known(ask: Ask, path: str) -> str:
+def _no_reason(ask: Ask, path: str) -> str:
     del ask, path
     return ""
 
@@ -173,33 +173,33 @@ def judge(
     texts: Mapping[Path, str],
     *,
     now: float,
-    refuted: Refuted | None = None,
-    known: Known = _nothing_known,
+    refuted: Refutations | None = None,
+    known: DuplicateReason = _no_reason,
     kind: SkillKind | None = None,
     create_new: bool = False,
     chosen: bool = False,
 ) -> Judgement:
-    """Return what the rows teach. `texts` are those of the skills, by path.
+    """Return the candidates of these rows. `texts` are those of the skills, by path.
 
-    `refuted` are words that did not stand a second look, with why; `known` says why an ask need not be proposed
-    (again); with a `kind` only skills of that kind are created, and with `create_new` only a skill that was in
-    use is extended, whatever others are like. `chosen`: the person named the sessions.
+    `refuted` has evidence that does not hold, with the reason; `known` returns why an ask need not be proposed
+    (again); with a `kind`, only skills of that kind are created; with `create_new`, only skills that were in use are
+    extended, even if others are similar. `chosen`: the person named the sessions.
     """
     doubted = refuted or {}
     used = {name for row in rows for name in row.skills_used}
     reach = [skill for skill in skills if skill.name in used] if create_new else skills
-    tasks, served = _tasks(rows, reach, texts, known, doubted, chosen=chosen)
+    tasks, served = _task_candidates(rows, reach, texts, known, doubted, chosen=chosen)
     told = {(proof.turn, proof.quote) for one in tasks for proof in one.evidence}
-    found, rejected = leads(rows, reach, texts, now=now, refuted=doubted, known=known)
+    found, rejected = find_leads(rows, reach, texts, now=now, refuted=doubted, known=known)
     rejected = [one for one in rejected if one.topic not in {part.text for task in tasks for part in task.parts}]
-    homeless = [lead for lead in found if lead.skill is None and not _is_in(lead, told)]
-    created, docs, missed = _creations(homeless, kind)
-    new, unwanted = _of_kind([*created, *tasks], kind)
-    fit, useless = _with_content([*_extensions(found), *new])
-    settled_ones, alike = settled([one for one in fit if one.creates], [] if create_new else skills, texts)
+    homeless = [lead for lead in found if lead.skill is None and not _is_covered(lead, told)]
+    created, docs, missed = _creation_candidates(homeless, kind)
+    new, unwanted = _filter_by_kind([*created, *tasks], kind)
+    fit, useless = _filter_by_content([*_extension_candidates(found), *new])
+    settled_ones, alike = as_extensions([one for one in fit if one.creates], [] if create_new else skills, texts)
     fit = [one for one in fit if not one.creates] + settled_ones
     candidates = sorted(
-        _named(_joined(fit), skills),
+        _with_free_names(_merge_extensions(fit), skills),
         key=lambda one: (one.creates, -one.saved.worth, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
@@ -210,23 +210,23 @@ def judge(
     return Judgement(tuple(candidates[:MAX_SKILLS]), tuple(everything), tuple(docs))
 
 
-def _extensions(found: Sequence[Lead]) -> list[Candidate]:
+def _extension_candidates(found: Sequence[Lead]) -> list[Candidate]:
     by_skill: dict[Path, list[Lead]] = {}
     for lead in found:
         if lead.skill is not None:
             by_skill.setdefault(lead.skill.path, []).append(lead)
     return [
-        Candidate(group[0].skill.name if group[0].skill else "", "extend", str(path), None, *_content(group))
+        Candidate(group[0].skill.name if group[0].skill else "", "extend", str(path), None, *_lead_content(group))
         for path, group in by_skill.items()
     ]
 
 
-def _creations(
+def _creation_candidates(
     found: Sequence[Lead], kind: SkillKind | None
 ) -> tuple[list[Candidate], list[Doc], list[RejectedCandidate]]:
-    """Return what belongs into a project's own documents.
+    """Return the new skills, what belongs in a project's own documents, and what was rejected.
 
-    A standing rule or fact is no skill, however often it was said; only who asks for that kind gets skills of them.
+    A standing rule or fact does not make a skill, however often it was said, unless knowledge skills were asked for.
     """
     if kind is not SkillKind.KNOWLEDGE:
         return [], [Doc(lead.project, lead.ask.text, lead.part.proofs) for lead in found], []
@@ -243,22 +243,24 @@ def _creations(
             groups.setdefault((lead.project, works.pop() if works else "other"), []).append(lead)
     made, missed = [], []
     for (project, work), group in groups.items():
-        if len(group) < SEVERAL and all(REPEATED not in lead.dimensions for lead in group):
+        if len(group) < MIN_REPEATS and all(REPEATED not in lead.dimensions for lead in group):
             missed += [RejectedCandidate(lead.ask.text, "it is a single rule, stated only once") for lead in group]
             continue
-        name = name_of([project_name(project), work])
-        made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_content(group), work))
+        name = join_name([project_name(project), work])
+        made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_lead_content(group), work))
     for project, group in facts.items():
-        if len(group) < SEVERAL:
+        if len(group) < MIN_REPEATS:
             docs += [Doc(project, lead.ask.text, lead.part.proofs) for lead in group]
             continue
-        name = name_of([project_name(project), "knowledge"])
-        made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_content(group)))
+        name = join_name([project_name(project), "knowledge"])
+        made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_lead_content(group)))
     return made, docs, missed
 
 
-def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Candidate], list[RejectedCandidate]]:
-    if kind is SkillKind.TOOL:  # what is asked for again and again can be a tool as well, if that is wanted
+def _filter_by_kind(
+    made: Sequence[Candidate], kind: SkillKind | None
+) -> tuple[list[Candidate], list[RejectedCandidate]]:
+    if kind is SkillKind.TOOL:  # a recurring task can be a tool as well
         made = [replace(one, kind=kind) if one.recurrence else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
     return wanted, [
@@ -268,18 +270,18 @@ def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Ca
     ]
 
 
-def _named(candidates: Sequence[Candidate], skills: Sequence[Skill]) -> list[Candidate]:
+def _with_free_names(candidates: Sequence[Candidate], skills: Sequence[Skill]) -> list[Candidate]:
     """Give each new skill a name that no skill has."""
     taken = {skill.name for skill in skills}
     named = []
     for one in candidates:
-        named.append(replace(one, name=name_of([one.name], taken)) if one.creates else one)
+        named.append(replace(one, name=join_name([one.name], taken)) if one.creates else one)
         taken.add(named[-1].name)
     return named
 
 
-def _joined(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Make the extensions of one skill one."""
+def _merge_extensions(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Merge the extensions of the same skill."""
     joined: dict[str, Candidate] = {}
     for one in candidates:
         if one.creates:
@@ -293,35 +295,35 @@ def _joined(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [*joined.values(), *(one for one in candidates if one.creates)]
 
 
-def _with_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[RejectedCandidate]]:
-    """Leave out what no skill should say, and candidates of which nothing, or too little, is left."""
+def _filter_by_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[RejectedCandidate]]:
+    """Leave out what no skill should say, and candidates with too little left."""
     fit, useless = [], []
     for one in candidates:
         project = one.target if one.creates else ""
         whys = [part_problem(part, project) for part in one.parts]
         if one.recurrence:
-            whys[0] = _problem(one.recurrence, one.parts[0], project)
+            whys[0] = _task_problem(one.recurrence, one.parts[0], project)
         useless += [RejectedCandidate(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
         left = tuple(part for part, why in zip(one.parts, whys, strict=True) if not why)
         if one.recurrence and left[:1] != one.parts[:1]:
-            continue  # what it is for is nothing for a skill
-        if left and (left == one.parts or not one.creates or not _too_little(left)):
+            continue  # its request is not fit for a skill
+        if left and (left == one.parts or not one.creates or not _is_too_little(left)):
             fit.append(replace(one, parts=left))
     return fit, useless
 
 
-def _problem(task: Recurrence, request: Part, project: str) -> str | None:
-    """Return why there should be no skill for a task; what is set up once for each of several things is one."""
-    sort = Sort.RULE if task.examples else request.sort
+def _task_problem(task: Recurrence, request: Part, project: str) -> str | None:
+    """Return why there should be no skill for a task. A setup that is repeated for several things may be one."""
+    sort = PartKind.RULE if task.examples else request.sort
     return part_problem(replace(request, text=task.request, sort=sort), project)
 
 
-def _too_little(parts: Sequence[Part]) -> bool:
-    if any(part.sort is Sort.REQUEST for part in parts):
+def _is_too_little(parts: Sequence[Part]) -> bool:
+    if any(part.sort is PartKind.REQUEST for part in parts):
         return not any(part.sort in OBSERVED for part in parts)
-    return len(parts) < SEVERAL and len({proof.session for part in parts for proof in part.proofs}) < SEVERAL
+    return len(parts) < MIN_REPEATS and len({proof.session for part in parts for proof in part.proofs}) < MIN_REPEATS
 
 
-def _content(group: Sequence[Lead]) -> tuple[tuple[str, ...], tuple[Part, ...]]:
+def _lead_content(group: Sequence[Lead]) -> tuple[tuple[str, ...], tuple[Part, ...]]:
     dimensions = [name for name in (REPEATABLE, ROOM, REPEATED) if any(name in lead.dimensions for lead in group)]
     return tuple(dimensions), tuple(lead.part for lead in group)

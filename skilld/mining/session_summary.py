@@ -1,7 +1,7 @@
-"""One row per session: what was asked for, with which skills, and what the person corrected.
+"""Summarizes a session in one row: the requests, the skills in use, and the person's lasting feedback.
 
-A session enters, a row of short texts copied from the person's own words leaves. What was said to last comes from rules
-(`heard`), or from a model that was asked before.
+The texts are copied from the person's own words. The feedback comes from rules (`detect_feedback`), or from a model
+that was asked before.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from skilld.text import cut, fold
 from skilld.types import Message
 from skilld.words import content_stems
 
-MAX_TEXT = 300  # characters of a text
-_MIN_STEMS = 1  # of a task: with fewer it is "go on", which is about something else every time
-_MAX_WORDS = 60  # of a task that is asked for again and again: longer ones are specifications, each of its own
-_ASKING = re.compile(r"\W*(?:please|(?:can|could|would|will) (?:you|we))\b", re.IGNORECASE)  # a request all the same
+MAX_TEXT_LENGTH = 300  # characters of a text
+_MIN_STEMS = 1  # of a task: "go on" has none and means something else every time
+_MAX_WORDS = 60  # of a task that may recur: longer ones are specifications
+# A question in this form is a request.
+_REQUEST_PATTERN = re.compile(r"\W*(?:please|(?:can|could|would|will) (?:you|we))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A lasting thing that the person said: `turn` is its key, `change` the instruction, `confidence` 0 to 1."""
+    """Lasting feedback of the person: `turn` is its key, `change` the instruction, `confidence` 0 to 1."""
 
     turn: str
     quote: str
@@ -40,7 +41,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something that the person asked for: `turn` is its key."""
+    """A request of the person; `turn` is its key."""
 
     turn: str
     text: str
@@ -48,10 +49,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one session is worth knowing for.
+    """The summary of one session.
 
-    `turns` are the keys of what was typed, in order, and `asked` all of it; `actions` what the agent did, each behind
-    the turn of that key. `skill_paths` are the files of the skills in use, as far as the log names them.
+    `turns` are the keys of the person's turns, in order, and `asked` is all that they typed; each of `actions` has the
+    key of the turn it followed. `skill_paths` are the files of the skills in use, as far as the log names them.
     """
 
     agent: str
@@ -72,12 +73,12 @@ class Row:
 
     @property
     def work(self) -> str:
-        """The kind of work that the session was, by what was asked for first."""
+        """The kind of work, by the first request."""
         return self.topics[0] if self.topics else "other"
 
 
-def heard(session: Session) -> list[Feedback]:
-    """Return the lasting things that rules hear in a session, each checked as a model's would be."""
+def detect_feedback(session: Session) -> list[Feedback]:
+    """Return the lasting feedback that rules detect in a session, verified like a model's."""
     keys = {message.turn: message.turn_key for message in session.turns}
     verdict = verify(Offline().detect(session.messages, []), session.messages, [])
     return [
@@ -86,15 +87,15 @@ def heard(session: Session) -> list[Feedback]:
     ]
 
 
-def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
-    """Return the row of a session in which these lasting things were said."""
+def summarize(session: Session, feedback: Sequence[Feedback]) -> Row:
+    """Return the row of a session with this feedback."""
     said = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
-    worked = {turn for action, turn in session.actions if not action.looks}
+    worked = {turn for action, turn in session.actions if not action.read_only}
     tasks = [
         Task(message.turn_key or "", text)
         for place, message in enumerate(session.messages)
-        if message.by_person and (text := as_task(session.messages, place))
-        if message.turn_key in worked or not _only_asks(text)
+        if message.by_person and (text := task_text(session.messages, place))
+        if message.turn_key in worked or not _is_question(text)
     ]
     return Row(
         agent=session.agent,
@@ -115,22 +116,22 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
     )
 
 
-def typed(messages: Sequence[Message], place: int) -> str:
-    """Return what the person typed of the turn at a place: what is copied from the agent before it is not theirs."""
+def typed_text(messages: Sequence[Message], place: int) -> str:
+    """Return the part of the turn at `place` that the person typed, without what is copied from the agent."""
     return own_words(messages[place].text, [message.text for message in messages[:place] if not message.by_person])
 
 
-def as_task(messages: Sequence[Message], place: int) -> str:
-    """Return a turn as the request it is, in one line; nothing where it is none that can be recognised again."""
-    own = typed(messages, place)
-    return cut(fold(own), MAX_TEXT) if _is_request(own) else ""
+def task_text(messages: Sequence[Message], place: int) -> str:
+    """Return a turn's request in one line, "" if it has none that can be recognized again."""
+    own = typed_text(messages, place)
+    return cut(fold(own), MAX_TEXT_LENGTH) if _is_request(own) else ""
 
 
 def _is_request(text: str) -> bool:
-    """Whether a turn asks for something that can be recognised when it is asked for again."""
+    """Whether a turn is a request that can be recognized when it recurs."""
     return len(text.split()) <= _MAX_WORDS and len(content_stems(text)) >= _MIN_STEMS
 
 
-def _only_asks(text: str) -> bool:
-    """Whether a turn is a question: a request all the same where something was done about it."""
-    return text.rstrip().endswith("?") and not _ASKING.match(text)
+def _is_question(text: str) -> bool:
+    """Whether a turn is a question; it still counts as a request if the agent acted on it."""
+    return text.rstrip().endswith("?") and not _REQUEST_PATTERN.match(text)

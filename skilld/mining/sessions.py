@@ -1,4 +1,4 @@
-"""Reads past sessions from the transcripts: each turn once, however often it was forked or resumed."""
+"""Reads past sessions from transcripts. Each turn counts once, however often its session was forked or resumed."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import Work, guess_agent
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
-from skilld.mining.actions import Action, Doings
+from skilld.mining.actions import Action, ActionLog
 from skilld.paths import possible_folder
 from skilld.pipeline.documents import session_opt_out
 from skilld.pipeline.messages import as_messages
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 
-# What a session's own log tells of its end and its cost. Pure: one agent's records in, two facts out.
+# How a session ended and what it cost, from its own log. Pure: one agent's records in, two facts out.
 #
-# Claude Code records tokens per answer, pi and opencode the money as well; the others tell neither. What is not told
-# stays unknown and is said so. Field names as they stand in the logs (docs/agents.md names the versions).
+# Claude Code records tokens per answer, pi and opencode dollars as well, the others neither. What is not recorded
+# stays unknown, and reports say so. Field names are those of the logs (docs/agents.md names the versions).
 
 
 class Ending(StrEnum):
-    """How a session's last turn came out, as far as its log tells."""
+    """How a session's last turn ended, as far as its log tells."""
 
     COMPLETED = "completed"
     INTERRUPTED = "interrupted"
@@ -46,24 +46,24 @@ class Ending(StrEnum):
     UNKNOWN = "unknown"
 
 
-_INTERRUPTED = "[Request interrupted by user"
-_CLAUDE_ENDS = {"end_turn": Ending.COMPLETED, "stop_sequence": Ending.COMPLETED, "tool_use": Ending.UNFINISHED}
-_PI_ENDS = {"stop": Ending.COMPLETED, "aborted": Ending.INTERRUPTED, "error": Ending.FAILED} | {
+_INTERRUPTED_PREFIX = "[Request interrupted by user"
+_CLAUDE_ENDINGS = {"end_turn": Ending.COMPLETED, "stop_sequence": Ending.COMPLETED, "tool_use": Ending.UNFINISHED}
+_PI_ENDINGS = {"stop": Ending.COMPLETED, "aborted": Ending.INTERRUPTED, "error": Ending.FAILED} | {
     "toolUse": Ending.UNFINISHED
 }
-_CODEX_ENDS = {"task_complete": Ending.COMPLETED, "turn_aborted": Ending.INTERRUPTED, "error": Ending.FAILED}
+_CODEX_ENDINGS = {"task_complete": Ending.COMPLETED, "turn_aborted": Ending.INTERRUPTED, "error": Ending.FAILED}
 
 
 @dataclass(slots=True)
-class Log:
-    """Takes in the records of one session. `usd` is what they name as money, None where they name none."""
+class SessionLog:
+    """The end and the cost of one session, collected from its records. `usd` is None if they name no cost."""
 
     ending: Ending = Ending.UNKNOWN
     usd: float | None = None
     _tokens: dict[str, tuple[str, tuple[int, int, int, int]]] = field(default_factory=dict)
 
-    def see(self, agent: str, record: Mapping[str, Any]) -> None:
-        """Take in one record; what cannot be read tells nothing."""
+    def add(self, agent: str, record: Mapping[str, Any]) -> None:
+        """Add one record; a malformed one is ignored."""
         reader = _READERS.get(agent)
         try:
             if reader is not None:
@@ -72,7 +72,7 @@ class Log:
             return
 
     def cost(self, rates: Callable[[str], Rates | None]) -> float | None:
-        """Return the US dollars of the session: as its log says, or by the models' prices; None where unknown."""
+        """Return the session's cost in US dollars, from its log or by the models' prices; None if unknown."""
         if self.usd is not None or not self._tokens:
             return self.usd
         total = 0.0
@@ -87,56 +87,56 @@ class Log:
 
     @property
     def tokens(self) -> int:
-        """All tokens of its answers that no cache held, 0 where its log tells of none."""
+        """Input and output tokens of its answers without cached ones, 0 if its log has none."""
         return sum(read + written for _, (read, written, _, _) in self._tokens.values())
 
     def spend(self, usd: object) -> None:
-        """Take in money that a record names."""
+        """Add the cost that a record names."""
         if isinstance(usd, int | float) and not isinstance(usd, bool) and usd >= 0:
             self.usd = (self.usd or 0.0) + usd
 
     def use(self, message: str, model: str, usage: Mapping[str, Any]) -> None:
-        """Take in the tokens of one answer; several records of it repeat them."""
+        """Add the tokens of one answer; several records of it repeat them."""
         names = "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
         read, written, cached, kept = (int(usage.get(name) or 0) for name in names)
         self._tokens[message] = (model, (read, written, cached, kept))
 
 
-def _claude(log: Log, record: Mapping[str, Any]) -> None:
+def _read_claude(log: SessionLog, record: Mapping[str, Any]) -> None:
     message = record.get("message")
     kind = record.get("type")
     if kind not in {"user", "assistant"} or not isinstance(message, dict) or record.get("isSidechain"):
         return
     if kind == "user":
-        interrupted = _first_words(message.get("content")).startswith(_INTERRUPTED)
+        interrupted = _first_text(message.get("content")).startswith(_INTERRUPTED_PREFIX)
         if interrupted or not record.get("isMeta"):
             log.ending = Ending.INTERRUPTED if interrupted else Ending.UNFINISHED
         return
     if record.get("isApiErrorMessage"):
         log.ending = Ending.FAILED
         return
-    log.ending = _CLAUDE_ENDS.get(str(message.get("stop_reason")), Ending.COMPLETED)
+    log.ending = _CLAUDE_ENDINGS.get(str(message.get("stop_reason")), Ending.COMPLETED)
     if "costUSD" in record:
         log.spend(record["costUSD"])
     elif isinstance(usage := message.get("usage"), dict):
         log.use(str(message.get("id")), str(message.get("model")), usage)
 
 
-def _first_words(content: object) -> str:
+def _first_text(content: object) -> str:
     first: Mapping[str, Any] = next(iter(objects(content)), {})
     return string(content) or string(first.get("text")) or string(first.get("content"))
 
 
-def _codex(log: Log, record: Mapping[str, Any]) -> None:
+def _read_codex(log: SessionLog, record: Mapping[str, Any]) -> None:
     payload = record.get("payload")
     if record.get("type") == "event_msg" and isinstance(payload, dict):
         kind = str(payload.get("type"))
         if kind == "task_started" and log.ending is not Ending.UNKNOWN:  # older versions record no end of a task
             log.ending = Ending.UNFINISHED
-        log.ending = _CODEX_ENDS.get(kind, log.ending)
+        log.ending = _CODEX_ENDINGS.get(kind, log.ending)
 
 
-def _opencode(log: Log, record: Mapping[str, Any]) -> None:
+def _read_opencode(log: SessionLog, record: Mapping[str, Any]) -> None:
     rows = record.get("message")
     data = json.loads(rows[0]["data"]) if rows else {}
     if data.get("role") == "user":
@@ -150,12 +150,12 @@ def _opencode(log: Log, record: Mapping[str, Any]) -> None:
         log.ending = Ending.COMPLETED if data.get("finish") == "stop" else Ending.UNFINISHED
 
 
-def _pi(log: Log, record: Mapping[str, Any]) -> None:
+def _read_pi(log: SessionLog, record: Mapping[str, Any]) -> None:
     message = record.get("message")
     if not isinstance(message, dict):
         return
     if message.get("role") == "assistant":
-        log.ending = _PI_ENDS.get(str(message.get("stopReason")), Ending.UNKNOWN)
+        log.ending = _PI_ENDINGS.get(str(message.get("stopReason")), Ending.UNKNOWN)
         usage = message.get("usage")
         cost = usage.get("cost") if isinstance(usage, dict) else None
         if isinstance(cost, dict):
@@ -164,17 +164,17 @@ def _pi(log: Log, record: Mapping[str, Any]) -> None:
         log.ending = Ending.UNFINISHED
 
 
-_READERS: dict[str, Callable[[Log, Mapping[str, Any]], None]] = {
-    "claude-code": _claude,
-    "codex": _codex,
-    "opencode": _opencode,
-    "pi": _pi,
+_READERS: dict[str, Callable[[SessionLog, Mapping[str, Any]], None]] = {
+    "claude-code": _read_claude,
+    "codex": _read_codex,
+    "opencode": _read_opencode,
+    "pi": _read_pi,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A transcript to be read; `changed` is a Unix time. `by_hand`: it lies in no agent's folder, somebody named it."""
+    """A transcript to be read; `changed` is Unix time. `by_hand`: somebody named it; it is in no agent's folder."""
 
     agent: str
     path: Path
@@ -184,11 +184,11 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session, its messages redacted; `at` is the time of its last turn, empty where its log has none.
+    """One session, its messages redacted; `at` is the time of its last turn, empty if its log has none.
 
-    `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `project` the top of that
-    one's repository, or `cwd` where it is not on this machine; `log` is what its own log tells of its cost and its end.
-    `by_hand` as of its transcript. `actions` is what the agent did, each with the key of the turn that it followed.
+    `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `project` the top folder
+    of that one's repository, or `cwd` if it is not on this machine. `by_hand` is that of its transcript. Each of
+    `actions` has the key of the turn that it followed.
     """
 
     agent: str
@@ -199,41 +199,41 @@ class Session:
     at: str
     messages: tuple[Message, ...]
     uses: tuple[SkillUse, ...]
-    log: Log = field(default_factory=Log)
+    log: SessionLog = field(default_factory=SessionLog)
     project: str = ""
     by_hand: bool = False
     actions: tuple[tuple[Action, str], ...] = ()
 
     @property
     def turns(self) -> list[Message]:
-        """What the person said."""
+        """The person's messages."""
         return [message for message in self.messages if message.by_person]
 
 
 @dataclass(slots=True)
-class _Read:
-    """What is known of one session while its transcript is read."""
+class _SessionBuilder:
+    """Collects one session while its transcript is read."""
 
     events: list[Turn | Reply] = field(default_factory=list)
     uses: list[SkillUse] = field(default_factory=list)
     work: Work = field(default_factory=Work)
-    doings: Doings = field(default_factory=Doings)
-    log: Log = field(default_factory=Log)
+    actions: ActionLog = field(default_factory=ActionLog)
+    log: SessionLog = field(default_factory=SessionLog)
 
 
-def past(around: Host, since: float) -> list[Transcript]:
+def recent_transcripts(host: Host, since: float) -> list[Transcript]:
     """Return the transcripts on this machine that changed after `since` (Unix seconds), the newest first.
 
-    Where agents keep none, those are looked for that lie in the configured folders in some other order, as people keep
-    copies.
+    If the agents' own layout has none, the configured folders are searched for transcripts in any layout, as people
+    keep copies.
     """
-    return discover(roots(around.home, around.environment, around.roots), since) or [
-        one for agent, bases in around.roots.items() for base in bases for one in below(base, since, agent)
+    return transcripts_in_roots(roots(host.home, host.environment, host.roots), since) or [
+        one for agent, bases in host.roots.items() for base in bases for one in transcripts_below(base, since, agent)
     ]
 
 
-def discover(places: Iterable[Root], since: float) -> list[Transcript]:
-    """Return the transcripts that changed after `since` (Unix seconds), the newest first."""
+def transcripts_in_roots(places: Iterable[Root], since: float) -> list[Transcript]:
+    """Return the transcripts in agents' folders that changed after `since` (Unix seconds), the newest first."""
     found = [
         Transcript(root.agent, path, facts.st_mtime)
         for root in places
@@ -243,10 +243,10 @@ def discover(places: Iterable[Root], since: float) -> list[Transcript]:
     return sorted(found, key=lambda one: -one.changed)
 
 
-def below(folder: Path, since: float, agent: str | None = None) -> list[Transcript]:
-    """Return the transcripts in a folder that no agent keeps like this, told by what their lines say, newest first.
+def transcripts_below(folder: Path, since: float, agent: str | None = None) -> list[Transcript]:
+    """Return the transcripts below a folder of any layout, recognized by their content, newest first.
 
-    With `agent` only those of that one. A file given in place of a folder is looked at alone.
+    With `agent`, only those of that agent. `folder` may be a single file.
     """
     found = []
     for path in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
@@ -262,7 +262,7 @@ def below(folder: Path, since: float, agent: str | None = None) -> list[Transcri
 
 
 class Reader:
-    """Reads transcripts one by one; a turn that was in an earlier one is left out. `unreadable` counts files."""
+    """Reads transcripts one by one, leaving out turns that an earlier one had. `unreadable` counts files."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         self._redact = redact
@@ -270,8 +270,8 @@ class Reader:
         self.unreadable = 0
 
     def sessions(self, transcript: Transcript) -> list[Session]:
-        """Return the sessions of one transcript in which somebody said something new."""
-        by_id: dict[str, _Read] = {}
+        """Return the sessions of one transcript that have new turns."""
+        by_id: dict[str, _SessionBuilder] = {}
         try:
             for event in _events(transcript, by_id):
                 self._take(event, by_id)
@@ -283,19 +283,19 @@ class Reader:
             if any(isinstance(event, Turn) for event in read.events)
         ]
 
-    def _take(self, event: Event, by_id: dict[str, _Read]) -> None:
+    def _take(self, event: Event, by_id: dict[str, _SessionBuilder]) -> None:
         match event:
             case Turn() if event.key not in self._known:
                 self._known.add(event.key)
-                by_id.setdefault(event.session_id, _Read()).events.append(event)
+                by_id.setdefault(event.session_id, _SessionBuilder()).events.append(event)
             case Reply():
-                by_id.setdefault(event.session_id, _Read()).events.append(event)
+                by_id.setdefault(event.session_id, _SessionBuilder()).events.append(event)
             case SkillUse():
-                by_id.setdefault(event.session_id, _Read()).uses.append(event)
+                by_id.setdefault(event.session_id, _SessionBuilder()).uses.append(event)
             case _:
                 pass
 
-    def _session(self, transcript: Transcript, name: str, read: _Read) -> Session:
+    def _session(self, transcript: Transcript, name: str, read: _SessionBuilder) -> Session:
         turns = [event for event in read.events if isinstance(event, Turn)]
         cwd = next((turn.cwd for turn in reversed(turns) if possible_folder(turn.cwd)), None) or ""
         main_dir = read.work.main_dir(cwd or None) or ""
@@ -312,22 +312,22 @@ class Reader:
             log=read.log,
             project=main_tree(here),
             by_hand=transcript.by_hand,
-            actions=_placed(read.doings.actions(here), turns),
+            actions=_actions_by_turn(read.actions.actions(here), turns),
         )
 
 
-def _placed(actions: Sequence[Action], turns: Sequence[Turn]) -> tuple[tuple[Action, str], ...]:
-    """Return each action with the turn that it followed, in the transcript's order.
+def _actions_by_turn(actions: Sequence[Action], turns: Sequence[Turn]) -> tuple[tuple[Action, str], ...]:
+    """Return each action with the key of the turn that it followed, in the transcript's order.
 
-    What was done before the first turn belongs to turns of an earlier file, which this one repeats.
+    Actions before the first turn belong to turns of an earlier file, which this one repeats.
     """
     starts = sorted((turn.span.start, turn.key) for turn in turns)
     placed = [(one, bisect_right(starts, one.at, key=lambda start: start[0])) for one in actions]
     return tuple((one, starts[behind - 1][1]) for one, behind in placed if behind)
 
 
-def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
-    """Yield the events of a transcript, and note under the session of each record what was worked on."""
+def _events(transcript: Transcript, by_id: dict[str, _SessionBuilder]) -> Iterator[Event]:
+    """Yield the events of a transcript; the tool calls and the log go to the builder of their session."""
     adapter = ADAPTERS[transcript.agent]
     source = source_of(adapter.INFO)
     session = ""
@@ -340,52 +340,52 @@ def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
                 session = getattr(event, "session_id", session)
                 yield event
             if session := source.session(item) or session:
-                read = by_id.setdefault(session, _Read())
+                read = by_id.setdefault(session, _SessionBuilder())
                 for record, span in records(item):
-                    read.log.see(transcript.agent, record)
+                    read.log.add(transcript.agent, record)
                     for call in tools(record, session, span):
                         read.work.see(call)
-                        read.doings.see(call)
+                        read.actions.add(call)
     yield from parser.flush()
 
 
 def project_of(folder: str) -> Path | None:
-    """Return the top of the repository a folder lies in, or the folder; None where it is not on this machine."""
+    """Return the top folder of a folder's repository, or the folder itself; None if it is not on this machine."""
     here = [*folders_around(folder)]
     return here[-1] if here else None
 
 
-# Worktrees in their repository, where agents and people put them. They are often gone when their sessions are read.
-_WITHIN = re.compile(r"/\.(?:claude/)?worktrees/.+", re.DOTALL)
-_LINKED = re.compile(r"gitdir: ((/.+)/\.git/worktrees/[^/\n]+)\n?")
-_A_HOME = re.compile(r"/(?:Users|home)/[^/]+|/root|")
-_MAX_LINK = 5000
+# Worktrees inside their repository, where agents and people put them. They are often gone when their sessions are read.
+_WORKTREE_PATTERN = re.compile(r"/\.(?:claude/)?worktrees/.+", re.DOTALL)
+_GITDIR_PATTERN = re.compile(r"gitdir: ((/.+)/\.git/worktrees/[^/\n]+)\n?")
+_HOME_PATTERN = re.compile(r"/(?:Users|home)/[^/]+|/root|")
+_MAX_LINK_BYTES = 5000
 
 
 def main_tree(top: str) -> str:
-    """Return the main work tree of the repository whose work tree this is, as far as it can be told; else itself.
+    """Return the main work tree of a work tree's repository, or `top` itself if that is unknown.
 
     Work in several worktrees of one repository is work in one project.
     """
     try:
-        linked = _LINKED.fullmatch(_told(f"{top}/.git"))
-        if linked and _told(f"{linked[1]}/gitdir").strip() == f"{top}/.git":  # who only claims to be one is none
+        linked = _GITDIR_PATTERN.fullmatch(_read_link(f"{top}/.git"))
+        if linked and _read_link(f"{linked[1]}/gitdir").strip() == f"{top}/.git":  # the repository must confirm it
             return linked[2]
     except (OSError, ValueError):
-        pass  # gone, or the main one itself
-    within = _WITHIN.sub("", top)
+        pass  # gone, or the main work tree itself
+    within = _WORKTREE_PATTERN.sub("", top)
     here = os.path.lexists(f"{within}/.git") or not os.path.lexists(within)
-    return within if within != top and here and not _A_HOME.fullmatch(within) else top
+    return within if within != top and here and not _HOME_PATTERN.fullmatch(within) else top
 
 
-def _told(path: str) -> str:
-    return read_plain(Path(path), _MAX_LINK)[0].decode("utf-8", "surrogateescape")
+def _read_link(path: str) -> str:
+    return read_plain(Path(path), _MAX_LINK_BYTES)[0].decode("utf-8", "surrogateescape")
 
 
 def folders_around(folder: str) -> Iterator[Path]:
-    """Yield a folder and those around it up to the top of its repository; nothing where it is not on this machine."""
+    """Yield a folder and its parents up to the top of its repository; nothing if it is not on this machine."""
     here = Path(folder)
-    # os.path: Path.is_dir raises for a folder that is closed to us, or whose name no disk takes. It is a log's claim.
+    # The path comes from a log. Path.is_dir raises for an unreadable folder or an impossible name; os.path does not.
     if not here.is_absolute() or ".." in here.parts or not os.path.isdir(here):  # noqa: PTH112
         return
     above = [here, *here.parents]
@@ -393,14 +393,12 @@ def folders_around(folder: str) -> Iterator[Path]:
     yield from above[: top + 1]
 
 
-# Which past sessions a run is about: those asked for, with what their logs tell of cost and end.
-#
-# What a log does not tell is no reason to leave a session out; how many there were is said.
+# Selecting past sessions. A session whose log does not tell its cost or end is kept, and counted for the report.
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFilter:
-    """Which sessions are asked for. `usd` is the least that one cost, `completed` leaves out what was broken off."""
+    """Which sessions to read. `usd` is the minimum cost, `completed` excludes sessions that were broken off."""
 
     limit: int = 100
     turns: int = 1
@@ -412,7 +410,7 @@ class SessionFilter:
 
 @dataclass
 class SessionSet:
-    """The sessions that were read, and where each stands; how many files could not be read, what no log told."""
+    """The sessions that were read, the transcript of each, and counts for the report."""
 
     sessions: list[Session] = field(default_factory=list)
     where: dict[str, Transcript] = field(default_factory=dict)
@@ -422,24 +420,24 @@ class SessionSet:
     left_alone: int = 0
 
     def is_by_hand(self, session: str) -> bool:
-        """Whether a session was read from a file that somebody named, outside the agents' folders."""
+        """Whether a session's file was named by somebody, outside the agents' folders."""
         return session in self.where and self.where[session].by_hand
 
 
-def read(
+def read_sessions(
     transcripts: Iterable[Transcript],
     wanted: SessionFilter,
     redact: Callable[[str], str],
     rates: Callable[[str], Rates | None],
 ) -> SessionSet:
-    """Return the wanted sessions, newest first. `rates` says what a model's tokens cost."""
+    """Return the wanted sessions, newest first. `rates` returns the prices of a model's tokens."""
     reader = Reader(redact)
     reading = SessionSet()
     for transcript in transcripts:
         try:
             with processor_time(PROCESSOR_SECONDS):
                 sessions = list(reader.sessions(transcript))
-        except ProcessorTimeError:  # it costs the other transcripts nothing
+        except ProcessorTimeError:  # the other transcripts are still read
             reader.unreadable += 1
             continue
         for session in sessions:
@@ -460,7 +458,7 @@ def _is_wanted(
     folders = [Path(folder) for folder in (session.cwd, session.main_dir, session.project) if folder]
     if wanted.project is not None and not any(folder.is_relative_to(wanted.project) for folder in folders):
         return False
-    if _wants_to_be_left_alone(session.cwd):
+    if _is_opted_out(session.cwd):
         reading.left_alone += 1
         return False
     if wanted.completed and session.log.ending not in {Ending.COMPLETED, Ending.UNKNOWN}:
@@ -473,8 +471,8 @@ def _is_wanted(
     return True
 
 
-def _wants_to_be_left_alone(cwd: str) -> bool:
+def _is_opted_out(cwd: str) -> bool:
     try:
         return bool(session_opt_out(cwd or None))
     except SkilldError:
-        return True  # what it says is not understood: rather not
+        return True  # the project's configuration cannot be read: better not

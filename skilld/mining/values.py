@@ -1,4 +1,4 @@
-"""What a mining run is asked to do, and its result."""
+"""The options, the context and the results of a mining run."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from skilld.types import Kind
 REPEATABLE, ROOM, REPEATED = "repeatable", "room for improvement", "repeated request"
 
 
-class Sort(StrEnum):
+class PartKind(StrEnum):
     """What a part of a skill is."""
 
     RULE = "rule"
     PITFALL = "pitfall"  # what went wrong and was corrected
     FACT = "fact"
-    REQUEST = "request"  # what the person asks for again and again
+    REQUEST = "request"  # what the person asks for repeatedly
     COMMAND = "command"  # observed: what ran in several sessions, with variables
-    EDIT = "edit"  # observed: a file that was changed in several sessions
+    EDIT = "edit"  # observed: a file changed in several sessions
     TRAP = "trap"  # observed: what failed and what worked afterwards
 
 
-OBSERVED = frozenset({Sort.COMMAND, Sort.EDIT, Sort.TRAP})
-"""What the log shows that was done. Nobody said it: it is no evidence of what anybody wants."""
+OBSERVED = frozenset({PartKind.COMMAND, PartKind.EDIT, PartKind.TRAP})
+"""What the log shows. Nobody said it, so it is no evidence of what anybody wants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Where something was said: the session, the turn's key, the person's words.
+    """Evidence: the session, the turn's key, the person's words.
 
-    `observed`: nobody said it; the turn is the one it was done after, and `quote` the command as it ran.
+    `observed`: nobody said it; `quote` is a command as it ran, and the turn is the one before it.
     """
 
     session: str
@@ -50,9 +50,9 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing for a skill to say. `kind` is what a lasting thing said is, None for requests."""
+    """One thing for a skill to say. `kind` is that of lasting feedback, None for requests."""
 
-    sort: Sort
+    sort: PartKind
     text: str
     proofs: tuple[Proof, ...]
     kind: Kind | None = None
@@ -61,9 +61,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """What a task is that came again: `request` with `{{variables}}`, what each was, the check at the end.
+    """A recurring task: `request` with `{{variables}}`, examples of each, the check at the end.
 
-    `left_out` says why some of what was done stands in no step.
+    `left_out` has the reasons why some actions are not in any step.
     """
 
     request: str
@@ -74,7 +74,7 @@ class Recurrence:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What a skill would have saved in the sessions it comes from: corrections, failed calls, tokens; its steps."""
+    """What a skill would have saved in its sessions: corrections, failed calls and tokens; and its number of steps."""
 
     sessions: int = 0
     corrections: int = 0
@@ -84,12 +84,12 @@ class Savings:
 
     @property
     def worth(self) -> float:
-        """What candidates are ranked by: a correction costs the person a turn, a failure the agent a call."""
+        """The rank of a candidate: a correction costs the person a turn, a failure the agent a call."""
         return 3 * self.corrections + self.failures + self.steps / 10
 
     @property
     def why(self) -> str:
-        """One clause for a person."""
+        """The savings in one clause, for a person."""
         spent = [counted(self.corrections, "correction")] if self.corrections else []
         spent += [counted(self.failures, "failed call")] if self.failures else []
         cost = f", with {' and '.join(spent)}" if spent else f", {counted(self.steps, 'step')} each time"
@@ -100,8 +100,8 @@ class Savings:
 class Candidate:
     """A skill to extend (`action` is extend, `target` its file) or to create (`target` is the project's folder).
 
-    `kind` is that of a skill to create, None of one that is there; `work` the kind of work it is for. A `description`
-    and a `title` (its heading) stand in for those that code drafts. `recurrence` is that of a task that came again.
+    `kind` is None for an existing skill; `work` is the kind of work it is for. `description` and `title` (its heading)
+    replace those that code drafts. `recurrence` belongs to a recurring task.
     """
 
     name: str
@@ -118,17 +118,17 @@ class Candidate:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What the skill is to say."""
+        """What the skill is going to say."""
         return tuple(part.text for part in self.parts)
 
     @property
     def evidence(self) -> tuple[Proof, ...]:
-        """All that was said for it, once each."""
+        """What was said for it, without duplicates."""
         return tuple(dict.fromkeys(proof for part in self.parts for proof in part.proofs if not proof.observed))
 
     @property
     def observed(self) -> tuple[Proof, ...]:
-        """All that was done, as the log shows, once each."""
+        """What the log shows for it, without duplicates."""
         return tuple(dict.fromkeys(proof for part in self.parts for proof in part.proofs if proof.observed))
 
     @property
@@ -139,7 +139,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RejectedCandidate:
-    """What was thought of and not taken, with what it lacked."""
+    """A topic that does not become a skill, with what it lacks."""
 
     topic: str
     missed: str
@@ -147,7 +147,7 @@ class RejectedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """Something for a project's standing instructions: it holds for all work there, so no skill is its place."""
+    """Something for a project's standing instructions: it holds for all work there, so it belongs in no skill."""
 
     project: str
     text: str
@@ -156,14 +156,12 @@ class Doc:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a run comes to."""
+    """What a run found."""
 
     candidates: tuple[Candidate, ...]
     rejected: tuple[RejectedCandidate, ...]
     docs: tuple[Doc, ...]
 
-
-# What a run of mining is asked to do, what it works with, and what it asks of whoever started it.
 
 Edit = Callable[[str], str]
 Progress = Callable[[str, int, int], None]
@@ -171,7 +169,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is asked to do. `gather` are projects whose facts become a skill of their own."""
+    """The options of a run. `gather` are projects whose facts become a skill of their own."""
 
     transcripts: Sequence[Transcript]
     wanted: SessionFilter
@@ -179,27 +177,27 @@ class Options:
     name: str = ""
     gather: Sequence[Path] = ()
     dry_run: bool = False
-    create_new: bool = False  # though there is a skill like it
+    create_new: bool = False  # even if a similar skill exists
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """What a run works with. `skills` gives the skills of some projects and of the person."""
+class MiningContext:
+    """What a run works with. `skills` returns the skills of some projects and of the person."""
 
     store: Store
     terms: Terms
-    around: Host
+    host: Host
     redact: Callable[[str], str]
     skills: Callable[[Sequence[Path]], list[Skill]]
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What a run asks of whoever started it.
+    """What a run calls back.
 
-    `agree` is told what the questions will take, and can ask what that is in dollars (None: nobody knows), which takes
-    seconds; without a yes none is asked.
-    `edit` gets the text of a new skill and returns what is to be proposed. `progress` is told of long work.
+    `agree` gets the estimate of the questions and a function that returns their price in dollars (None if unknown),
+    which takes seconds; no question is asked unless it returns true.
+    `edit` gets the text of a new skill and returns the text to propose. `progress` reports long work.
     """
 
     agree: Callable[[Estimate, Callable[[], float | None]], bool]

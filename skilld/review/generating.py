@@ -13,14 +13,21 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.offline.provenance import own_words
 from skilld.mining import candidates
-from skilld.mining.candidates import CandidateRun, Prices, consider, counted, support, weigh
+from skilld.mining.candidates import (
+    CandidateRun,
+    Prices,
+    find_candidates,
+    judge_against_known,
+    record_support,
+    with_progress,
+)
 from skilld.mining.dedup import is_waiting
 from skilld.mining.evidence import Transcripts
-from skilld.mining.proposing import CandidateResult, become
+from skilld.mining.proposing import CandidateResult, propose_candidate
 from skilld.mining.questions import Estimate
 from skilld.mining.session_summary import Row
-from skilld.mining.sessions import Session, SessionSet, read
-from skilld.mining.values import Candidate, Hooks, Judgement, Options, Progress, World
+from skilld.mining.sessions import Session, SessionSet, read_sessions
+from skilld.mining.values import Candidate, Hooks, Judgement, MiningContext, Options, Progress
 from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.text import cut, fold, safe_text
@@ -74,7 +81,7 @@ class Preview:
 class Generation:
     """One way through the three steps. `world` is without a store of its own: `open_store` gives one for each call."""
 
-    def __init__(self, options: Options, world: World, open_store: Callable[[], Store]) -> None:
+    def __init__(self, options: Options, world: MiningContext, open_store: Callable[[], Store]) -> None:
         self._options = options
         self._around = world
         self._open_store = open_store
@@ -95,8 +102,8 @@ class Generation:
 
     def choices(self, progress: Progress) -> list[Choice]:
         """Return the past sessions that were asked for, newest first. Reads their transcripts."""
-        transcripts = counted(self._options.transcripts, progress)
-        self._reading = read(transcripts, self._options.wanted, self._around.redact, self._prices)
+        transcripts = with_progress(self._options.transcripts, progress)
+        self._reading = read_sessions(transcripts, self._options.wanted, self._around.redact, self._prices)
         return [_choice(session) for session in self._reading.sessions]
 
     def cost(self, choice: Choice) -> float | None:
@@ -110,7 +117,7 @@ class Generation:
             self._rows |= {row.session_id: row for row in candidates.session_rows(new, None, world.store)[0]}
             transcripts = Transcripts(self._reading.where, world.redact)
             rows = [self._rows[one.session.id] for one in chosen]
-            return weigh(rows, transcripts, self._options, world)[0]
+            return judge_against_known(rows, transcripts, self._options, world)[0]
 
     def find(self, chosen: Collection[Choice], agree: Agree, progress: Progress) -> Preview:
         """Return what these sessions come to, each new skill drafted; a model is asked only after `agree` said yes.
@@ -120,9 +127,11 @@ class Generation:
         ids = {one.session.id for one in chosen}
         reading = replace(self._reading, sessions=[one for one in self._reading.sessions if one.id in ids])
         with self._world() as world:
-            considered = consider(reading, self._options, world, Hooks(agree, _as_it_is, progress))
+            considered = find_candidates(reading, self._options, world, Hooks(agree, _as_it_is, progress))
             candidates = considered.report.judgement.candidates
-            previews = [become(one, considered.run, world.around, _as_it_is, dry_run=True) for one in candidates]
+            previews = [
+                propose_candidate(one, considered.run, world.host, _as_it_is, dry_run=True) for one in candidates
+            ]
         return Preview(considered, previews)
 
     def save(self, kept: Sequence[Keep], result: Preview, progress: Progress) -> Iterator[CandidateResult]:
@@ -130,15 +139,15 @@ class Generation:
         with self._world() as world:
             run = replace(result.considered.run, store=world.store)
             if not self.dry_run:
-                support(result.considered.proposed, world.store, self._reading)
+                record_support(result.considered.proposed, world.store, self._reading)
             for number, one in enumerate(kept, 1):
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)
                 edit = _own(one.text) if one.text else _as_it_is
-                yield become(candidate, run, world.around, edit, dry_run=self.dry_run)
+                yield propose_candidate(candidate, run, world.host, edit, dry_run=self.dry_run)
 
     @contextmanager
-    def _world(self) -> Iterator[World]:
+    def _world(self) -> Iterator[MiningContext]:
         with closing(self._open_store()) as store:
             yield replace(self._around, store=store)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from skilld.ingest.remote import files
-from skilld.mining.kept import kept, shown_in
-from skilld.mining.spread import locally, one_file, together
+from skilld.mining.compliance import rule_compliance, survey_file
+from skilld.mining.parallel import merge_results, mine_file, run_locally
 from support.claude_lines import typed, write
 from support.program import Program
 
@@ -75,13 +75,13 @@ def test_a_rule_is_counted_in_the_sessions_of_its_project(rules: Path, sessions:
 
 
 def test_neither_order_nor_repetition_changes_what_is_told(rules: Path, sessions: Path) -> None:
-    found = [shown_in(one.url, KEY) for one in files(str(sessions))]
+    found = [survey_file(one.url, KEY) for one in files(str(sessions))]
     assert SECRET not in repr(found)
-    assert kept(found, rules) == kept(found[::-1], rules)
+    assert rule_compliance(found, rules) == rule_compliance(found[::-1], rules)
     # Three are of another project; all count for a file in no repository.
-    assert kept(found, rules).sessions == 9
+    assert rule_compliance(found, rules).sessions == 9
     (rules.parent / ".git").rmdir()
-    assert kept(found, rules).sessions == 12
+    assert rule_compliance(found, rules).sessions == 12
 
 
 def test_a_store_of_objects_gives_what_the_folder_does(
@@ -109,13 +109,13 @@ def test_a_store_of_objects_gives_what_the_folder_does(
         urls, local = ([one.url for one in files(where)] for where in ("s3://sessions", str(sessions)))
         assert [url.rpartition("/")[2] for url in urls] == [url.rpartition("/")[2] for url in local]
         assert len(urls) == 13
-        told = [kept(locally(some, KEY, 0, _quiet, shown_in), rules) for some in (urls, local)]
+        told = [rule_compliance(run_locally(some, KEY, 0, _quiet, survey_file), rules) for some in (urls, local)]
         assert told[0] == told[1]
         assert told[0].sessions
-        mined = [together(locally(some, KEY, 0, _quiet, one_file)) for some in (urls, local)]
+        mined = [merge_results(run_locally(some, KEY, 0, _quiet, mine_file)) for some in (urls, local)]
         assert mined[0].judgement == mined[1].judgement
         assert [row.session_id for row in mined[0].rows] == [row.session_id for row in mined[1].rows]
-        gone = one_file("s3://sessions/.claude/projects/x/none.jsonl", KEY)
+        gone = mine_file("s3://sessions/.claude/projects/x/none.jsonl", KEY)
         assert gone.trouble
         assert not gone.rows
     finally:

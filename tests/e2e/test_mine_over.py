@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from skilld.ingest.remote import files, here
-from skilld.mining.kept import shown_in
-from skilld.mining.spread import Found, Job, locally, on_cluster, one_file, together
+from skilld.mining.compliance import survey_file
+from skilld.mining.parallel import FileResult, Job, merge_results, mine_file, run_locally, run_on_cluster
 from support.claude_lines import typed, write
 from support.program import Program
 from support.repos import new_repo
@@ -69,7 +69,7 @@ def test_the_report_is_the_same_with_any_number_of_workers(folder: Path, home: P
 
 def test_what_leaves_a_worker_is_redacted(folder: Path) -> None:
     (url, *_) = _urls(str(folder))
-    found = one_file(url, KEY)
+    found = mine_file(url, KEY)
     assert found.rows
     assert SECRET not in repr(found)
     assert "hostnames" in repr(found) or "sign the tags" in repr(found)
@@ -80,8 +80,8 @@ def test_a_store_in_memory_gives_what_the_folder_does(folder: Path) -> None:
     store = fsspec.filesystem("memory")
     for path in folder.rglob("*.jsonl"):
         store.pipe(f"/store/{path.relative_to(folder)}", path.read_bytes())
-    there = together(locally(_urls("memory://store"), KEY, 0, _quiet))
-    local = together(locally(_urls(str(folder)), KEY, 0, _quiet))
+    there = merge_results(run_locally(_urls("memory://store"), KEY, 0, _quiet))
+    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _quiet))
     assert there.judgement == local.judgement
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
 
@@ -89,12 +89,12 @@ def test_a_store_in_memory_gives_what_the_folder_does(folder: Path) -> None:
 def test_a_killed_process_loses_nothing(folder: Path) -> None:
     """Of `effect`: `mine` is the same map with another function."""
     urls = _urls(str(folder))
-    found: list[Found] = []
-    for one in locally(urls, KEY, 2, _quiet, shown_in):
+    found: list[FileResult] = []
+    for one in run_locally(urls, KEY, 2, _quiet, survey_file):
         if not found:
             os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
         found.append(one)
-    assert sorted(found, key=lambda one: one.url) == [shown_in(url, KEY) for url in urls]
+    assert sorted(found, key=lambda one: one.url) == [survey_file(url, KEY) for url in urls]
 
 
 def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
@@ -122,27 +122,27 @@ def test_sessions_that_a_recording_tool_keeps_in_git_are_read(
     for url, path in zip(urls, sorted(folder.rglob("0*.jsonl")), strict=True):
         with here(url) as copy:
             assert copy.read_text() == path.read_text()
-    there = together(locally(urls, KEY, 0, _quiet))
-    local = together(locally(_urls(str(folder)), KEY, 0, _quiet))
+    there = merge_results(run_locally(urls, KEY, 0, _quiet))
+    local = merge_results(run_locally(_urls(str(folder)), KEY, 0, _quiet))
     assert [row.session_id for row in there.rows] == [row.session_id for row in local.rows]
     assert [row.turns for row in there.rows] == [row.turns for row in local.rows]
     assert there.judgement == local.judgement
 
 
 def test_the_order_of_results_changes_nothing(folder: Path) -> None:
-    found = [one_file(url, KEY) for url in _urls(str(folder))]
-    assert together(found) == together(found[::-1])
+    found = [mine_file(url, KEY) for url in _urls(str(folder))]
+    assert merge_results(found) == merge_results(found[::-1])
 
 
 def test_a_repository_that_git_cannot_read_is_named(folder: Path) -> None:
     plain = _urls(str(folder))
     (folder / ".git").mkdir()
     (unread,) = {*_urls(str(folder))} - {*plain}
-    assert one_file(unread, KEY).trouble == "git cannot read this repository"
+    assert mine_file(unread, KEY).trouble == "git cannot read this repository"
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
-    assert one_file("file:///nowhere/x.jsonl", KEY) == Found(
+    assert mine_file("file:///nowhere/x.jsonl", KEY) == FileResult(
         "file:///nowhere/x.jsonl", trouble="No such file or directory"
     )
     program = Program(home)
@@ -156,7 +156,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, home: Path) -> None:
         assert why in done.stderr
 
 
-@pytest.mark.parametrize(("workers", "job"), [(1, one_file), (2, shown_in), (4, one_file)])
+@pytest.mark.parametrize(("workers", "job"), [(1, mine_file), (2, survey_file), (4, mine_file)])
 def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, workers: int, job: Job) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install skilld[cluster]")
     urls = _urls(str(folder))
@@ -167,8 +167,8 @@ def test_a_dask_cluster_gives_the_same_though_a_worker_is_killed(folder: Path, w
         def is_done() -> bool:
             return {one.state for one in [*cluster.scheduler.tasks.values()]} <= {"memory", "released"}
 
-        found: list[Found] = []
-        for one in on_cluster(urls, KEY, cluster.scheduler_address, _quiet, job):
+        found: list[FileResult] = []
+        for one in run_on_cluster(urls, KEY, cluster.scheduler_address, _quiet, job):
             if not found:
                 if workers == 1:  # what is done and was not fetched is lost as well
                     wait_for("all to be done", is_done)

@@ -26,7 +26,7 @@ import skilld.review
 from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
 from skilld.mining.sessions import Session
-from skilld.mining.values import Candidate, Judgement, Part, Proof, Sort
+from skilld.mining.values import Candidate, Judgement, Part, PartKind, Proof
 from skilld.paths import places, private_dir
 from skilld.proposals.decide import DecisionReport
 from skilld.proposals.explain import Part as Piece
@@ -60,7 +60,7 @@ FINDING = Candidate(
     "/p",
     None,
     ("repeatable",),
-    (Part(Sort.REQUEST, "Squash them.", (Proof("s1", "t1", "squash them"),)),),
+    (Part(PartKind.REQUEST, "Squash them.", (Proof("s1", "t1", "squash them"),)),),
 )
 
 

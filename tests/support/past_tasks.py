@@ -18,10 +18,10 @@ from typing import Any
 
 from skilld.clock import seconds
 from skilld.mining.evidence import Transcripts
-from skilld.mining.new_skill import new_skill
+from skilld.mining.new_skill import build_skill
 from skilld.mining.selection import judge
-from skilld.mining.session_summary import Feedback, heard, row_of
-from skilld.mining.sessions import Session, SessionFilter, SessionSet, below, read
+from skilld.mining.session_summary import Feedback, detect_feedback, summarize
+from skilld.mining.sessions import Session, SessionFilter, SessionSet, read_sessions, transcripts_below
 from skilld.mining.values import Candidate, Judgement
 from support.waiting import LIMIT
 
@@ -88,13 +88,15 @@ def record(task: Task, home: Path, root: Path, work: Path) -> None:
 
 def recorded(home: Path) -> SessionSet:
     """Return the recorded sessions as mining reads them."""
-    return read([*below(home, 0)], SessionFilter(), lambda text: text, lambda _: None)
+    return read_sessions([*transcripts_below(home, 0)], SessionFilter(), lambda text: text, lambda _: None)
 
 
 def judged(task: Task, home: Path, *, model: bool) -> Judgement:
     """Return what the recorded sessions come to: heard by a model's stored answers, or by rules alone."""
     reading = recorded(home)
-    rows = [row_of(session, _told(task, session) if model else heard(session)) for session in reading.sessions]
+    rows = [
+        summarize(session, _told(task, session) if model else detect_feedback(session)) for session in reading.sessions
+    ]
     assert Transcripts(reading.where, lambda text: text)
     return judge(rows, [], {}, now=NOW)
 
@@ -110,7 +112,7 @@ def _told(task: Task, session: Session) -> list[Feedback]:
 
 def text_of(candidate: Candidate) -> str:
     """Return the SKILL.md that a candidate would be."""
-    return new_skill(candidate, day=DAY, with_sessions=True).text
+    return build_skill(candidate, day=DAY, with_sessions=True).text
 
 
 def lacks(expected: Mapping[str, Any], text: str) -> list[str]:

@@ -10,9 +10,9 @@ import pytest
 
 from skilld.clock import seconds
 from skilld.mining.selection import judge
-from skilld.mining.session_summary import Feedback, Row, Task, heard, row_of
+from skilld.mining.session_summary import Feedback, Row, Task, detect_feedback, summarize
 from skilld.mining.sessions import Session
-from skilld.mining.values import Judgement, Sort
+from skilld.mining.values import Judgement, PartKind
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import Front
@@ -127,8 +127,8 @@ def test_rules_belong_into_the_projects_documents_and_are_a_skill_only_where_tha
     (found,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
     assert (found.name, found.kind, found.work) == ("shop-testing", SkillKind.KNOWLEDGE, "testing")
     assert [(part.sort, part.text) for part in found.parts] == [
-        (Sort.RULE, "Always run the suite with --fast."),
-        (Sort.PITFALL, "Never mock the gateway."),
+        (PartKind.RULE, "Always run the suite with --fast."),
+        (PartKind.PITFALL, "Never mock the gateway."),
     ]
 
 
@@ -149,7 +149,7 @@ def test_two_facts_of_a_project_are_a_skill_and_one_belongs_into_its_documents()
     assert sorted(doc.text for doc in _judge(*rows).docs) == facts
     (both,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE).candidates
     assert (both.name, both.kind) == ("shop-knowledge", SkillKind.KNOWLEDGE)
-    assert {part.sort for part in both.parts} == {Sort.FACT}
+    assert {part.sort for part in both.parts} == {PartKind.FACT}
 
 
 def test_what_was_contradicted_later_is_left_out() -> None:
@@ -213,12 +213,12 @@ def test_what_no_skill_should_say_is_left_out(text: str, missed: str) -> None:
     "text", ["what does this do, and why is it here?", "go on", "```\nrun the whole test suite now\n```"]
 )
 def test_questions_and_go_on_are_no_tasks(text: str) -> None:
-    assert row_of(_session(text), ()).tasks == ()
+    assert summarize(_session(text), ()).tasks == ()
 
 
 def test_a_row_holds_the_persons_own_words() -> None:
     session = _session("Write the release notes for version two.", "Always put the ticket number first.")
-    row = row_of(session, heard(session))
+    row = summarize(session, detect_feedback(session))
     assert [task.text for task in row.tasks][:1] == ["Write the release notes for version two."]
     assert [(one.turn, one.quote) for one in row.user_feedback] == [("k2", "Always put the ticket number first.")]
     assert (row.work, row.skills_used, row.main_dir) == ("documentation", ("notes",), "/shop")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.mining.actions import Action, Doings, commands, is_generic, is_look, unfit
-from skilld.mining.alike import ActionRun, likeness
-from skilld.mining.procedure import Episode, procedure
+from skilld.mining.actions import Action, ActionLog, commands, is_generic, is_read_only, unfit_reason
+from skilld.mining.procedure import Episode, find_procedure
+from skilld.mining.similarity import ActionRun, step_similarity
 from skilld.types import Span, ToolCall, ToolOutcome, ToolResult
 
 
@@ -46,7 +46,7 @@ def test_any_sessions_side_by_side_come_to_something(sessions: list[list[str]]) 
         Episode(f"s{n}", "t", "do it", "do it", tuple((Action(one, ToolOutcome.OK, 0), "t") for one in ran))
         for n, ran in enumerate(sessions)
     ]
-    for step in procedure(episodes).steps:
+    for step in find_procedure(episodes).steps:
         assert len({seen.session for seen in step.seen}) >= 2
 
 
@@ -56,7 +56,7 @@ def test_numbers_in_a_path_are_variables_named_by_what_stands_before_them() -> N
         Episode(f"s{n}", "t", "answer", "answer", ((Action(ran.format(n, n * 100, text), ToolOutcome.OK, 0), "t"),))
         for n, text in ((111, "Done in `a1`."), (222, "No: see above."))
     ]
-    (step,) = procedure(episodes).steps
+    (step,) = find_procedure(episodes).steps
     assert step.text == 'gh api repos/a/b/pulls/{{pull}}/comments/{{comment}}/replies -f body="{{body}}"'
 
 
@@ -66,12 +66,12 @@ def test_of_calls_of_a_server_a_step_keeps_what_all_of_them_give() -> None:
         Episode(f"s{n}", "t", "file it", "file it", ((Action(one, ToolOutcome.OK, 0), "t"),))
         for n, one in enumerate(calls)
     ]
-    assert [step.text for step in procedure(episodes).steps] == ["mcp__board__create_card project=Troy"]
+    assert [step.text for step in find_procedure(episodes).steps] == ["mcp__board__create_card project=Troy"]
 
 
 def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
-    assert likeness(ActionRun("a", "t", "make src/order.py x"), ActionRun("b", "t", "make src/orders.py x"))
-    assert not likeness(ActionRun("a", "t", "make build"), ActionRun("b", "t", "make test"))
+    assert step_similarity(ActionRun("a", "t", "make src/order.py x"), ActionRun("b", "t", "make src/orders.py x"))
+    assert not step_similarity(ActionRun("a", "t", "make build"), ActionRun("b", "t", "make test"))
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_a_name_begins_and_ends_at_an_edge_in_both_commands() -> None:
     ["git -C web status", "entire agent-help trail", "go version", "n=$(gh pr view --json number)", "make --help"],
 )
 def test_what_only_tells_something_is_no_work(command: str) -> None:
-    assert is_look(command)
+    assert is_read_only(command)
 
 
 @given(st.text(max_size=300))
 def test_no_command_line_breaks_it(line: str) -> None:
     for part in commands(line):
         assert part.strip()
-        is_look(part), is_generic(part), unfit(part)
+        is_read_only(part), is_generic(part), unfit_reason(part)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_no_command_line_breaks_it(line: str) -> None:
     ],
 )
 def test_no_skill_repeats_what_fetches_widens_destroys_or_is_of_one_machine(command: str) -> None:
-    assert unfit(command) != ""
+    assert unfit_reason(command) != ""
 
 
 @pytest.mark.parametrize(
     "command", ["make check", "npm run gen -- --name orders", "python manage.py migrate", "pytest -q tests/test_a.py"]
 )
 def test_what_runs_in_its_project_alone_is_fit(command: str) -> None:
-    assert unfit(command) == ""
+    assert unfit_reason(command) == ""
 
 
 def _call(number: int, name: str, **given: object) -> ToolCall:
@@ -128,7 +128,7 @@ def _call(number: int, name: str, **given: object) -> ToolCall:
 
 
 def test_outcomes_are_joined_and_paths_made_relative() -> None:
-    doings = Doings()
+    log = ActionLog()
     for event in (
         _call(1, "Bash", command="cd /w/shop && make gen && cat /w/shop/README.md"),
         _call(2, "Bash", command="make check"),
@@ -139,8 +139,8 @@ def test_outcomes_are_joined_and_paths_made_relative() -> None:
         _call(6, "Grep", path="/w/shop", pattern="x"),
         _call(7, "mcp__board__create_card", title="It is slow", project="Troy", priority=1),
     ):
-        doings.see(event)
-    found = [(one.text, one.outcome.value, one.edits, one.looks, one.alone) for one in doings.actions("/w/shop")]
+        log.add(event)
+    found = [(one.text, one.outcome.value, one.edits, one.read_only, one.alone) for one in log.actions("/w/shop")]
     assert found == [
         ("make gen", "unknown", False, False, False),
         ("cat README.md", "unknown", False, True, False),

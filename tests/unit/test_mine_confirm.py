@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.mining.evidence import GONE, TAKEN_BACK, Transcripts, refuted
-from skilld.mining.session_summary import row_of
+from skilld.mining.evidence import GONE_REASON, WITHDRAWN_REASON, Transcripts, find_refutations
+from skilld.mining.session_summary import summarize
 from skilld.mining.sessions import Reader, Transcript
-from skilld.mining.values import Part, Proof, Sort
+from skilld.mining.values import Part, PartKind, Proof
 from skilld.types import Kind
 from support.claude_lines import typed, write
 
@@ -21,17 +21,17 @@ def _look(folder: Path, part: Part, *said: str) -> list[str]:
     path = folder / "s1.jsonl"
     write(path, *(typed(f"t{number}", text) for number, text in enumerate(said)))
     where = {"s1": Transcript("claude-code", path, 0.0)}
-    return [*refuted([part], Transcripts(where, lambda text: text)).values()]
+    return [*find_refutations([part], Transcripts(where, lambda text: text)).values()]
 
 
-def _part(quote: str, text: str = RULE, sort: Sort = Sort.RULE) -> Part:
-    kind = Kind.PREFERENCE if sort is Sort.RULE else None
+def _part(quote: str, text: str = RULE, sort: PartKind = PartKind.RULE) -> Part:
+    kind = Kind.PREFERENCE if sort is PartKind.RULE else None
     return Part(sort, text, (Proof("s1", "claude-code:t0", quote),), kind)
 
 
 def test_what_stands_there_holds(tmp_path: Path) -> None:
     assert _look(tmp_path, _part(RULE), f"{RULE} Thanks!", "go on") == []
-    assert _look(tmp_path, _part(TASK, TASK, Sort.REQUEST), TASK) == []
+    assert _look(tmp_path, _part(TASK, TASK, PartKind.REQUEST), TASK) == []
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def test_what_stands_there_holds(tmp_path: Path) -> None:
     [
         (_part(RULE), "Keep them short."),
         (_part(RULE), f"The page says:\n> {RULE}"),
-        (_part(TASK, TASK, Sort.REQUEST), "commit this"),
+        (_part(TASK, TASK, PartKind.REQUEST), "commit this"),
     ],
 )
 def test_what_is_not_there_or_is_not_theirs_does_not(tmp_path: Path, part: Part, said: str) -> None:
-    assert _look(tmp_path, part, said) == [GONE]
+    assert _look(tmp_path, part, said) == [GONE_REASON]
 
 
 def test_a_request_copied_from_the_agent_is_nobodys(tmp_path: Path) -> None:
@@ -54,16 +54,16 @@ def test_a_request_copied_from_the_agent_is_nobodys(tmp_path: Path) -> None:
     transcript = Transcript("claude-code", path, 0.0)
     (session,) = Reader(lambda text: text).sessions(transcript)
     assert [message.by_person for message in session.messages] == [True, False, True]
-    assert row_of(session, ()).tasks == ()
+    assert summarize(session, ()).tasks == ()
     transcripts = Transcripts({"s1": transcript}, lambda text: text)
-    assert [*refuted([_part(TASK, TASK, Sort.REQUEST)], transcripts).values()] == [GONE]
+    assert [*find_refutations([_part(TASK, TASK, PartKind.REQUEST)], transcripts).values()] == [GONE_REASON]
 
 
 def test_what_was_taken_back_does_not(tmp_path: Path) -> None:
-    assert _look(tmp_path, _part(RULE), RULE, "go on", "scratch that, forget the 60 characters") == [TAKEN_BACK]
+    assert _look(tmp_path, _part(RULE), RULE, "go on", "scratch that, forget the 60 characters") == [WITHDRAWN_REASON]
 
 
 def test_a_transcript_that_is_gone_bears_nothing_out(tmp_path: Path) -> None:
     where = {"s1": Transcript("claude-code", tmp_path / "gone.jsonl", 0.0)}
-    assert [*refuted([_part(RULE)], Transcripts(where, str)).values()] == [GONE]
-    assert [*refuted([_part(RULE)], Transcripts({}, str)).values()] == [GONE]
+    assert [*find_refutations([_part(RULE)], Transcripts(where, str)).values()] == [GONE_REASON]
+    assert [*find_refutations([_part(RULE)], Transcripts({}, str)).values()] == [GONE_REASON]

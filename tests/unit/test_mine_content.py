@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from skilld.mining.new_skill import part_problem
-from skilld.mining.values import Part, Sort
+from skilld.mining.values import Part, PartKind
 
 
 def _why(text: str) -> str:
-    return part_problem(Part(Sort.RULE, text, ()), "/home/ada/shop") or ""
+    return part_problem(Part(PartKind.RULE, text, ()), "/home/ada/shop") or ""
 
 
 @pytest.mark.parametrize(

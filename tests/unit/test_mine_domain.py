@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.mining.domains import gathered
+from skilld.mining.domains import draft_domain_skill
 from skilld.skills.draft import SkillKind, faults, read, write
 from skilld.store.learnings import Learning
 
@@ -44,7 +44,7 @@ def _learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ...] = 
 
 
 def test_the_facts_of_a_project_are_one_skill_with_what_it_rests_on() -> None:
-    found = gathered(SHOP, _learnings(), day="2026-01-09")
+    found = draft_domain_skill(SHOP, _learnings(), day="2026-01-09")
     assert found is not None
     assert (
         found.draft.body
@@ -75,16 +75,18 @@ def test_the_facts_of_a_project_are_one_skill_with_what_it_rests_on() -> None:
 
 @pytest.mark.parametrize("rows", [TOLD[:1], TOLD[4:], ()])
 def test_too_little_is_no_skill(rows: tuple[tuple[str, str, str, str | None, str | None], ...]) -> None:
-    assert gathered(SHOP, _learnings(rows), day="2026-01-09") is None
+    assert draft_domain_skill(SHOP, _learnings(rows), day="2026-01-09") is None
 
 
 def test_what_no_skill_may_say_is_left_out() -> None:
-    assert gathered(SHOP, _learnings(TOLD[:2]), day="2026-01-09", unfit=lambda one: "src" in one.change) is None
+    assert (
+        draft_domain_skill(SHOP, _learnings(TOLD[:2]), day="2026-01-09", unfit=lambda one: "src" in one.change) is None
+    )
 
 
 def test_a_project_of_any_name_gives_a_name_that_a_skill_can_have() -> None:
     rows = tuple((name, change, kind, "/work/Mein Projekt (\u00fc)", None) for name, change, kind, _, _ in TOLD[:3])
-    found = gathered(Path("/work/Mein Projekt (\u00fc)"), _learnings(rows), day="2026-01-09")
+    found = draft_domain_skill(Path("/work/Mein Projekt (\u00fc)"), _learnings(rows), day="2026-01-09")
     assert found is not None
     assert found.draft.name == "mein-projekt-knowledge"
     assert write(found.draft)

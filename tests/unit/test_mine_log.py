@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skilld.classify.backends.completion import Rates
-from skilld.mining.sessions import Ending, Log, SessionFilter, Transcript, read
+from skilld.mining.sessions import Ending, SessionFilter, SessionLog, Transcript, read_sessions
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
 
@@ -82,8 +82,8 @@ def test_the_cost_is_the_sum_of_the_answers_each_counted_once() -> None:
 )
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "opencode", "pi"])
 def test_what_cannot_be_read_tells_nothing(agent: str, record: dict[str, Any]) -> None:
-    log = Log()
-    log.see(agent, record)
+    log = SessionLog()
+    log.add(agent, record)
     assert (log.ending, log.cost(lambda _: RATES)) == (Ending.UNKNOWN, None)
 
 
@@ -91,7 +91,7 @@ def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_c
     written = [_pi_session(tmp_path, "done", "stop", 0.5), _pi_session(tmp_path, "cheap", "stop", 0.01)]
     written += [_pi_session(tmp_path, "broken", "aborted", 0.5), _pi_session(tmp_path, "silent", "", None)]
     wanted = SessionFilter(usd=0.1, completed=True)
-    reading = read(written, wanted, lambda text: text, lambda _: None)
+    reading = read_sessions(written, wanted, lambda text: text, lambda _: None)
     assert sorted(session.path.stem for session in reading.sessions) == ["done", "silent"]
     assert (reading.unknown_cost, reading.unknown_end) == (1, 1)
 
@@ -99,14 +99,16 @@ def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_c
 def test_a_project_that_asks_to_be_left_alone_is(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".skilld.toml").write_text("enabled = false\n")
-    reading = read([_pi_session(tmp_path, "s1", "stop", 0.1)], SessionFilter(), lambda text: text, lambda _: None)
+    reading = read_sessions(
+        [_pi_session(tmp_path, "s1", "stop", 0.1)], SessionFilter(), lambda text: text, lambda _: None
+    )
     assert (reading.sessions, reading.left_alone) == ([], 1)
 
 
-def _log(agent: str, *records: dict[str, Any]) -> Log:
-    log = Log()
+def _log(agent: str, *records: dict[str, Any]) -> SessionLog:
+    log = SessionLog()
     for record in records:
-        log.see(agent, record)
+        log.add(agent, record)
     return log
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.mining.new_skill import name_of, new_skill, short, telling_words
-from skilld.mining.values import Candidate, Part, Proof, Recurrence, Sort
+from skilld.mining.new_skill import build_skill, join_name, shorten, topic_words
+from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME, faults, front
@@ -23,18 +23,18 @@ def _candidate(kind: SkillKind, *parts: Part, name: str = "shop-testing", work: 
     return Candidate(name, "create", "/work/shop", kind, ("repeatable",), parts, work)
 
 
-def _part(sort: Sort, text: str, *others: str) -> Part:
+def _part(sort: PartKind, text: str, *others: str) -> Part:
     quotes = (text, *others)
     return Part(sort, text, tuple(Proof(f"s{n}", f"k{n}", quote) for n, quote in enumerate(quotes)))
 
 
 def test_rules_pitfalls_and_facts_stand_under_their_headings() -> None:
     parts = (
-        _part(Sort.RULE, "Always run the suite with --fast."),
-        _part(Sort.PITFALL, "Never mock the gateway."),
-        _part(Sort.FACT, "Fixtures live in /work/shop/tests/data."),
+        _part(PartKind.RULE, "Always run the suite with --fast."),
+        _part(PartKind.PITFALL, "Never mock the gateway."),
+        _part(PartKind.FACT, "Fixtures live in /work/shop/tests/data."),
     )
-    made = new_skill(_candidate(SkillKind.KNOWLEDGE, *parts, work="testing"), day=DAY, with_sessions=True)
+    made = build_skill(_candidate(SkillKind.KNOWLEDGE, *parts, work="testing"), day=DAY, with_sessions=True)
     assert made.description == (
         "Rules and facts for writing, changing or running tests in shop: Always run the suite with --fast; Never mock"
         " the gateway; Fixtures live in tests/data. Use when writing, changing or running tests in shop."
@@ -71,17 +71,17 @@ For writing, changing or running tests.
     assert made.text == expected.replace("{description}", made.description)
 
 
-def _observed(sort: Sort, text: str, *ran: str) -> Part:
+def _observed(sort: PartKind, text: str, *ran: str) -> Part:
     return Part(sort, text, tuple(Proof(f"s{n}", f"k{n}", one, observed=True) for n, one in enumerate(ran)))
 
 
 _TASK = (
-    _part(Sort.REQUEST, "please add an endpoint for orders"),
-    _observed(Sort.COMMAND, "make gen NAME={{name}}", "make gen NAME=orders", "make gen NAME=users"),
-    _observed(Sort.EDIT, "src/{{name}}.py", "src/orders.py", "src/users.py"),
-    _observed(Sort.COMMAND, "make check", "make check", "make check"),
-    _observed(Sort.TRAP, "`make migrate` failed; `make migrate ENV=dev` worked.", "make migrate"),
-    _part(Sort.PITFALL, "Never edit the routes by hand."),
+    _part(PartKind.REQUEST, "please add an endpoint for orders"),
+    _observed(PartKind.COMMAND, "make gen NAME={{name}}", "make gen NAME=orders", "make gen NAME=users"),
+    _observed(PartKind.EDIT, "src/{{name}}.py", "src/orders.py", "src/users.py"),
+    _observed(PartKind.COMMAND, "make check", "make check", "make check"),
+    _observed(PartKind.TRAP, "`make migrate` failed; `make migrate ENV=dev` worked.", "make migrate"),
+    _part(PartKind.PITFALL, "Never edit the routes by hand."),
 )
 
 
@@ -91,7 +91,7 @@ def _task(kind: SkillKind = SkillKind.WORKFLOW) -> Candidate:
 
 
 def test_a_task_says_what_is_to_be_done_and_marks_what_was_only_observed() -> None:
-    made = new_skill(_task(), day=DAY, with_sessions=True)
+    made = build_skill(_task(), day=DAY, with_sessions=True)
     assert (
         made.body
         == """\
@@ -132,20 +132,20 @@ Observed:
 
 
 def test_what_others_see_of_a_task_has_no_example_of_a_session() -> None:
-    made = new_skill(_task(), day=DAY, with_sessions=False)
+    made = build_skill(_task(), day=DAY, with_sessions=False)
     assert "orders" not in made.text
     assert "skilld-sessions" not in made.text
 
 
 def test_with_its_variable_filled_in_the_line_that_says_what_it_is_goes() -> None:
-    body = new_skill(_task(), day=DAY, with_sessions=True).body
+    body = build_skill(_task(), day=DAY, with_sessions=True).body
     assert filled(body, {"name": "carts"}).startswith("# Add an endpoint for NAME\n\n## Rules\n")
     assert "`make gen NAME=carts`" in filled(body, {"name": "carts"})
     assert filled(body, {"other": "x"}) == body
 
 
 def test_a_task_can_be_a_tool_that_takes_its_variables() -> None:
-    made = new_skill(_task(SkillKind.TOOL), day=DAY, with_sessions=False)
+    made = build_skill(_task(SkillKind.TOOL), day=DAY, with_sessions=False)
     schema = json.loads(front(made.text).metadata["skilld-input-schema"])
     assert (schema["required"], list(schema["properties"])) == (["name"], ["name"])
     assert draft.faults(draft.read(made.text)) == ()
@@ -153,12 +153,14 @@ def test_a_task_can_be_a_tool_that_takes_its_variables() -> None:
 
 def test_what_is_too_long_is_cut_between_words() -> None:
     link = "https://example.org/" + "a" * 60
-    assert short(f"see {link} and {link}", 100) == f"see {link} and\u2026"
-    assert len(short("a" * 300, 50)) == 50
+    assert shorten(f"see {link} and {link}", 100) == f"see {link} and\u2026"
+    assert len(shorten("a" * 300, 50)) == 50
 
 
 def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
-    made = new_skill(_candidate(SkillKind.KNOWLEDGE, _part(Sort.RULE, "Run --fast.")), day=DAY, with_sessions=False)
+    made = build_skill(
+        _candidate(SkillKind.KNOWLEDGE, _part(PartKind.RULE, "Run --fast.")), day=DAY, with_sessions=False
+    )
     text = made.text.replace("name: shop-testing", "name: other").replace("Run --fast.", "Run --slow.")
     edited = made.edited(text)
     assert edited.name == "shop-testing"
@@ -168,15 +170,17 @@ def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(Sort), ANYTHING), min_size=1, max_size=6), st.sampled_from(SkillKind), ANYTHING
+    st.lists(st.tuples(st.sampled_from(PartKind), ANYTHING), min_size=1, max_size=6),
+    st.sampled_from(SkillKind),
+    ANYTHING,
 )
-def test_whatever_was_said_the_file_is_sound(said: list[tuple[Sort, str]], kind: SkillKind, project: str) -> None:
+def test_whatever_was_said_the_file_is_sound(said: list[tuple[PartKind, str]], kind: SkillKind, project: str) -> None:
     parts = [_part(sort, text, text[::-1]) for sort, text in said]
-    name = name_of(telling_words(said[0][1]))
+    name = join_name(topic_words(said[0][1]))
     candidate = Candidate(name, "create", f"/{project}", kind, ("repeatable",), tuple(parts), "testing")
     again = Recurrence(said[0][1], {project: tuple(text for _, text in said)}, said[-1][1])
     for one in (candidate, replace(candidate, recurrence=again)):
-        made = new_skill(one, day=DAY, with_sessions=True)
+        made = build_skill(one, day=DAY, with_sessions=True)
         assert faults(made.text, name) == ()
         assert draft.read(made.text).kind is kind
     assert "Use when" in front(made.text).description
@@ -184,7 +188,7 @@ def test_whatever_was_said_the_file_is_sound(said: list[tuple[Sort, str]], kind:
 
 @given(st.lists(ANYTHING, max_size=4), st.sets(st.sampled_from(["a", "asked-for-again", "x-2"])))
 def test_every_name_is_one_that_a_skill_can_have(words: list[str], taken: set[str]) -> None:
-    name = name_of(words, taken)
+    name = join_name(words, taken)
     assert NAME.fullmatch(name)
     assert len(name) <= 64
     assert name not in taken

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.clock import seconds
-from skilld.mining.actions import Action, is_look
+from skilld.mining.actions import Action, is_read_only
 from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task
-from skilld.mining.values import Candidate, Judgement, Sort
+from skilld.mining.values import Candidate, Judgement, PartKind
 from skilld.skills import Skill, Source
 from skilld.skills.spec import Front
 from skilld.types import ToolOutcome
@@ -23,7 +23,7 @@ def _row(number: int, request: str, *commands: str, said: tuple[str, ...] = ()) 
     actions = [
         Action(
             one.lstrip("!~"), ToolOutcome.FAILED if one[0] == "!" else ToolOutcome.OK, at,
-            edits=one[0] == "~", looks=one[0] != "~" and is_look(one.lstrip("!")),
+            edits=one[0] == "~", read_only=one[0] != "~" and is_read_only(one.lstrip("!")),
         )
         for at, one in enumerate(commands)
     ]  # fmt: skip
@@ -40,7 +40,7 @@ def _judge(*rows: Row, skills: tuple[tuple[Skill, str], ...] = (), chosen: bool 
     return judge(rows, [skill for skill, _ in skills], texts, now=NOW, chosen=chosen)
 
 
-def _lines(one: Candidate, *sorts: Sort) -> list[str]:
+def _lines(one: Candidate, *sorts: PartKind) -> list[str]:
     return [part.text for part in one.parts if part.sort in sorts]
 
 
@@ -54,9 +54,9 @@ def _gen(number: int, name: str, *more: str, said: tuple[str, ...] = ()) -> Row:
 
 def test_steps_pitfalls_and_corrections_come_from_the_sessions_each_with_where_it_was_seen() -> None:
     (made,) = _judge(_gen(1, "sales"), _gen(2, "stock", said=("Never round the totals.",)), _gen(3, "tax")).candidates
-    assert _lines(made, Sort.COMMAND, Sort.EDIT) == ["make gen NAME={{name}}", "src/{{name}}.py", "make verify"]
-    assert _lines(made, Sort.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
-    assert _lines(made, Sort.PITFALL) == ["Never round the totals."]
+    assert _lines(made, PartKind.COMMAND, PartKind.EDIT) == ["make gen NAME={{name}}", "src/{{name}}.py", "make verify"]
+    assert _lines(made, PartKind.TRAP) == ["`make gen` failed; `make gen NAME={{name}}` worked."]
+    assert _lines(made, PartKind.PITFALL) == ["Never round the totals."]
     assert {proof.session for part in made.parts[1:] for proof in part.proofs if proof.observed} == {"s1", "s2", "s3"}
     assert {(one.session, one.quote) for one in made.evidence} == {
         ("s1", "add the report sales"), ("s2", "add the report stock"), ("s3", "add the report tax"),
@@ -69,10 +69,10 @@ def test_a_pitfall_names_every_step_that_may_have_helped_and_no_other() -> None:
     commands = "!make ship", "make login AS=ci", "make image", "make ship", "make smoke"
     rows = [_row(number, "ship the staging image", *commands) for number in (1, 2)]
     (made,) = _judge(*rows).candidates
-    assert _lines(made, Sort.TRAP) == ["`make ship` failed until `make login AS=ci` and `make image` had run."]
+    assert _lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` and `make image` had run."]
     swapped = "make image", "!make ship", "make login AS=ci", "make ship", "make smoke"
     (made,) = _judge(*rows, _row(3, "ship the staging image", *swapped)).candidates
-    assert _lines(made, Sort.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
+    assert _lines(made, PartKind.TRAP) == ["`make ship` failed until `make login AS=ci` had run."]
 
 
 def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() -> None:
@@ -85,8 +85,8 @@ def test_sessions_that_the_person_names_are_a_task_though_they_only_ran_tests() 
     assert left_out.missed == "these sessions share too few steps for a skill"
     (made,) = _judge(*rows, chosen=True).candidates
     tested = "uv run pytest tests/test_{{name}}.py -x"
-    assert _lines(made, Sort.COMMAND, Sort.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]
-    assert _lines(made, Sort.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
+    assert _lines(made, PartKind.COMMAND, PartKind.EDIT) == [tested, "src/{{name}}.py", "uv run ruff check src"]
+    assert _lines(made, PartKind.TRAP) == [f"`pytest tests/test_{{{{name}}}}.py` failed; `{tested}` worked."]
 
 
 def test_requests_without_a_word_in_common_are_two_tasks_where_only_targets_of_make_are_alike() -> None:
@@ -111,7 +111,7 @@ def test_a_correction_that_any_model_knows_is_no_reason_for_a_skill() -> None:
 def test_what_ran_once_failed_or_only_looked_is_no_step() -> None:
     rows = [_gen(1, "sales", "make once"), _gen(2, "stock", "!make flaky"), _gen(3, "tax", "!make flaky", "git status")]
     (made,) = _judge(*rows).candidates
-    assert not {"make once", "make flaky", "git status"} & set(_lines(made, Sort.COMMAND))
+    assert not {"make once", "make flaky", "git status"} & set(_lines(made, PartKind.COMMAND))
 
 
 def test_no_step_is_what_no_skill_may_do_and_the_draft_says_that_one_is_missing() -> None:
@@ -126,7 +126,7 @@ def test_what_the_person_turned_down_is_no_step_though_it_ran_each_time() -> Non
     rows = [_gen(number, name, "npm install") for number, name in ((1, "sales"), (2, "stock"))]
     rows.append(_gen(3, "tax", "npm install", "pnpm install", said=("Use pnpm, not npm.",)))
     (made,) = _judge(*rows).candidates
-    assert "npm install" not in _lines(made, Sort.COMMAND)
+    assert "npm install" not in _lines(made, PartKind.COMMAND)
     assert "Use pnpm, not npm." in made.changes
 
 
@@ -166,7 +166,7 @@ def test_a_request_that_is_no_task_of_its_own_ends_none() -> None:
         return replace(row, tasks=(*row.tasks, Task("x", "try again")), turns=(*row.turns, "x"), actions=last)
 
     (made,) = _judge(*(session(number) for number in (1, 2, 3))).candidates
-    assert _lines(made, Sort.COMMAND)[-1] == "make verify"
+    assert _lines(made, PartKind.COMMAND)[-1] == "make verify"
 
 
 def test_m1_a_version_is_one_variable_however_its_parts_differ_and_no_title_names_one() -> None:
@@ -175,7 +175,7 @@ def test_m1_a_version_is_one_variable_however_its_parts_differ_and_no_title_name
         for number, said, given in ((1, "2.9.1", "2.9.1"), (2, "2.10", "2.10.0"), (3, "3.0.0", "3.0.0"))
     ]
     (made,) = _judge(*rows).candidates
-    assert _lines(made, Sort.COMMAND)[0] == "npm version {{version}}"
+    assert _lines(made, PartKind.COMMAND)[0] == "npm version {{version}}"
     assert made.recurrence is not None
     assert made.recurrence.request == "cut the release {{version}}"
 
@@ -222,7 +222,7 @@ def test_what_was_said_about_other_work_later_in_a_session_is_no_rule_of_a_task(
     (made,) = _judge(
         _gen(1, "sales"), _gen(2, "stock"), row("Keep the contrast high.", "No report without a date.")
     ).candidates
-    assert _lines(made, Sort.PITFALL) == ["No report without a date."]
+    assert _lines(made, PartKind.PITFALL) == ["No report without a date."]
 
 
 def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
@@ -233,8 +233,8 @@ def test_a_step_that_failed_for_another_value_is_no_pitfall() -> None:
         for number in (1, 2, 3)
     ]
     (made,) = _judge(*rows).candidates
-    assert _lines(made, Sort.COMMAND)[0] == "make find ID={{number}}"
-    assert _lines(made, Sort.TRAP) == []
+    assert _lines(made, PartKind.COMMAND)[0] == "make find ID={{number}}"
+    assert _lines(made, PartKind.TRAP) == []
 
 
 def test_a_skill_that_does_it_is_named_with_its_line() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from skilld.mining.comments import Sort, is_generated, of_github, of_gitlab
-from skilld.mining.requests import RecurringRequest, StoredRequest, recurring, requests
+from skilld.mining.review_comments import AuthorKind, github_comment, gitlab_comment, is_generated
+from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_requests, recurring_requests
 from support.review_comments import PEOPLE, comments, row
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -29,12 +29,12 @@ def said(*texts: str) -> list[RecurringRequest]:
 
 
 def found_in(rows: Sequence[dict[str, Any]]) -> list[RecurringRequest]:
-    read = [one for each in rows if (one := of_github(each, each["stream"], ""))]
-    return recurring(
+    read = [one for each in rows if (one := github_comment(each, each["stream"], ""))]
+    return recurring_requests(
         StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, asked.change, asked.quote)
         for one in read
-        if one.sort is Sort.PERSON
-        for asked in requests(one.text, plain)
+        if one.sort is AuthorKind.PERSON
+        for asked in find_requests(one.text, plain)
     )
 
 
@@ -55,20 +55,20 @@ def test_what_recurs_is_what_people_asked_for(written: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "sort"),
     [
-        ({}, Sort.PERSON),
-        ({"user": {"login": "x[bot]", "type": "Bot"}}, Sort.BOT),
-        ({"user": {"login": "acme-ci-bot", "type": "User"}}, Sort.BOT),
-        ({"user": {"login": "abbott", "type": "User"}}, Sort.PERSON),
-        ({"user": None}, Sort.BOT),
-        ({"performed_via_github_app": {"id": 1}}, Sort.BOT),
-        ({"author_association": "NONE"}, Sort.OUTSIDER),
-        ({"author_association": "CONTRIBUTOR"}, Sort.OUTSIDER),
-        ({"body": "| a | b |\r\n|---|---|\r\n| 1 | 2 |"}, Sort.GENERATED),
-        ({"body": "**Issue:** x\n\n**Fix:** y"}, Sort.GENERATED),
+        ({}, AuthorKind.PERSON),
+        ({"user": {"login": "x[bot]", "type": "Bot"}}, AuthorKind.BOT),
+        ({"user": {"login": "acme-ci-bot", "type": "User"}}, AuthorKind.BOT),
+        ({"user": {"login": "abbott", "type": "User"}}, AuthorKind.PERSON),
+        ({"user": None}, AuthorKind.BOT),
+        ({"performed_via_github_app": {"id": 1}}, AuthorKind.BOT),
+        ({"author_association": "NONE"}, AuthorKind.OUTSIDER),
+        ({"author_association": "CONTRIBUTOR"}, AuthorKind.OUTSIDER),
+        ({"body": "| a | b |\r\n|---|---|\r\n| 1 | 2 |"}, AuthorKind.GENERATED),
+        ({"body": "**Issue:** x\n\n**Fix:** y"}, AuthorKind.GENERATED),
     ],
 )
-def test_who_wrote_it(changes: dict[str, Any], sort: Sort) -> None:
-    one = of_github(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | changes, "pulls", "ADA")
+def test_who_wrote_it(changes: dict[str, Any], sort: AuthorKind) -> None:
+    one = github_comment(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | changes, "pulls", "ADA")
     assert one is not None
     assert (one.sort, one.pull) == (sort, "3")
     assert one.own is (changes.get("user", 0) == 0)
@@ -77,13 +77,13 @@ def test_who_wrote_it(changes: dict[str, Any], sort: Sort) -> None:
 
 @pytest.mark.parametrize("made", [None, [], "x", {}, {"user": []}, {"html_url": "https://x.example/a/b/issues/3#i"}])
 def test_what_is_no_comment_on_a_pull_request_is_none(made: object) -> None:
-    assert of_github(made, "issues", "") is None
-    assert of_gitlab(made, "https://x.example/a", {}, "") is None
+    assert github_comment(made, "issues", "") is None
+    assert gitlab_comment(made, "https://x.example/a", {}, "") is None
 
 
 @pytest.mark.parametrize("url", ["javascript:/pull/1#x", "https://x.example/pull/1#\x1b[31m", "https://x y/pull/1#a"])
 def test_an_address_that_is_none_is_not_shown(url: str) -> None:
-    one = of_github(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | {"html_url": url}, "pulls", "")
+    one = github_comment(row(1, START, body="Use tabs.", who=PEOPLE[0], pull=3) | {"html_url": url}, "pulls", "")
     assert one is not None
     assert one.url == ""
 
@@ -124,13 +124,13 @@ def test_what_people_write_too_is_not_generated(text: str) -> None:
     ],
 )
 def test_what_one_comment_asks_for(text: str, asked: list[str]) -> None:
-    assert [one.change for one in requests(text, plain)] == asked
+    assert [one.change for one in find_requests(text, plain)] == asked
 
 
 def test_a_request_with_a_secret_is_none() -> None:
     text = "Always use the key AKIA1234 for uploads."
-    assert requests(text, plain) != []
-    assert requests(text, lambda given: given.replace("AKIA1234", "[secret]")) == []
+    assert find_requests(text, plain) != []
+    assert find_requests(text, lambda given: given.replace("AKIA1234", "[secret]")) == []
 
 
 UTC_RULE = "Always store timestamps in UTC."

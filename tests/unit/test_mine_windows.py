@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.mining.questions import TURNS, estimate, windows
+from skilld.mining.questions import WINDOW_TURNS, estimate, session_windows
 from skilld.mining.sessions import Session
 from skilld.types import Message
 
@@ -22,31 +22,31 @@ def _session(*texts: str | None) -> Session:
 
 
 def test_a_long_session_is_asked_about_in_parts_and_each_numbers_its_turns() -> None:
-    found = windows(_session(*[RULE] * (TURNS + 3)), "m")
-    assert [len(window.messages) for window in found] == [TURNS, 3]
+    found = session_windows(_session(*[RULE] * (WINDOW_TURNS + 3)), "m")
+    assert [len(window.messages) for window in found] == [WINDOW_TURNS, 3]
     assert [message.turn for message in found[1].messages] == [1, 2, 3]
     assert [message.turn_key for message in found[1].messages] == ["k11", "k12", "k13"]
 
 
 def test_of_the_agents_words_only_the_last_before_a_turn_are_sent() -> None:
-    (window,) = windows(_session(None, None, None, RULE, None), "m")
+    (window,) = session_windows(_session(None, None, None, RULE, None), "m")
     assert [message.turn for message in window.messages] == [None, None, 1]
 
 
 def test_chatter_is_asked_nothing_about() -> None:
-    assert windows(_session("thanks", None, "ok go on", "looks good"), "m") == []
+    assert session_windows(_session("thanks", None, "ok go on", "looks good"), "m") == []
 
 
 def test_a_window_keeps_its_name_while_a_session_grows_and_loses_it_with_its_words_or_the_model() -> None:
-    short, long = _session(*[RULE] * TURNS), _session(*[RULE] * (TURNS + 1))
-    assert windows(short, "m")[0].id == windows(long, "m")[0].id
-    assert windows(short, "m")[0].id != windows(short, "n")[0].id
-    assert windows(short, "m")[0].id != windows(replace(short, id="s2"), "m")[0].id
-    assert windows(_session(RULE), "m")[0].id != windows(_session(f"{RULE} Always."), "m")[0].id
+    short, long = _session(*[RULE] * WINDOW_TURNS), _session(*[RULE] * (WINDOW_TURNS + 1))
+    assert session_windows(short, "m")[0].id == session_windows(long, "m")[0].id
+    assert session_windows(short, "m")[0].id != session_windows(short, "n")[0].id
+    assert session_windows(short, "m")[0].id != session_windows(replace(short, id="s2"), "m")[0].id
+    assert session_windows(_session(RULE), "m")[0].id != session_windows(_session(f"{RULE} Always."), "m")[0].id
 
 
 def test_the_estimate_grows_with_what_is_sent() -> None:
-    one, two = (estimate(windows(_session(*[RULE] * n), "m")) for n in (1, TURNS + 1))
+    one, two = (estimate(session_windows(_session(*[RULE] * n), "m")) for n in (1, WINDOW_TURNS + 1))
     assert (one.sessions, one.calls, two.sessions, two.calls) == (1, 1, 1, 2)
     assert 500 < one.tokens_in < 3000
     assert two.tokens > 2 * one.tokens_in

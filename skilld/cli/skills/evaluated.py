@@ -87,10 +87,10 @@ def shows(pairs: int) -> str:
 
 def price(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
     """Return what it will cost in US dollars, about; None where a price is not known."""
-    from skilld.mining.questions import rates_of
+    from skilld.mining.questions import model_rates
 
     models = list(dict.fromkeys((plan.model, plan.judge)))
-    rates = [one for one in rates_of(models, terms).values() if one is not None]
+    rates = [one for one in model_rates(models, terms).values() if one is not None]
     if len(rates) < len(models):
         return None
     return max(one.of(expected.tokens_in, expected.tokens_out) for one in rates)

@@ -1,7 +1,7 @@
-"""Mining as a map over files: each gives a small redacted result, and one place puts them together.
+"""Mines many files in parallel: each worker returns small redacted results, which are merged in one place.
 
-The results are put together in the order of the files' addresses, so the report is the same whatever the number of
-workers. What a lost worker had in hand is done again. Raw text does not leave the worker.
+Results are merged in the order of the files' addresses, so the report does not depend on the number of workers. The
+files of a lost worker are done again. Raw text does not leave the worker.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from skilld.ingest.inspect import guess_agent
 from skilld.ingest.remote import here
 from skilld.jobs.limits import ProcessorTimeError, limit_memory, processor_time
 from skilld.mining.selection import judge
-from skilld.mining.session_summary import Row, heard, row_of
+from skilld.mining.session_summary import Row, detect_feedback, summarize
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import Judgement
 from skilld.past import PastSession
@@ -29,20 +29,20 @@ from skilld.pipeline.documents import session_opt_out
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.redact import Redactor
 
-MEGABYTES = 1500  # of private memory of one local worker; Dask's own have --memory-limit
-_AHEAD = 4  # files in hand for each worker: one that is lost takes few along
-_AT_ONCE = 1000  # files that a scheduler is told of at a time
-_TRIES = 3  # of a file whose worker was lost
-_LOST = "the process that was reading it stopped unexpectedly"
-_MAX_ASKED = 4000  # characters of what was typed in a session that its row keeps
+WORKER_MEMORY_MB = 1500  # private memory of one local worker; Dask's workers have --memory-limit
+_FILES_PER_WORKER = 4  # queued at a time, so that few are lost with a worker
+_MAX_QUEUED_FILES = 1000  # submitted to a scheduler at a time
+_MAX_TRIES = 3  # for a file whose worker was lost
+_LOST_REASON = "the process that was reading it stopped unexpectedly"
+_MAX_TYPED_LENGTH = 4000  # characters of a session's typed text that its row keeps
 
 Progress = Callable[[int, int], None]
-Job = Callable[[str, bytes], "Found"]  # a function of a module: workers import it by its name
+Job = Callable[[str, bytes], "FileResult"]  # a module-level function: workers import it by name
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What one file gave: rows of its sessions, or what they show of rules, redacted; or why it gave none."""
+class FileResult:
+    """The result of one file: the rows of its sessions, or what they show about rules, redacted; or why it has none."""
 
     url: str
     rows: tuple[Row, ...] = ()
@@ -51,8 +51,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """What all files came to. `unreadable` has each file that gave nothing, with why."""
+class MergedResults:
+    """The merged results of all files. `unreadable` has each file without a result, with the reason."""
 
     files: int
     rows: tuple[Row, ...]
@@ -60,49 +60,51 @@ class Spread:
     judgement: Judgement
 
 
-def one_file(url: str, key: bytes) -> Found:
-    """Read one transcript and return what it holds, redacted with `key`. Raises only for bugs. Runs in a worker."""
+def mine_file(url: str, key: bytes) -> FileResult:
+    """Return the rows of one transcript, redacted with `key`. Raises only for bugs. Runs in a worker."""
     redact = Redactor(key).redact
 
-    def mined(agent: str, path: Path) -> Found:
+    def mined(agent: str, path: Path) -> FileResult:
         reader = Reader(redact)
-        sessions = [one for one in reader.sessions(Transcript(agent, path, 0.0)) if _is_wanted(one)]
-        rows = tuple(_small(row_of(one, heard(one)), url, redact) for one in sessions)
-        return Found(url, rows, trouble="unreadable" if reader.unreadable else "")
+        sessions = [one for one in reader.sessions(Transcript(agent, path, 0.0)) if _is_minable(one)]
+        rows = tuple(_reduced_row(summarize(one, detect_feedback(one)), url, redact) for one in sessions)
+        return FileResult(url, rows, trouble="unreadable" if reader.unreadable else "")
 
-    return guarded(url, mined)
+    return read_guarded(url, mined)
 
 
-def guarded(url: str, read: Callable[[str, Path], Found]) -> Found:
-    """Return what `read` finds in a file, given its agent and a path here; of one that it cannot read, why."""
+def read_guarded(url: str, read: Callable[[str, Path], FileResult]) -> FileResult:
+    """Call `read` with a file's agent and local path, and return its result or why the file cannot be read."""
     try:
         with here(url) as path, processor_time(PROCESSOR_SECONDS):
             agent = guess_agent(path)
-            return Found(url, trouble="it is not a transcript") if agent is None else read(agent, path)
+            return FileResult(url, trouble="it is not a transcript") if agent is None else read(agent, path)
     except ProcessorTimeError:
-        return Found(url, trouble="reading it took too long")
+        return FileResult(url, trouble="reading it took too long")
     except MemoryError:
-        return Found(url, trouble="reading it took too much memory")
+        return FileResult(url, trouble="reading it took too much memory")
     except OSError as error:
-        return Found(url, trouble=cause_of(error))
+        return FileResult(url, trouble=cause_of(error))
     except SkilldError as error:
-        return Found(url, trouble=error.cause or error.title)
+        return FileResult(url, trouble=error.cause or error.title)
 
 
-def _is_wanted(session: Session) -> bool:
+def _is_minable(session: Session) -> bool:
     try:
         return not session_opt_out(session.cwd or None)
     except SkilldError:
-        return False  # what it says is not understood: rather not
+        return False  # the project's configuration cannot be read: better not
 
 
-def _small(row: Row, url: str, redact: Callable[[str], str]) -> Row:
+def _reduced_row(row: Row, url: str, redact: Callable[[str], str]) -> Row:
     actions = tuple((replace(action, text=redact(action.text)), turn) for action, turn in row.actions)
-    return replace(row, path=url, asked=row.asked[:_MAX_ASKED], actions=actions)
+    return replace(row, path=url, asked=row.asked[:_MAX_TYPED_LENGTH], actions=actions)
 
 
-def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress, job: Job = one_file) -> Iterator[Found]:
-    """Yield what each file gave, worked out by so many processes; 0: by this one, without a limit of memory."""
+def run_locally(
+    urls: Sequence[str], key: bytes, workers: int, progress: Progress, job: Job = mine_file
+) -> Iterator[FileResult]:
+    """Yield the result of each file, using `workers` processes; 0: this process, without a memory limit."""
     if not workers:
         for number, url in enumerate(urls, 1):
             yield job(url, key)
@@ -111,11 +113,11 @@ def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress, j
     tries = dict.fromkeys(urls, 0)
     left, done = list(reversed(urls)), 0
     while left:
-        in_hand: dict[Future[Found], str] = {}
+        in_hand: dict[Future[FileResult], str] = {}
         try:
-            with _pool(workers) as pool:
+            with _process_pool(workers) as pool:
                 while left or in_hand:
-                    while left and len(in_hand) < workers * _AHEAD:
+                    while left and len(in_hand) < workers * _FILES_PER_WORKER:
                         future = pool.submit(job, left[-1], key)
                         in_hand[future] = left.pop()
                     for future in wait(in_hand, return_when=FIRST_COMPLETED).done:
@@ -124,26 +126,26 @@ def locally(urls: Sequence[str], key: bytes, workers: int, progress: Progress, j
                         done += 1
                         progress(done, len(urls))
                         yield found
-        except BrokenProcessPool:  # a worker was killed, and took the pool along: what it had in hand comes again
+        except BrokenProcessPool:  # a killed worker ends the pool: its files are done again
             for url in in_hand.values():
                 tries[url] += 1
-                if tries[url] < _TRIES:
+                if tries[url] < _MAX_TRIES:
                     left.append(url)
                 else:
-                    yield Found(url, trouble=_LOST)
+                    yield FileResult(url, trouble=_LOST_REASON)
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
+def _process_pool(workers: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=limit_memory, initargs=(MEGABYTES,))
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=limit_memory, initargs=(WORKER_MEMORY_MB,))
 
 
-def on_cluster(
-    urls: Sequence[str], key: bytes, address: str, progress: Progress, job: Job = one_file
-) -> Iterator[Found]:
-    """Yield what each file gave, worked out by the workers of a Dask scheduler, which have skilld installed.
+def run_on_cluster(
+    urls: Sequence[str], key: bytes, address: str, progress: Progress, job: Job = mine_file
+) -> Iterator[FileResult]:
+    """Yield the result of each file, using the workers of a Dask scheduler, which have skilld installed.
 
-    Raises SkilldError where there is no Dask, or no such scheduler.
+    Raises SkilldError if Dask or the scheduler is missing.
     """
     try:
         distributed: Any = importlib.import_module("distributed")  # it has no types
@@ -158,21 +160,21 @@ def on_cluster(
     with client:
 
         def submit(url: str) -> Any:  # noqa: ANN401 - Dask has no types
-            return client.submit(job, url, key, pure=False, retries=_TRIES)
+            return client.submit(job, url, key, pure=False, retries=_MAX_TRIES)
 
         left = iter(urls)
         names = {}
         running = distributed.as_completed(loop=client.loop)
-        for url in (url for url, _ in zip(left, range(_AT_ONCE), strict=False)):
+        for url in (url for url, _ in zip(left, range(_MAX_QUEUED_FILES), strict=False)):
             future = submit(url)
             names[future.key] = url
             running.add(future)
         for number, future in enumerate(running, 1):
             url = names.pop(future.key)
             try:
-                found = future.result()  # again, where the worker that had it was lost meanwhile
+                found = future.result()  # Dask has retried it if its worker was lost
             except distributed.KilledWorker:
-                found = Found(url, trouble=_LOST)
+                found = FileResult(url, trouble=_LOST_REASON)
             yield found
             progress(number, len(urls))
             future.release()
@@ -182,22 +184,22 @@ def on_cluster(
                 running.add(more)
 
 
-def together(results: Iterable[Found]) -> Spread:
-    """Return what the results come to: nothing of it depends on who worked them out, or in which order they came."""
+def merge_results(results: Iterable[FileResult]) -> MergedResults:
+    """Merge the results, independent of their order."""
     ordered = sorted(results, key=lambda one: one.url)
     known: set[str] = set()
     rows = []
     for row in (row for one in ordered for row in one.rows):
-        new = frozenset(row.turns) - known  # a session that was taken up again repeats what was said before
+        new = frozenset(row.turns) - known  # a resumed session repeats earlier turns
         known |= new
         if new:
-            rows.append(_only(row, new))
+            rows.append(_row_of_turns(row, new))
     now = max((seconds(row.datetime) or 0.0 for row in rows), default=0.0)
     unreadable = tuple((one.url, one.trouble) for one in ordered if one.trouble)
-    return Spread(len(ordered), tuple(rows), unreadable, judge(rows, [], {}, now=now))
+    return MergedResults(len(ordered), tuple(rows), unreadable, judge(rows, [], {}, now=now))
 
 
-def _only(row: Row, turns: frozenset[str]) -> Row:
+def _row_of_turns(row: Row, turns: frozenset[str]) -> Row:
     return replace(
         row,
         turns=tuple(turn for turn in row.turns if turn in turns),

@@ -1,7 +1,7 @@
-"""Whether the rules of one file are kept, by transcripts that lie anywhere: the map of `spread`, put together.
+"""Whether the rules of one file are followed, from transcripts anywhere: jobs for `parallel`, and their merged result.
 
-What was loaded in a session on another machine is not known. So the rules count in the sessions that were held in a
-folder of the same name as the file's; those of a file in no repository count in all.
+What a session on another machine had loaded is unknown. So the rules of a file in a repository count in sessions in a
+folder of the same name, those of any other file in all sessions.
 """
 
 from __future__ import annotations
@@ -17,37 +17,39 @@ from skilld.effect.mending import Prescription
 from skilld.effect.rules import Origin, Rule, effects
 from skilld.effect.survey import survey
 from skilld.git.environment import scrub_environment
+from skilld.mining.parallel import FileResult, read_guarded
 from skilld.mining.sessions import project_of
-from skilld.mining.spread import Found, guarded
 from skilld.past import PastSession
 from skilld.protocol import Survey
 from skilld.redact import Redactor
 
-_PARTED = re.compile(r"[/\\]+")
+_PATH_SEPARATOR = re.compile(r"[/\\]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Each rule with what became of it, in how many sessions it could have, and the files that could not be read."""
+class ComplianceResult:
+    """The outcome of each rule, the number of sessions in which the rules applied, and unreadable files."""
 
     rules: tuple[RuleOutcome, ...]
     sessions: int
     unreadable: tuple[tuple[str, str], ...]
 
 
-def shown_in(url: str, key: bytes) -> Found:
-    """Read one transcript for what it shows of rules, redacted with `key`. Raises only for bugs. Runs in a worker."""
+def survey_file(url: str, key: bytes) -> FileResult:
+    """Survey one transcript for rules, redacted with `key`. Raises only for bugs. Runs in a worker."""
     redact = Redactor(key).redact
 
-    def surveyed(agent: str, path: Path) -> Found:
+    def surveyed(agent: str, path: Path) -> FileResult:
         shown = survey(Survey(agent, str(path), "", 0, 0.0), redact)
-        return Found(url, past=tuple(replace(one, cwd=redact(one.cwd)) for one in shown.sessions), trouble=shown.detail)
+        return FileResult(
+            url, past=tuple(replace(one, cwd=redact(one.cwd)) for one in shown.sessions), trouble=shown.detail
+        )
 
-    return guarded(url, surveyed)
+    return read_guarded(url, surveyed)
 
 
-def kept(results: Iterable[Found], path: Path) -> Kept:
-    """Return what the results say of the rules of a file, whoever worked them out and in whatever order they came."""
+def rule_compliance(results: Iterable[FileResult], path: Path) -> ComplianceResult:
+    """Merge the results about the rules of a file, independent of their order."""
     scrub_environment()
     file = str(path)
     rules = [
@@ -57,14 +59,18 @@ def kept(results: Iterable[Found], path: Path) -> Kept:
     ]
     ordered = sorted(results, key=lambda one: one.url)
     folder = rules[0].folder if rules else ""
-    place = _place(folder)
-    here = [replace(one, cwd=folder, loaded=(file,)) for one in _each_once(ordered) if _is_in(one.cwd, place)]
+    place = _folder_names(folder)
+    here = [
+        replace(one, cwd=folder, loaded=(file,)) for one in _distinct_sessions(ordered) if _has_place(one.cwd, place)
+    ]
     unreadable = tuple((one.url, one.trouble) for one in ordered if one.trouble)
-    return Kept(tuple(RuleOutcome(one, Prescription(), ()) for one in effects(rules, here)), len(here), unreadable)
+    return ComplianceResult(
+        tuple(RuleOutcome(one, Prescription(), ()) for one in effects(rules, here)), len(here), unreadable
+    )
 
 
-def _each_once(ordered: Iterable[Found]) -> Iterable[PastSession]:
-    """Yield each session once, and what was said in the first that has it: one that was taken up again repeats it."""
+def _distinct_sessions(ordered: Iterable[FileResult]) -> Iterable[PastSession]:
+    """Yield each session once, and each turn only in the first session that has it: resumed ones repeat turns."""
     known: set[tuple[str, str]] = set()
     heard: set[str] = set()
     for one in (one for found in ordered for one in found.past):
@@ -76,14 +82,14 @@ def _each_once(ordered: Iterable[Found]) -> Iterable[PastSession]:
         yield replace(one, said=said)
 
 
-def _place(folder: str) -> tuple[str, ...]:
-    """Return the names of a repository's folder and of those below it down to this one; none outside of any."""
+def _folder_names(folder: str) -> tuple[str, ...]:
+    """Return the folder names from a repository's top folder down to this one; none outside a repository."""
     top = project_of(folder)
     if top is None or not (top / ".git").exists():
         return ()
     return top.name, *Path(folder).relative_to(top).parts
 
 
-def _is_in(cwd: str, place: Sequence[str]) -> bool:
-    parts = _PARTED.split(cwd)
+def _has_place(cwd: str, place: Sequence[str]) -> bool:
+    parts = _PATH_SEPARATOR.split(cwd)
     return any(parts[at : at + len(place)] == [*place] for at in range(len(parts)))

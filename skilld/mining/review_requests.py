@@ -1,6 +1,6 @@
-"""What reviewers ask for: requests in one comment, and those that come again in several pull requests. Pure.
+"""Finds what reviewers ask for in one comment, and which requests recur in several pull requests. Pure.
 
-A request counts once for each pull request. Nothing here is taken for the person's words.
+A request counts once per pull request. Nothing here counts as the person's words.
 """
 
 from __future__ import annotations
@@ -24,50 +24,51 @@ from skilld.library.clusters import Mention, Piece, asks
 from skilld.text import fold
 from skilld.words import content_stems, denies
 
-ENOUGH = 3  # pull requests in which a request must come
-_DAYS = 2
-_MAX_LENGTH = 1000  # characters of a comment that is listened to: a longer one is an essay, or pasted
-_MIN_COUNT = 2  # stems
-_LINE = 200  # characters of a request
+MIN_PULLS = 3
+_MIN_DAYS = 2
+_MAX_LENGTH = 1000  # characters of a comment: a longer one is an essay, or pasted
+_MIN_STEMS = 2  # stems
+_MAX_REQUEST_LENGTH = 200  # characters of a request
 
-# What leads up to a request in a review, and the form of a question that is one.
-_LEAD = re.compile(
+# The lead-in of a request in a review, and questions that are requests.
+_LEAD_IN_PATTERN = re.compile(
     r"^(?:@[\w-]+[,:]? )?(?:(?:nit(?:pick)?|minor|style|suggestion|again|also|same here|and|so|but"
     r"|as (?:discussed|mentioned|agreed|always|before))\b ?[-:,]? )+",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_ASKING_PATTERN = re.compile(
     r"^(?:can|could|should|shall|would|will) (?:we|you|i)(?: please| maybe| perhaps)? (?=\w)"
     r"|^(?:i|we) (?=(?:prefer|use|avoid)\b)",
     re.IGNORECASE,
 )
-_HERE = re.compile(r" here(?= (?:instead|rather)\b| ?[.!,]?$)", re.IGNORECASE)
-_OF_SOMEBODY = re.compile(r"^(?:you|i|he|she|they) (?:always|never)\b", re.IGNORECASE)  # praise, or a complaint
-# About this code, this pull request or somebody in it, and so about no other.
-_THIS_ONE = re.compile(
+_HERE_PATTERN = re.compile(r" here(?= (?:instead|rather)\b| ?[.!,]?$)", re.IGNORECASE)
+_PERSON_PATTERN = re.compile(r"^(?:you|i|he|she|they) (?:always|never)\b", re.IGNORECASE)  # praise, or a complaint
+# About this code, this pull request or somebody in it, so about no other.
+_THIS_CODE_PATTERN = re.compile(
     r"\b(?:this|these|those|it|its|above|below|same|here|you|your|he|she|they|them|i|i'd|i'll|i'm|my|me)\b(?!\s+(?:project|repo"
     r"|repository|codebase|code base|package|team)\b)|\bline \d|\bthat\s*(?:[.!?]|$)|@\w|https?://|[0-9a-f]{7,40}\b"
     r"|^(?:do not )?\w+ the [\w-]+(?: [\w-]+)?\.?$",  # "drop the cast": there is one
     re.IGNORECASE,
 )
-# Said of how things stand, and not of how they are to be.
-_STATED = re.compile(
+# A statement of how things are, not of how they should be.
+_STATEMENT_PATTERN = re.compile(
     r"^(?:only|just|not|off|needs?|must|should|has|is|are)\b|\b(?:is|are|was|were|has|have|had|does|did) (?:\w+ )?"
     r"(?:never|always|only|missing|gone|fine)\b"
     r"|\b(?:now|any ?more|yet|still|already|later|since|today|tomorrow|tonight|(?:mon|tues|wednes|thurs|fri)day"
     r"|(?:this|next) (?:week|sprint|release))\b|^do not (?:need|have|see|know|think|understand|mind)\b",
     re.IGNORECASE,
 )
-_NORM = re.compile(r"\b(?:must|should|needs? (?:to|an?)|have to|has to|always|never)\b", re.IGNORECASE)
-# In one wording at least: a bare order, however often it is given, is of one piece of work ("format it").
-_RULED = re.compile(
-    _NORM.pattern + r"|\b(?:prefer|instead of|rather than|every|each|all|any|no|not|don'?t|avoid|only|we use)\b",
+_NORM_PATTERN = re.compile(r"\b(?:must|should|needs? (?:to|an?)|have to|has to|always|never)\b", re.IGNORECASE)
+# At least one wording must match: a bare order ("format it") is about one piece of work, however often it is given.
+_RULE_PATTERN = re.compile(
+    _NORM_PATTERN.pattern
+    + r"|\b(?:prefer|instead of|rather than|every|each|all|any|no|not|don'?t|avoid|only|we use)\b",
     re.IGNORECASE,
 )
-# A name out of the code: "do not call `a_b` twice" is another request than the same of `c_d`.
-_NAME = re.compile(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b\w++(?=\(\))")
-_CODE = re.compile(r"`[^`\s]+`")
-_OF_REVIEWING = re.compile(
+# An identifier: "do not call `a_b` twice" and the same about `c_d` are different requests.
+_IDENTIFIER_PATTERN = re.compile(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b\w++(?=\(\))")
+_CODE_PATTERN = re.compile(r"`[^`\s]+`")
+_REVIEW_PROCESS_PATTERN = re.compile(
     r"\b(?:re-?base|(?:merge )?conflicts?|ci|re-?run|re-?review|(?:another|a) look|ping|lgtm|ptal|approve[ds]?"
     r"|follow-?up|(?:the|failing|red|broken) (?:check|build|pipeline)s?|last commit|merg(?:e|ed|ing)|discuss|offline"
     r"|backport|screenshot|description of)\b",
@@ -77,7 +78,7 @@ _OF_REVIEWING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One thing a comment asks for: as an instruction, and in its own words, redacted."""
+    """One thing a comment asks for, as an instruction and in its own words, redacted."""
 
     change: str
     quote: str
@@ -85,7 +86,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """A request as it was kept, with its comment."""
+    """A request from the store, with its comment."""
 
     comment: str
     url: str
@@ -99,7 +100,7 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecurringRequest:
-    """What came again and again, in the wording that says best what all of them do; the newest stands first."""
+    """A request of several pull requests, in its most typical wording; `asked` has the newest first."""
 
     change: str
     asked: tuple[StoredRequest, ...]
@@ -107,27 +108,27 @@ class RecurringRequest:
 
     @property
     def pulls(self) -> int:
-        """In how many pull requests."""
+        """The number of pull requests."""
         return len({one.pull for one in self.asked})
 
     @property
     def people(self) -> int:
-        """By how many people."""
+        """The number of people."""
         return len({one.author for one in self.asked})
 
     @property
     def roles(self) -> dict[str, int]:
-        """By how many people of each role."""
+        """The number of people of each role."""
         return dict(sorted(Counter({one.author: one.role for one in self.asked}.values()).items()))
 
     @property
     def since(self) -> str:
-        """The day of the first."""
+        """The day of the first request."""
         return min(one.at for one in self.asked)[:10]
 
 
-def requests(text: str, redact: Callable[[str], str]) -> list[Request]:
-    """Return what one comment asks for that may hold beyond its pull request."""
+def find_requests(text: str, redact: Callable[[str], str]) -> list[Request]:
+    """Return the requests of one comment that may hold beyond its pull request."""
     if len(text) > _MAX_LENGTH or not needs_classification(text):
         return []
     typed = typed_part(text, ())
@@ -135,38 +136,44 @@ def requests(text: str, redact: Callable[[str], str]) -> list[Request]:
     lasting = {one.start for one in (*listen(text), *plain(text))}
     found: dict[str, Request] = {}
     for clause in clauses_of(typed, languages):
-        bare = _LEAD.sub("", fold(clause.text))
-        asked = _ASKED.match(bare)
-        if (clause.question and not asked) or _OF_SOMEBODY.match(bare):
+        bare = _LEAD_IN_PATTERN.sub("", fold(clause.text))
+        asked = _ASKING_PATTERN.match(bare)
+        if (clause.question and not asked) or _PERSON_PATTERN.match(bare):
             continue
-        said = _HERE.sub("", bare[asked.end() if asked else 0 :].rstrip("? "))
+        said = _HERE_PATTERN.sub("", bare[asked.end() if asked else 0 :].rstrip("? "))
         heard = Match(said, said, clause.start, question=False, language=languages[0], cue=Cue.CORRECTION, strength=0.5)
         made = phrase(heard)
-        wanted = asked or clause.start in lasting or _NORM.search(said) or listen(said) or plain(said)
-        if made.clear and wanted and _lasts(made.text):
+        wanted = asked or clause.start in lasting or _NORM_PATTERN.search(said) or listen(said) or plain(said)
+        if made.clear and wanted and _is_lasting(made.text):
             quote = text[clause.start : clause.start + len(clause.text)]
             found[made.text] = Request(redact(made.text), redact(fold(quote)))
-    return [one for one in found.values() if one.change in found]  # not where a secret was masked
+    return [one for one in found.values() if one.change in found]  # without those in which a secret was masked
 
 
-def _lasts(change: str) -> bool:
-    about_one = _THIS_ONE.search(change) or _OF_REVIEWING.search(change) or _STATED.search(change)
-    telling = content_stems(_NAME.sub(" ", change)) | set(_CODE.findall(_NAME.sub(" ", change)))
-    return not about_one and FILLER not in change and len(change) <= _LINE and len(telling) >= _MIN_COUNT
+def _is_lasting(change: str) -> bool:
+    about_one = (
+        _THIS_CODE_PATTERN.search(change) or _REVIEW_PROCESS_PATTERN.search(change) or _STATEMENT_PATTERN.search(change)
+    )
+    telling = content_stems(_IDENTIFIER_PATTERN.sub(" ", change)) | set(
+        _CODE_PATTERN.findall(_IDENTIFIER_PATTERN.sub(" ", change))
+    )
+    return not about_one and FILLER not in change and len(change) <= _MAX_REQUEST_LENGTH and len(telling) >= _MIN_STEMS
 
 
-def recurring(asked: Iterable[StoredRequest]) -> list[RecurringRequest]:
-    """Return what was asked for in enough pull requests and on several days, the most frequent first.
+def recurring_requests(asked: Iterable[StoredRequest]) -> list[RecurringRequest]:
+    """Return the requests made in enough pull requests and on several days, the most frequent first.
 
-    Where reviewers ask for the opposite, too, it is disputed.
+    One is disputed if reviewers also ask for the opposite.
     """
     known = {(one.comment, one.change): one for one in asked}
     said = [
-        Mention("review", one.comment, one.change, one.quote, "", "", one.pull, Piece(one.pull, _at(one), 0.5))
+        Mention("review", one.comment, one.change, one.quote, "", "", one.pull, Piece(one.pull, _timestamp(one), 0.5))
         for one in sorted(known.values(), key=lambda one: (one.at, one.comment, one.change))
     ]
-    groups = [part for ask in asks(said) for part in _by_names([known[one.id, one.text] for one in ask.said])]
-    found = [_found(group) for group in groups if _is_enough(group)]
+    groups = [
+        part for ask in asks(said) for part in _split_by_identifier([known[one.id, one.text] for one in ask.said])
+    ]
+    found = [_build_request(group) for group in groups if _is_recurring(group)]
     found.sort(key=lambda one: (-one.pulls, -len(one.asked), one.change))
     kept: list[RecurringRequest] = []
     for one in found:
@@ -175,11 +182,11 @@ def recurring(asked: Iterable[StoredRequest]) -> list[RecurringRequest]:
     return kept
 
 
-def _by_names(group: Sequence[StoredRequest]) -> list[list[StoredRequest]]:
-    """Return a group in parts that name other things of the code."""
+def _split_by_identifier(group: Sequence[StoredRequest]) -> list[list[StoredRequest]]:
+    """Split a group by the identifiers that its requests name."""
     parts: list[tuple[set[str], list[StoredRequest]]] = []
     for one in group:
-        own = set(_NAME.findall(one.change))
+        own = set(_IDENTIFIER_PATTERN.findall(one.change))
         names, part = next(
             ((names, part) for names, part in parts if names & own or not (names or own)),
             (set[str](), list[StoredRequest]()),
@@ -191,12 +198,12 @@ def _by_names(group: Sequence[StoredRequest]) -> list[list[StoredRequest]]:
     return [part for _, part in parts]
 
 
-def _is_enough(group: Sequence[StoredRequest]) -> bool:
-    often = len({one.pull for one in group}) >= ENOUGH and len({one.at[:10] for one in group}) >= _DAYS
-    return often and any(_RULED.search(one.quote) for one in group)
+def _is_recurring(group: Sequence[StoredRequest]) -> bool:
+    often = len({one.pull for one in group}) >= MIN_PULLS and len({one.at[:10] for one in group}) >= _MIN_DAYS
+    return often and any(_RULE_PATTERN.search(one.quote) for one in group)
 
 
-def _found(group: Sequence[StoredRequest]) -> RecurringRequest:
+def _build_request(group: Sequence[StoredRequest]) -> RecurringRequest:
     wordings = Counter(one.change for one in group)
     stems = {text: content_stems(text) for text in wordings}
 
@@ -208,17 +215,17 @@ def _found(group: Sequence[StoredRequest]) -> RecurringRequest:
         return -round(alike, 2), len(text), text
 
     best = min(wordings, key=rank)
-    disputed = any(_opposite(best, stems[best], other, stems[other]) for other in wordings)
+    disputed = any(_are_opposite(best, stems[best], other, stems[other]) for other in wordings)
     return RecurringRequest(best, tuple(group), disputed)
 
 
-def _opposite(one: str, stems: frozenset[str], other: str, others: frozenset[str]) -> bool:
-    """Whether two wordings ask for the opposite; that only one of them says "not" is often the same in other words."""
+def _are_opposite(one: str, stems: frozenset[str], other: str, others: frozenset[str]) -> bool:
+    """Whether two wordings ask for the opposite. One "not" alone is often the same thing in other words."""
     if stems != others:
         return contradicts_outright(one, other)
-    plainly = not (turned_down(one) or turned_down(other))  # "use a, not b" says no to b alone
+    plainly = not (turned_down(one) or turned_down(other))  # "use a, not b" denies only b
     return turned_round(one, other) or (plainly and denies(one) != denies(other))
 
 
-def _at(one: StoredRequest) -> float:
+def _timestamp(one: StoredRequest) -> float:
     return seconds(one.at) or 0.0

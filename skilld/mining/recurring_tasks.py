@@ -1,0 +1,447 @@
+"""Finds tasks that were done in several sessions, and drafts a skill for each. Pure: session rows in, candidates out.
+
+Requests are grouped into a task by their words and by the actions that followed, so other names and wordings do not
+hide it. What the person said in those sessions goes into the first draft, even if it was also proposed elsewhere;
+steps that it rejects are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from skilld.classify.contradiction import contradicts
+from skilld.classify.offline.choices import turned_down
+from skilld.library.clusters import Ask, Mention, asks
+from skilld.mining.actions import Action, has_machine_path, is_generic
+from skilld.mining.evidence import session_piece
+from skilld.mining.new_skill import join_name, part_problem, project_name, topic_words, without_politeness
+from skilld.mining.procedure import Episode, Procedure, Trap, find_procedure
+from skilld.mining.session_summary import Feedback, Row, Task
+from skilld.mining.similarity import VARIABLE, ActionRun, differs_in_target, step_similarity
+from skilld.mining.values import Candidate, Part, PartKind, Proof, Recurrence, Savings
+from skilld.skills.draft import SkillKind
+from skilld.text import counted, fold
+from skilld.types import Kind
+from skilld.words import content_stems
+
+MIN_SESSIONS, MIN_EFFORTLESS_SESSIONS = 2, 3  # two are enough only if there were corrections or failures
+MIN_STEPS = 2
+_MIN_EFFORTLESS_STEPS = 6
+_MIN_SAME_SHARE, _MIN_SIMILAR_SHARE = 0.6, 0.3
+_MIN_SHARED = 3
+_MIN_GROUP_SHARE = 0.5
+_MIN_ACTION_SHARE = 0.6
+_MAX_REQUESTS = 400  # the newest ones are compared; the time is quadratic
+_MAX_ACTIONS = 40  # of one request that are compared with those of another
+_MAX_CORRECTIONS = 12
+_PART_KINDS = {Kind.FACT: PartKind.FACT, Kind.CORRECTION: PartKind.PITFALL}
+
+_PROHIBITION_PATTERN = re.compile(
+    r"\b(?:do not|don['\u2019]?t|never|stop) (?:run|running|use|using|call|calling|execute|executing)"
+    r" `?([^`.,;:()\n]{2,60})",
+    re.IGNORECASE,
+)
+_CLAUSE_END_PATTERN = re.compile(
+    r" (?:here|there|in|on|for|because|since|as|at|anymore|again|directly|unless|before|after)\b", re.IGNORECASE
+)
+_SEPARATOR_PATTERN = re.compile(r"[^\w]+|_+")
+_MIN_STEMS = 3  # stems
+_BACKGROUND_PATTERN = re.compile(
+    r"(?:\d+|[a-z]\W|yes|yep|yeah|no|but|u?h+m*|i|we|it|the|an?|there|this|that|my|our|new|time|how|what|why|when"
+    r"|is|are|was|did|do|does|have|has|got|more|just|then|first|next|one|another|also|and)\b|.*://",
+    re.IGNORECASE,
+)
+
+IsDenied = Callable[[Row, Feedback], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request and the actions that followed it."""
+
+    row: Row
+    task: Task
+    stems: frozenset[str]
+    done: tuple[ActionRun, ...]
+    # The actions that identify the task, by program: all work in a project changes the same files.
+    telling: Mapping[str, Sequence[ActionRun]]
+    told: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecurringTask:
+    """A recurring task: its requests as one ask, the rows of its sessions, and a draft or the reason for none.
+
+    `steps` are the steps that distinguish it from other work, each as one of the sessions did it.
+    """
+
+    ask: Ask
+    rows: tuple[Row, ...]
+    candidate: Candidate | None
+    missed: str = ""
+    steps: tuple[ActionRun, ...] = ()
+
+
+def find_recurring_tasks(rows: Sequence[Row], denied: IsDenied, *, chosen: bool = False) -> list[RecurringTask]:
+    """Return the tasks of several sessions, those for which a skill would have saved most first.
+
+    `denied` tells whether feedback was refuted or decided against. Sessions that the person has `chosen` are a task
+    even if they only ran generic commands, such as tests.
+    """
+    requests = [*_requests_with_actions(rows)][:_MAX_REQUESTS]
+    groups = [
+        group for group in _group_requests(requests) if len({one.row.session_id for one in group}) >= MIN_SESSIONS
+    ]
+    groups = [group for group in groups if not any(_is_part_of(group, other) for other in groups if other is not group)]
+    found = _build_tasks(groups, [(group, None) for group in groups], denied, chosen=chosen)
+    # A task that is part of another one does not end any task.
+    tasks = [
+        (group, one) for group, one in zip(groups, found, strict=True) if one.candidate and not _is_covered(one, found)
+    ]
+    found = _build_tasks(groups, tasks, denied, chosen=chosen)
+    found = [replace(one, candidate=None, missed=_COVERED_REASON) if _is_covered(one, found) else one for one in found]
+    return sorted(found, key=lambda one: -(one.candidate.saved.worth if one.candidate else 0))
+
+
+_COVERED_REASON = "another skill of this run has all of its steps"
+
+
+def _is_covered(one: RecurringTask, found: Sequence[RecurringTask]) -> bool:
+    """Whether a task of more sessions includes all the steps that identify this one."""
+    rank = len(one.rows), len(one.steps)
+    return bool(one.steps) and any(
+        other.candidate is not None
+        and other.rows[0].project == one.rows[0].project
+        and (len(other.rows), len(other.steps)) > rank
+        and all(any(step_similarity(step, known) >= VARIABLE for known in other.steps) for step in one.steps)
+        for other in found
+    )
+
+
+def _build_tasks(
+    groups: Sequence[list[_Request]],
+    tasks: Sequence[tuple[list[_Request], RecurringTask | None]],
+    denied: IsDenied,
+    *,
+    chosen: bool,
+) -> list[RecurringTask]:
+    """Build the task of each group. It ends at the request of another one of `tasks`, or at the first step of one.
+
+    The first step counts only for tasks of more sessions: an agent goes on to them without being asked.
+    """
+    heads = [{(one.row.session_id, one.task.turn) for one in group} for group, _ in tasks]
+    found = []
+    for group in groups:
+        others = [head for head, (task, _) in zip(heads, tasks, strict=True) if task is not group]
+        sessions = len({one.row.session_id for one in group})
+        begin = [
+            other.steps[0]
+            for task, other in tasks
+            if other
+            and task is not group
+            and len(other.rows) > sessions
+            and task[0].row.project == group[0].row.project
+        ]
+        found.append(_build_task(group, frozenset().union(*others), begin, denied, chosen=chosen))
+    return found
+
+
+def _requests_with_actions(rows: Sequence[Row]) -> Iterator[_Request]:
+    """Yield the requests that the agent acted on, the newest session first."""
+    for row in sorted(rows, key=lambda one: one.datetime, reverse=True):
+        said = {one.turn for one in row.user_feedback}
+        for number, task in enumerate(row.tasks):
+            # A request that is also lasting feedback does not end the request before it.
+            behind = next((one.turn for one in row.tasks[number + 1 :] if one.turn not in said), "")
+            turns = _turns_between(row, task.turn, behind)
+            done = tuple(
+                ActionRun(row.session_id, turn, one.text, edits=one.edits, asked=row.asked)
+                for one, turn in row.actions
+                if turn in turns and not one.read_only
+            )
+            if done:
+                telling = [one for one in done if not (one.edits or is_generic(one.text) or has_machine_path(one.text))]
+                by_program: dict[str, list[ActionRun]] = {}
+                for one in telling[:_MAX_ACTIONS]:
+                    by_program.setdefault(next(iter(one.words), ""), []).append(one)
+                told = sum(map(len, by_program.values()))
+                yield _Request(row, task, content_stems(without_politeness(task.text)), done, by_program, told)
+
+
+def _turns_between(row: Row, first: str, behind: str) -> list[str]:
+    """Return the keys of the turns from `first` up to `behind`, without `behind`."""
+    if first not in row.turns:
+        return []
+    turns = list(row.turns[row.turns.index(first) :])
+    return turns[: turns.index(behind)] if behind in turns else turns
+
+
+def _group_requests(requests: Sequence[_Request]) -> list[list[_Request]]:
+    """Group the requests by task, the newest first in each group."""
+    groups: list[list[_Request]] = []
+    for request in requests:
+        share, group = max(
+            ((_matching_share(request, group), group) for group in groups), key=lambda one: one[0], default=(0.0, [])
+        )
+        if (
+            share >= _MIN_GROUP_SHARE
+        ):  # being like one of them is not enough: long work resembles itself across sessions
+            group.append(request)
+        else:
+            groups.append([request])
+    return _merge_groups(groups)
+
+
+def _merge_groups(groups: Sequence[list[_Request]]) -> list[list[_Request]]:
+    """Merge groups that are one task: the first requests had nothing to be compared with."""
+    joined = sorted(groups, key=len, reverse=True)
+    for group in reversed(joined.copy()):
+        others = [other for other in joined if other is not group]
+        shares = ((sum(_matching_share(one, other) for one in group) / len(group), other) for other in others)
+        share, nearest = max(shares, key=lambda one: one[0], default=(0.0, []))
+        if share >= _MIN_GROUP_SHARE:
+            nearest += group
+            joined.remove(group)
+    return [sorted(group, key=lambda one: one.row.datetime, reverse=True) for group in joined]
+
+
+def _matching_share(request: _Request, group: Sequence[_Request]) -> float:
+    """Return the share of a group's requests from other sessions that are the same task as a request."""
+    others = [one for one in group if one.row.session_id != request.row.session_id]
+    return sum(_is_same_task(request, one) for one in others) / len(others) if others else 0.0
+
+
+def _is_part_of(group: Sequence[_Request], other: Sequence[_Request]) -> bool:
+    """Whether a task was only ever requested after another one in the same session, so it is a part of that."""
+    before: dict[str, int] = {}
+    for one in other:
+        at = one.row.turns.index(one.task.turn)
+        before[one.row.session_id] = min(at, before.get(one.row.session_id, at))
+    return all(before.get(one.row.session_id, len(one.row.turns)) < one.row.turns.index(one.task.turn) for one in group)
+
+
+def _is_same_task(one: _Request, other: _Request) -> bool:
+    """Whether two requests are for the same task, by their words, or by fewer shared words and their actions."""
+    if one.row.project != other.row.project:
+        return False
+    together = len(one.stems | other.stems)
+    words = len(one.stems & other.stems) / together if together else 0.0
+    if words >= _MIN_SAME_SHARE:
+        return True
+    near = [  # actions of different programs are never compared
+        max((step_similarity(seen, known), not differs_in_target(seen, known)) for known in other.telling[program])
+        for program in one.telling.keys() & other.telling.keys()
+        for seen in one.telling[program]
+    ]
+    best = [like for like, _ in near]
+    shared = sum(like >= VARIABLE for like in best)
+    mostly = shared >= _MIN_SHARED and shared / max(one.told, other.told) >= _MIN_ACTION_SHARE
+    mostly = mostly and (words > 0 or any(like >= VARIABLE and tells for like, tells in near))
+    like = words >= _MIN_SIMILAR_SHARE or len(one.stems & other.stems) >= _MIN_SHARED
+    return mostly or (like and any(best)) or (shared >= MIN_SESSIONS and words > 0)
+
+
+def _build_task(
+    group: Sequence[_Request],
+    others: frozenset[tuple[str, str]],
+    begin: Sequence[ActionRun],
+    denied: IsDenied,
+    *,
+    chosen: bool,
+) -> RecurringTask:
+    first = list({one.row.session_id: one for one in reversed(group)}.values())  # a session's own first request for it
+    first.sort(key=lambda one: one.row.datetime, reverse=True)
+    rows = tuple(one.row for one in first)
+    ask = _ask_of(group)
+    plainest = _clearest_request(first)
+    asked = {(one.row.session_id, one.task.turn) for one in group}
+    spans = [_task_turns(one, others) for one in first]
+    rounds = [_task_turns(one, others | asked) for one in first]
+    episodes = [_episode(one, turns, begin) for one, turns in zip(first, rounds, strict=True)]
+    did = find_procedure(episodes, first.index(plainest))
+    about = content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join([did.request, *(step.text for step in did.steps)])))
+    said = [
+        (row, one)
+        for row, turns in zip(rows, spans, strict=True)
+        for one in row.user_feedback
+        if one.turn in turns and not denied(row, one)
+        if one.turn in _turns_on_task(row, turns, asked) or content_stems(one.change) & about
+    ]
+    corrections = _correction_parts(said)
+    did = _without_rejected_steps(did, [part.text for part in corrections])
+    telling = [part for part in corrections if not part_problem(part, rows[0].project)]  # the others are left out
+    saved = _savings(rows, episodes, telling, did)
+    own = tuple(step.seen[0] for step in did.steps if not (step.edits or is_generic(step.text)))
+    if missed := _missing_reason(saved, did, telling, chosen=chosen):
+        return RecurringTask(ask, rows, None, missed, own)
+    return RecurringTask(ask, rows, _candidate(ask, rows, did, corrections, saved), steps=own)
+
+
+def _clearest_request(requests: Sequence[_Request]) -> _Request:
+    """Return the request that describes the task best: no "we need", in words that the actions share, short."""
+    done = Counter(
+        stem for one in requests for stem in content_stems(_SEPARATOR_PATTERN.sub(" ", "\n".join(_action_texts(one))))
+    )
+    named = {stem for stem, times in done.items() if times >= max(MIN_SESSIONS, len(requests) * _MIN_GROUP_SHARE)}
+
+    def rank(one: _Request) -> tuple[bool, float, float, int]:
+        bare = without_politeness(one.task.text)
+        vague = bool(_BACKGROUND_PATTERN.match(bare)) or "?" in one.task.text
+        shared = sum(len(one.stems & other.stems) / max(len(one.stems | other.stems), 1) for other in requests)
+        fits = len(one.stems & named) / max(len(one.stems), _MIN_STEMS)
+        return vague, -round(fits, 1), -round(shared, 1), len(bare)
+
+    return min(requests, key=rank)
+
+
+def _action_texts(one: _Request) -> Iterator[str]:
+    return (seen.text for seen in chain.from_iterable(one.telling.values()))
+
+
+def _ask_of(group: Sequence[_Request]) -> Ask:
+    said = [
+        Mention(
+            "task", one.task.turn, one.task.text, one.task.text, "", "", one.row.project, session_piece(one.row, 0.5)
+        )
+        for one in group
+    ]
+    return Ask(tuple(sorted(said, key=lambda each: -each.piece.at)))
+
+
+def _task_turns(one: _Request, others: frozenset[tuple[str, str]]) -> list[str]:
+    """Return the turns of a session that belong to a task, up to the request that begins another one."""
+    turns = _turns_between(one.row, one.task.turn, "")
+    end = next((n for n, turn in enumerate(turns) if n and (one.row.session_id, turn) in others), len(turns))
+    return turns[:end]
+
+
+def _turns_on_task(row: Row, turns: Sequence[str], asked: Collection[tuple[str, str]]) -> set[str]:
+    """Return the task's turns up to the next request for other work: what is said later may be about that."""
+    said = {one.turn for one in row.user_feedback}
+    worked = {turn for action, turn in row.actions if not action.read_only}
+    others = {one.turn for one in row.tasks if one.turn in worked - said and (row.session_id, one.turn) not in asked}
+    found, here = set(), True
+    for number, turn in enumerate(turns):
+        here = not number or (turn not in others and (here or (row.session_id, turn) in asked))
+        found |= {turn} if here else set()
+    return found
+
+
+def _episode(one: _Request, turns: Sequence[str], begin: Sequence[ActionRun]) -> Episode:
+    """Return the actions in these turns, up to the first step of another task once this one has begun."""
+    actions: list[tuple[Action, str]] = []
+    telling = False
+    for action, turn in one.row.actions:
+        if turn not in turns:
+            continue
+        if not (action.read_only or action.edits or is_generic(action.text)):
+            run = ActionRun(one.row.session_id, turn, action.text)
+            if telling and any(step_similarity(run, other) >= VARIABLE for other in begin):
+                break
+            telling = True
+        actions.append((action, turn))
+    return Episode(one.row.session_id, one.task.turn, one.task.text, one.row.asked, tuple(actions))
+
+
+def feedback_mention(row: Row, said: Feedback) -> Mention:
+    """Return a session's feedback as a mention."""
+    return Mention(
+        said.kind, said.turn, said.change, said.quote, "", "", row.project, session_piece(row, said.confidence)
+    )
+
+
+def _correction_parts(said: Sequence[tuple[Row, Feedback]]) -> list[Part]:
+    """Return what the person said in these sessions, each thing once, without what they contradicted later."""
+    parts: list[Part] = []
+    for ask in asks(feedback_mention(row, one) for row, one in said):
+        if any(contradicts(part.text, ask.text) for part in parts):
+            continue
+        kind = Kind(ask.said[0].kind)
+        proofs = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
+        sure = max(one.piece.confidence for one in ask.said)
+        parts.append(Part(_PART_KINDS.get(kind, PartKind.RULE), ask.text, proofs, kind, sure))
+    return parts[:_MAX_CORRECTIONS]
+
+
+def _without_rejected_steps(did: Procedure, corrections: Sequence[str]) -> Procedure:
+    """Return the procedure without the steps that the person rejected."""
+    against = [stems for text in corrections for said in _rejected_phrases(text) if (stems := content_stems(said))]
+    steps = tuple(step for step in did.steps if not _is_rejected(step.text, against))
+    traps = tuple(trap for trap in did.traps if not _is_rejected(trap.worked, against))
+    return Procedure(did.request, steps, traps, did.examples, did.left_out)
+
+
+def _rejected_phrases(text: str) -> Iterator[str]:
+    """Yield the phrases that an instruction rejects, such as "npm" in "use pnpm, not npm"."""
+    yield turned_down(text)
+    yield from (_CLAUSE_END_PATTERN.split(match[1])[0] for match in _PROHIBITION_PATTERN.finditer(fold(text)))
+
+
+def _is_rejected(text: str, against: Iterable[frozenset[str]]) -> bool:
+    words = content_stems(text)
+    return any(stems <= words for stems in against)
+
+
+def _missing_reason(saved: Savings, did: Procedure, corrections: Sequence[Part], *, chosen: bool) -> str:
+    """Return what a recurring task lacks to be worth a skill, "" if nothing."""
+    # A failed call may be one that no skill may repeat, or be due to the code; a correction may not be recognized.
+    prevents = "a skill could not have prevented the failures" if saved.failures else "nothing failed"
+    effort = len(did.traps) + len(corrections)
+    own = sum(not step.edits and not is_generic(step.text) for step in did.steps)  # a commit and a push make no task
+    if not did.steps and not effort:
+        return "you asked for it more than once, but the sessions share no steps that a skill could capture"
+    lacks_own = not own and not (chosen and effort)
+    if lacks_own or (len(did.steps) < MIN_STEPS and not effort):
+        return "these sessions share too few steps for a skill"
+    if saved.sessions < MIN_EFFORTLESS_SESSIONS and not effort and len(did.steps) < _MIN_EFFORTLESS_STEPS:
+        return f"it came up in only {counted(saved.sessions, 'session')}; {prevents}, and skilld found no corrections"
+    if not effort and len(did.steps) <= MIN_STEPS:
+        return f"it went well without a skill: {prevents}, and skilld found no corrections"
+    return ""
+
+
+def _savings(rows: Sequence[Row], episodes: Sequence[Episode], said: Sequence[Part], did: Procedure) -> Savings:
+    """Return what a skill would have saved in these sessions: corrections, failed calls and their cost."""
+    turns = len({proof.turn for part in said for proof in part.proofs})
+    failed = sum(action.failed and not action.read_only for one in episodes for action, _ in one.actions)
+    calls = sum(len(one.actions) for one in episodes)
+    tokens = sum(row.tokens for row in rows)
+    lost = min(1.0, (failed + turns) / calls) if calls else 0.0
+    return Savings(len(rows), turns, failed, round(tokens * lost), len(did.steps))
+
+
+def _candidate(ask: Ask, rows: Sequence[Row], did: Procedure, said: Sequence[Part], saved: Savings) -> Candidate:
+    requests = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
+    parts = [Part(PartKind.REQUEST, ask.text, requests)]
+    parts += [
+        _observed_part(PartKind.EDIT if step.edits else PartKind.COMMAND, step.text, step.seen) for step in did.steps
+    ]
+    parts += [_observed_part(PartKind.TRAP, _trap_text(trap), trap.seen) for trap in did.traps]
+    words = topic_words(did.request.replace("{{", " ").replace("}}", " "))
+    named = [word for word in words if word not in did.examples]
+    recurrence = Recurrence(did.request, did.examples, did.check.text if did.check else "", did.left_out)
+    return Candidate(
+        join_name(named or [project_name(rows[0].project), "task"]),
+        "create",
+        rows[0].project,
+        SkillKind.WORKFLOW,
+        (saved.why,),
+        (*parts, *said),
+        rows[0].work,
+        recurrence=recurrence,
+        saved=saved,
+    )
+
+
+def _observed_part(sort: PartKind, text: str, seen: Iterable[ActionRun]) -> Part:
+    return Part(sort, text, tuple(Proof(one.session, one.turn, one.text, observed=True) for one in seen))
+
+
+def _trap_text(trap: Trap) -> str:
+    if trap.until:
+        return f"`{trap.failed}` failed until `{trap.worked}` had run."
+    return f"`{trap.failed}` failed; `{trap.worked}` worked."

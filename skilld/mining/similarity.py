@@ -1,0 +1,210 @@
+"""Whether two actions are the same step, and where they differ: a difference may be a variable. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import takewhile
+
+from skilld.mining.actions import is_generic, is_mcp_call, tokens
+
+# The score of two actions in an alignment: equal, differing in variables, or with the same start only.
+EXACT, VARIABLE, SAME_START = 6, 4, 1
+_MAX_VAGUE_WORDS = 2  # words
+_MIN_FIXED_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRun:
+    """One action in a session: the turn it followed, and the command as it ran.
+
+    `asked` is all that was typed in the session: its words may be variables.
+    """
+
+    session: str
+    turn: str
+    text: str
+    edits: bool = field(default=False, kw_only=True)
+    asked: str = field(default="", kw_only=True, compare=False, repr=False)
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words of the command, or the path of the changed file."""
+        return (self.text,) if self.edits else tokens(self.text)
+
+
+def step_similarity(one: ActionRun, other: ActionRun) -> int:
+    """Return the score of taking two actions for one step, 0 if they are different steps."""
+    if one.edits is not other.edits:
+        return 0
+    if one.text == other.text:
+        return EXACT
+    if differs_in_variables(one, other):
+        return VARIABLE
+    start = () if one.edits else _command_start(one.text)
+    if not start or start != _command_start(other.text):
+        return 0
+    same_thing = is_mcp_call(one.text) or any("/0" in word for word in start)
+    return VARIABLE if same_thing else SAME_START
+
+
+def is_repetition(last: ActionRun, one: ActionRun) -> bool:
+    """Whether an action repeats the one before it, exactly or for the next of several things."""
+    if last == one or one.edits or last.edits:
+        return last == one
+    return (
+        bool(_command_start(one.text))
+        and _command_start(last.text) == _command_start(one.text)
+        and differs_in_variables(last, one)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _command_start(text: str) -> tuple[str, ...]:
+    """Return a command up to its first flag, such as "gh pr create"; nothing if that is too short."""
+    words = list(takewhile(lambda word: word[0] not in "-\"'", tokens(text)))
+    if is_mcp_call(text):
+        return (words[0],)
+    if len(words) <= _MAX_VAGUE_WORDS:
+        return ()
+    return tuple(re.sub(r"(?<=/)\d+(?=/|\Z)|\A\d+\Z", "0", word) for word in words)
+
+
+# Where two commands differ.
+
+_SEPARATORS = "/_.=:-@,\"'"
+# Flags followed by a text for people, with its name; and flags followed by NAME=VALUE.
+_TEXT_FLAGS = {
+    "-m": "message", "-am": "message", "--message": "message", "--title": "title", "--subject": "subject",
+    "--body": "body", "--notes": "notes", "-t": "title", "-b": "body",
+}  # fmt: skip
+_FIELD_FLAGS = frozenset({"-f", "-F", "--field", "--raw-field"})
+_QUOTED_PATTERN = re.compile(r"""(?:(\w{1,20})=)?(["']).*\2""", re.DOTALL)
+TEXT_NAMES = frozenset(_TEXT_FLAGS.values())
+_NUMBER_PATTERN = re.compile(r"[#v]?\d+(?:[.,]\d+)*(?:-[\w.]+)?")
+_VERSION_PATTERN = re.compile(r"\d\.\d")
+_VALUE_PATTERN = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Where two words differ: their common ends, and a name for the variable. `said`: it is a text for people."""
+
+    before: str
+    behind: str
+    name: str
+    said: bool = False
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the whole word differs, as the name of a target does: "test:unit" counts as "test"."""
+        return not self.behind and (not self.before or self.before.endswith(":"))
+
+
+def differs_in_variables(one: ActionRun, other: ActionRun) -> bool:
+    """Whether two actions differ only in what can be a variable, and share at least half of their words."""
+    mine, theirs = one.words, other.words
+    if len(mine) != len(theirs) or not mine or (not one.edits and mine[0] != theirs[0]):
+        return False
+    whole = 0
+    for number in range(len(mine)):
+        if mine[number] != theirs[number]:
+            previous = mine[number - 1] if number else ""
+            gap = find_gap(mine[number], theirs[number], previous)
+            if gap is None and not differs_in_numbers(mine[number], theirs[number]):
+                return False
+            if gap and gap.is_bare:
+                whole += not gap.said
+                if gap.name == "name" and (is_generic(one.text) or not _is_asked_in_both(number, one, other)):
+                    return False  # "make build" and "make test"
+    return (len(mine) - whole) / len(mine) >= _MIN_FIXED_SHARE
+
+
+def differs_in_target(one: ActionRun, other: ActionRun) -> bool:
+    """Whether two similar actions differ in a whole word, as "make licence" and "make nightly" do."""
+    pairs = enumerate(zip(one.words, other.words, strict=False))
+    gaps = (find_gap(mine, theirs, one.words[n - 1] if n else "") for n, (mine, theirs) in pairs if mine != theirs)
+    return any(gap and gap.is_bare and gap.name == "name" for gap in gaps)
+
+
+def _is_asked_in_both(number: int, one: ActionRun, other: ActionRun) -> bool:
+    """Whether both sessions' requests contain the word of their command."""
+    return all(seen.words[number].casefold() in seen.asked.casefold() for seen in (one, other))
+
+
+def differs_in_numbers(one: str, other: str) -> bool:
+    """Whether two paths differ only in numbers."""
+    parts = one.split("/"), other.split("/")
+    if len(parts[0]) != len(parts[1]) or len(parts[0]) == 1 or {one[0], other[0]} & {"'", '"'}:
+        return False
+    pairs = [pair for pair in zip(*parts, strict=True) if pair[0] != pair[1]]
+    return len(pairs) < len(parts[0]) and all(_NUMBER_PATTERN.fullmatch(part) for pair in pairs for part in pair)
+
+
+def text_argument_name(previous: str, word: str) -> str:
+    """Return the name of a text for people that follows a flag, "" if the word is not one."""
+    quoted = _QUOTED_PATTERN.fullmatch(word)
+    if previous in _FIELD_FLAGS:
+        return quoted[1] or "" if quoted else ""
+    if previous in _TEXT_FLAGS and (quoted or len(previous) > len("-m")):
+        return _TEXT_FLAGS[previous]
+    return "message" if previous == "-m" else ""
+
+
+def find_gap(one: str, other: str, previous: str) -> Gap | None:
+    """Return the gap between two words that follow `previous`, None if it cannot be a variable."""
+    said = text_argument_name(previous, one)
+    if said and said == text_argument_name(previous, other):
+        return Gap(f"{said}=" if previous in _FIELD_FLAGS else "", "", said, said=True)
+    if (one[0] in "\"'") != (other[0] in "\"'"):
+        return None
+    before, behind = _common_ends(one, other)
+    inner = [word[len(before) : len(word) - len(behind)] for word in (one, other)]
+    if not all(_VALUE_PATTERN.fullmatch(part) for part in inner):
+        return None
+    if all(_NUMBER_PATTERN.fullmatch(part) for part in inner):
+        mark = inner[0][0] if not inner[0][0].isdigit() and inner[0][0] == inner[1][0] else ""
+        before, inner = before + mark, [part.removeprefix(mark) for part in inner]
+        kind = "version" if "." in inner[0] else "number"
+        return Gap(before, behind, _flag_name(previous, kind) if previous.startswith("--") and not before else kind)
+    if before.strip("\"'-") or behind.strip("\"'"):
+        flag = before.partition("=")[0]
+        return Gap(before, behind, _flag_name(flag) if before.endswith("=") else "name")
+    if one.startswith("-") or other.startswith("-"):
+        return None
+    return Gap(before, behind, _flag_name(previous) if previous.startswith("--") else "name")
+
+
+def _flag_name(flag: str, other: str = "name") -> str:
+    name = re.sub(r"\W", "_", flag.strip("-").casefold())
+    return name if re.fullmatch(r"[a-z][a-z_]{1,20}", name) else other
+
+
+def _common_ends(one: str, other: str) -> tuple[str, str]:
+    """Return the common start and end of two words, cut back to where a name can begin and end."""
+    most = min(len(one), len(other))
+    head = next((n for n in range(most) if one[n] != other[n]), most)
+    while head and not (_is_edge(one, head) and _is_edge(other, head)):
+        head -= 1
+    most -= head
+    tail = next((n for n in range(most) if one[-1 - n] != other[-1 - n]), most)
+    while tail and not (_is_edge(one, len(one) - tail) and _is_edge(other, len(other) - tail)):
+        tail -= 1
+    return one[:head], one[len(one) - tail :]
+
+
+def _is_edge(word: str, at: int) -> bool:
+    """Whether a name may begin or end at a position: at a separator or before a capital, never in a version."""
+    if at in {0, len(word)}:
+        return True
+    if any(_VERSION_PATTERN.match(word, max(0, at - back)) for back in (1, 2)):
+        return False
+    return word[at - 1] in _SEPARATORS or word[at] in _SEPARATORS or (word[at].isupper() and not word[at - 1].isupper())
+
+
+def without_texts(one: ActionRun) -> str:
+    """Return a command without its texts for people, which are variables of the step or checked with it."""
+    words = one.words
+    return " ".join("..." if n and text_argument_name(words[n - 1], word) else word for n, word in enumerate(words))
