@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from skilld.effect.asking import rule_key
 from skilld.effect.figures import MIN_SESSIONS, RuleState
+from skilld.effect.model_questions import rule_key
 from skilld.effect.rules import Effect, effects, rules
 from skilld.past import Correction, PastSession
 from skilld.types import Kind, Op, Operation, Proposal, State

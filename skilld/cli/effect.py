@@ -17,8 +17,8 @@ from skilld.errors import UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.effect.everything import RuleOutcome
     from skilld.effect.figures import Count
+    from skilld.effect.outcomes import RuleOutcome
     from skilld.effect.remedies import Remedy
     from skilld.effect.rules import Effect, Rule
     from skilld.ingest.discover import Root
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json({"rules": [as_json(one) for one in found], "unread": left})
     for one in found:
-        _show(one, whole=which == key_of(one.effect.rule))
+        _show(one, whole=which == rule_id(one.effect.rule))
     if found:
         console.say(_APPLIES, style="dim")
     elif which:
@@ -104,7 +104,7 @@ def _over(arguments: argparse.Namespace) -> int:
 
 def _looked(store: Store, which: str) -> list[RuleOutcome]:
     """Return the rules of a skill by its name, of a file or of what lies below a folder, or the one with an id."""
-    from skilld.effect.everything import look
+    from skilld.effect.outcomes import rule_outcomes
 
     try:
         path = str(Path(which).expanduser().resolve())
@@ -113,12 +113,12 @@ def _looked(store: Store, which: str) -> list[RuleOutcome]:
 
     def chosen(rule: Rule) -> bool:
         below = rule.path == path or rule.path.startswith(f"{path}/")
-        return not which or below or which in {_skill(rule), key_of(rule)}
+        return not which or below or which in {_skill(rule), rule_id(rule)}
 
-    found = look(
+    found = rule_outcomes(
         store, common.host(), common.settings().targets, common.redactor(), time.time(), chosen=chosen, most=_ADVISED
     )
-    named = [one for one in found if which and which in {_skill(one.effect.rule), key_of(one.effect.rule)}]
+    named = [one for one in found if which and which in {_skill(one.effect.rule), rule_id(one.effect.rule)}]
     return named or found
 
 
@@ -127,17 +127,21 @@ def _skill(rule: Rule) -> str:
 
 
 def _mended(store: Store) -> list[Proposal]:
-    from skilld.effect.everything import mend, share
+    from skilld.effect.outcomes import propose_for_other_agents, propose_remedies
 
     settings, redact, now = common.settings(), common.redactor(), time.time()
-    return [work for one in (share, mend) for work in one(store, common.host(), settings.targets, redact, now)]
+    return [
+        work
+        for one in (propose_for_other_agents, propose_remedies)
+        for work in one(store, common.host(), settings.targets, redact, now)
+    ]
 
 
-def key_of(rule: Rule) -> str:
+def rule_id(rule: Rule) -> str:
     """Return the id of a rule."""
-    from skilld.effect.remedies import key_of
+    from skilld.effect.remedies import rule_id
 
-    return key_of(rule)
+    return rule_id(rule)
 
 
 def _read_missing(store: Store) -> int:
@@ -190,7 +194,7 @@ def as_json(looked: RuleOutcome) -> dict[str, Any]:
     """Return what is told of one rule."""
     effect, rule = looked.effect, looked.effect.rule
     return {
-        "id": key_of(looked.effect.rule),
+        "id": rule_id(looked.effect.rule),
         "path": rule.path,
         "line": rule.line,
         "text": rule.text,
@@ -217,7 +221,7 @@ def _remedy(looked: RuleOutcome) -> dict[str, Any] | None:
     """Return what is called for now, else what was proposed last; `proposal` is the one to decide on, or to revert."""
     from skilld.effect.remedies import Remedy, remedy_of
 
-    remedy, rule = looked.prescription.remedy, looked.effect.rule
+    remedy, rule = looked.plan.remedy, looked.effect.rule
     if remedy is None and looked.made:
         newest = looked.made[-1]
         return {"kind": remedy_of(newest).value, "proposal": newest.id, "state": newest.state.value, "checks": []}
@@ -228,12 +232,12 @@ def _remedy(looked: RuleOutcome) -> dict[str, Any] | None:
 
 
 def _checks(looked: RuleOutcome, remedy: Remedy) -> list[dict[str, str]]:
-    from skilld.effect.enforce import checks
+    from skilld.effect.enforce import draft_hooks
     from skilld.effect.remedies import Remedy
 
     rule = looked.effect.rule
     readers = rule.agents | {one.agent for one in looked.effect.evidence}
-    drafts = checks(rule.text, readers) if remedy is Remedy.ENFORCE else []
+    drafts = draft_hooks(rule.text, readers) if remedy is Remedy.ENFORCE else []
     return [{"agent": one.agent, "file": one.file, "text": one.text} for one in drafts]
 
 
@@ -256,7 +260,7 @@ def _show(looked: RuleOutcome, *, whole: bool) -> None:
     for one in effect.evidence[0 if whole else -_SHOWN :]:
         console.say(f"          you: “{console.plain(one.quote)}”")
     if (remedy := _remedy(looked)) is not None:
-        console.say(f"          {_advice(remedy, key_of(looked.effect.rule), whole=whole)}")
+        console.say(f"          {_advice(remedy, rule_id(looked.effect.rule), whole=whole)}")
         for check in remedy["checks"] if whole else ():
             console.say(
                 f"\nDraft of {console.plain(check['file'])} for {check['agent']} (skilld does not install it):\n"

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from skilld.context.tokenizer import Tokenizer
     from skilld.context.values import Surprise
     from skilld.store import Store
+    from skilld.trim.code_cuts import DoubtfulLine, FileFacts
     from skilld.trim.cuts import Cut
-    from skilld.trim.find import Doubt, FileFacts
-    from skilld.trim.propose import PlannedCut, Trimmable
-    from skilld.trim.units import Sheet
+    from skilld.trim.propose import PlannedCut, TrimmableFile
+    from skilld.trim.units import ParsedFile
 
 _MAX_SENT = 60_000  # tokens of one file
 
@@ -34,11 +34,11 @@ _MAX_SENT = 60_000  # tokens of one file
 class FileCuts:
     """What was found in one file."""
 
-    file: Trimmable
+    file: TrimmableFile
     tokens: int = 0
     cuts: tuple[Cut, ...] = ()
     dead: tuple[Surprise, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[DoubtfulLine, ...] = ()
     trouble: str = ""
 
 
@@ -88,10 +88,10 @@ def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tup
     from skilld.context import Disk
     from skilld.context.here import contexts
     from skilld.context.references import Project
-    from skilld.effect.everything import collect, with_what_was_said
     from skilld.effect.figures import RuleState
+    from skilld.effect.outcomes import collect, sessions_with_repeats
     from skilld.trim.propose import instruction_files, skill_files
-    from skilld.trim.units import sheet
+    from skilld.trim.units import parse_units
 
     project, settings = common.folder(arguments.project), common.settings()
     loaded = contexts(project, common.home(), os.environ)
@@ -99,28 +99,28 @@ def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tup
     files = instruction_files(loaded, common.home(), settings.targets)
     files += skill_files(inventory.all_skills([project]), settings.targets)
     files = [one for one in files if _is_wanted(one, arguments.path)]
-    sheets: dict[str, Sheet] = {}
+    parsed_files: dict[str, ParsedFile] = {}
     for one in files:
         try:
-            sheets[one.ref.path] = sheet(Path(one.ref.path).read_bytes())
+            parsed_files[one.ref.path] = parse_units(Path(one.ref.path).read_bytes())
         except (OSError, SkilldError):
             continue
     unused = {
         (one.rule.path, one.rule.line)
-        for one in collect(store, with_what_was_said(store))
+        for one in collect(store, sessions_with_repeats(store))
         if one.state is RuleState.UNUSED
     }
     asking = _Asking(store, settings, "trim") if arguments.ask else None
     looker = _Looker(store, unused, Project(str(root), Disk()), counter, asking)
     looks = []
     for one in files:
-        others = {Path(path).name: sheets[path] for path in one.beside if path in sheets}
-        if one.ref.path in sheets:
-            looks.append(looker.at(one, sheets[one.ref.path], others))
+        others = {Path(path).name: parsed_files[path] for path in one.beside if path in parsed_files}
+        if one.ref.path in parsed_files:
+            looks.append(looker.at(one, parsed_files[one.ref.path], others))
     return looks, asking.model if asking else ""
 
 
-def _is_wanted(file: Trimmable, path: str | None) -> bool:
+def _is_wanted(file: TrimmableFile, path: str | None) -> bool:
     if not path:
         return True
     real = Path(path).expanduser().resolve()
@@ -137,18 +137,18 @@ class _Looker:
     counter: Tokenizer
     asking: _Asking | None
 
-    def at(self, file: Trimmable, sheet: Sheet, others: dict[str, Sheet]) -> FileCuts:
+    def at(self, file: TrimmableFile, parsed: ParsedFile, others: dict[str, ParsedFile]) -> FileCuts:
         """Return what is found in one file. Of what may not be trimmed only what is dead or doubtful is told."""
         from skilld.context.references import dead_references
         from skilld.context.values import Kind, Surprise
-        from skilld.trim.find import FileFacts, doubtful, sure
+        from skilld.trim.code_cuts import FileFacts, certain_cuts, doubtful_lines
 
         path = file.ref.path
-        text = sheet.file.data.decode("utf-8", "replace")
+        text = parsed.file.data.decode("utf-8", "replace")
         dead = [*dead_references(text, path, self.tree)]
         known = FileFacts(
             is_skill=Path(path).name == "SKILL.md",
-            described="description:" in sheet.file.front,
+            described="description:" in parsed.file.front,
             others=others,
             dead={one.line for one in dead},
             unused={line for other, line in self.unused if other == path},
@@ -157,12 +157,12 @@ class _Looker:
         cuts: list[Cut] = []
         trouble = file.why_not
         if not file.why_not:
-            cuts = sure(sheet, known, self.counter.count)
+            cuts = certain_cuts(parsed, known, self.counter.count)
             if self.asking:
-                named, trouble = self.asking.about(sheet, known, self.counter, cuts)
+                named, trouble = self.asking.about(parsed, known, self.counter, cuts)
                 cuts += named
         told = tuple(Surprise(Kind.DEAD, path, f"{one.name}: {one.why}", one.line) for one in dead)
-        return FileCuts(file, self.counter.count(text), tuple(cuts), told, tuple(doubtful(sheet)), trouble)
+        return FileCuts(file, self.counter.count(text), tuple(cuts), told, tuple(doubtful_lines(parsed)), trouble)
 
 
 def _own_words(store: Store, path: str) -> frozenset[str]:
@@ -177,37 +177,39 @@ def _own_words(store: Store, path: str) -> frozenset[str]:
 class _Asking(Asking):
     """Questions to the configured model about what a file says twice or at length."""
 
-    def about(self, sheet: Sheet, known: FileFacts, counter: Tokenizer, besides: list[Cut]) -> tuple[list[Cut], str]:
+    def about(
+        self, parsed: ParsedFile, known: FileFacts, counter: Tokenizer, besides: list[Cut]
+    ) -> tuple[list[Cut], str]:
         """Return the cuts that the model named and code let pass, or why it was not asked."""
         from skilld.protocol import Spare, SpareResult
-        from skilld.trim.named import Answer, named, shown
+        from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts
 
-        text = sheet.file.data.decode("utf-8", "replace")
+        text = parsed.file.data.decode("utf-8", "replace")
         if why := self.spent():
             return [], f"the model was not asked because today's budget is spent ({why})"
-        if not sheet.units or counter.count(text) > _MAX_SENT:
-            return [], "the model was not asked because the file is too long" if sheet.units else ""
-        told = shown(sheet)
+        if not parsed.units or counter.count(text) > _MAX_SENT:
+            return [], "the model was not asked because the file is too long" if parsed.units else ""
+        told = numbered_texts(parsed)
         work = Spare(self.spec, tuple(number for number, _ in told), tuple(part for _, part in told))
         result, why = self.ask(work)
         if not isinstance(result, SpareResult):
             return [], f"the model did not answer: {why}"
-        answers = [Answer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
-        answers += [Answer(int(number) - 1, text=text) for number, text in result.text.items()]
-        return named(sheet, known, answers, counter.count, besides), ""
+        answers = [PieceAnswer(int(number) - 1, same - 1 if same else None) for number, same in result.same.items()]
+        answers += [PieceAnswer(int(number) - 1, text=text) for number, text in result.text.items()]
+        return cuts_from_answers(parsed, known, answers, counter.count, besides), ""
 
 
 def _proposed(store: Store, one: PlannedCut, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
     """Propose a cut if it is time to; returns the proposal's id, or why there is none."""
     from skilld.classify.backends import OFFLINE
     from skilld.proposals.amend import put
-    from skilld.trim.cuts import NAMED
-    from skilld.trim.propose import Fate, proposal
+    from skilld.trim.cuts import MODEL_REASONS
+    from skilld.trim.propose import CutStatus, proposal
 
-    if dry or one.fate is not Fate.PROPOSE:
+    if dry or one.status is not CutStatus.PROPOSE:
         return one.proposal, ""
     lost = common.redactor()(one.cut.lost)
-    named = model if one.cut.why in NAMED else OFFLINE
+    named = model if one.cut.why in MODEL_REASONS else OFFLINE
     made = proposal(replace(one, cut=replace(one.cut, lost=lost)), named, counter.name, rfc3339(time.time()))
     try:
         return put(store, made).id, ""
@@ -225,7 +227,7 @@ def _as_json(one: PlannedCut, name: str, trouble: str) -> dict[str, Any]:
         "reason": cut.why.value,
         "where": cut.where,
         "lost": common.redactor()(cut.lost),
-        "what": one.fate.value,
+        "what": one.status.value,
         "proposal": name or None,
         "trouble": trouble,
     }
@@ -244,7 +246,7 @@ def _file_as_json(found: FileCuts) -> dict[str, Any]:
 
 def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     from skilld.cli.context import short
-    from skilld.trim.propose import Fate
+    from skilld.trim.propose import CutStatus
 
     cut = one.cut
     place = f"{short(one.ref.path, Path.cwd())}:{cut.line}"
@@ -254,14 +256,14 @@ def _tell(one: PlannedCut, name: str, trouble: str) -> None:
     console.line(f"  {console.plain(cut.why.value + where)}")
     console.line(f"  would be lost: {console.plain(common.redactor()(cut.lost))}")
     said = {
-        Fate.OPEN: f"already proposed (skilld show {name})",
-        Fate.REJECTED: "you chose to keep this text; the cut will not be proposed again",
-        Fate.WAITS: "not proposed until you decide on the others",
+        CutStatus.OPEN: f"already proposed (skilld show {name})",
+        CutStatus.REJECTED: "you chose to keep this text; the cut will not be proposed again",
+        CutStatus.WAITS: "not proposed until you decide on the others",
     }
     if trouble:
         console.line(f"  not proposed: {console.plain(trouble)}", style="yellow")
-    elif one.fate in said:
-        console.line(f"  {said[one.fate]}")
+    elif one.status in said:
+        console.line(f"  {said[one.status]}")
     elif name:
         console.line(f"  proposed: skilld review {name}")
 

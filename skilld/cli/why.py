@@ -87,7 +87,7 @@ def _is_file(given: str) -> bool:
 
 def _added_lines(store: Store, given: str) -> list[_Line]:
     """Return the lines of a file that accepted proposals added."""
-    from skilld.effect.lines import text_of
+    from skilld.effect.rule_lines import text_of
 
     path = Path(given).expanduser().resolve()
     added = {line for proposal in _accepted(store, path) for line in _added(proposal)} - {""}

@@ -1,6 +1,6 @@
 """Drafts hooks that would enforce a rule. Returns text; never installs anything. Pure.
 
-A hook sees commands, so that only a rule which turns a program down has a draft.
+A hook sees only commands, so only a rule that forbids a program has a draft.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skilld.classify.offline.choices import chosen_part, turned_down
 from skilld.text import fold
 from skilld.words import denies
 
-# What a rule may turn down that is called by its name.
+# Programs that a rule may forbid by name.
 _PROGRAMS = frozenset(
     """
     npm npx yarn pnpm bun pip pip3 pipenv poetry uv conda unittest pytest jest vitest mocha tox nox docker podman git
@@ -24,38 +24,38 @@ _PROGRAMS = frozenset(
     """.split()  # noqa: SIM905 - as words
 )
 _WORD = re.compile(r"[\w.+-]+")
-_SPAN = re.compile(r"`([\w.+-]+(?: [\w./=+-]+)*)`")
+_CODE_SPAN = re.compile(r"`([\w.+-]+(?: [\w./=+-]+)*)`")
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """A draft: for which agent, into which file it would go, and its text."""
+class HookDraft:
+    """A draft of a hook: the agent it is for, the file it would go into, and its text."""
 
     agent: str
     file: str
     text: str
 
 
-def checks(rule: str, agents: Collection[str]) -> list[Check]:
-    """Return a draft for each of these agents that can check commands; none where a rule turns no program down."""
-    commands = list(dict.fromkeys(_refused(rule)))
-    drafts = [Check("claude-code", ".claude/settings.json", _claude_code(rule, commands))]
-    drafts.append(Check("codex", ".codex/rules/skilld.rules", _codex(rule, commands)))
+def draft_hooks(rule: str, agents: Collection[str]) -> list[HookDraft]:
+    """Return a draft for each of these agents that can check commands; none if the rule forbids no program."""
+    commands = list(dict.fromkeys(_forbidden_commands(rule)))
+    drafts = [HookDraft("claude-code", ".claude/settings.json", _claude_code_hook(rule, commands))]
+    drafts.append(HookDraft("codex", ".codex/rules/skilld.rules", _codex_rules(rule, commands)))
     return [one for one in drafts if one.agent in agents and commands]
 
 
-def _refused(rule: str) -> Iterator[tuple[str, ...]]:
-    """Yield the commands that a rule turns down: a program, or what stands in a code span behind a no."""
+def _forbidden_commands(rule: str) -> Iterator[tuple[str, ...]]:
+    """Yield the commands that a rule forbids: a program, or a code span after a negation."""
     part = turned_down(rule) or (rule if denies(chosen_part(rule)) else "")
-    for command in _SPAN.findall(part):
+    for command in _CODE_SPAN.findall(part):
         yield tuple(command.split(" "))
-    for word in _WORD.findall(_SPAN.sub(" ", part)):
+    for word in _WORD.findall(_CODE_SPAN.sub(" ", part)):
         if (name := word.lower().strip(".+-")) in _PROGRAMS:
             yield (name,)
 
 
-def _claude_code(rule: str, commands: Collection[tuple[str, ...]]) -> str:
-    """Return a hook on the command line, which comes as JSON on standard input; what it prints goes to the agent."""
+def _claude_code_hook(rule: str, commands: Collection[tuple[str, ...]]) -> str:
+    """Return a hook that checks the command line, JSON on its standard input; its output goes to the agent."""
     found = "|".join('[^"]* '.join(re.escape(word).replace(r"\-", "-") for word in command) for command in commands)
     pattern = f'"command": ?"([^"]*[;&|(] *)?({found})[ ";&|)]'
     script = f"grep -qE {shlex.quote(pattern)} && {{ echo {shlex.quote(fold(rule))} >&2; exit 2; }}; exit 0"
@@ -63,7 +63,7 @@ def _claude_code(rule: str, commands: Collection[tuple[str, ...]]) -> str:
     return json.dumps({"hooks": {"PreToolUse": [hook]}}, indent=2, ensure_ascii=False)
 
 
-def _codex(rule: str, commands: Collection[tuple[str, ...]]) -> str:
+def _codex_rules(rule: str, commands: Collection[tuple[str, ...]]) -> str:
     said = json.dumps(fold(rule), ensure_ascii=False)
     return "\n".join(
         f'prefix_rule(pattern = {json.dumps(list(command))}, decision = "forbidden", justification = {said})'

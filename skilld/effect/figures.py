@@ -1,8 +1,8 @@
-"""What counts mean: the interval of a share, and what may be claimed about a rule. Pure.
+"""Statistics of a rule: the interval of a share, and the state that may be claimed. Pure.
 
-The interval is Wilson's at 95 %, its upper end widened by what the ears miss: of what is said again they hear HEARD
-(docs/effect.md); a model hears more, and then it is wider than it need be. A state is claimed only where the whole
-interval lies on one side.
+The interval is Wilson's at 95 %, its upper end widened by the repeats that go undetected: without a model, only
+DETECTION_RATE of them are found (docs/effect.md). A model finds more, and the interval is then wider than necessary.
+A state is claimed only if the whole interval lies on one side.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-MIN_SESSIONS = (
-    40  # sessions in which a rule could matter: with fewer nothing is said (docs/effect.md has what it costs)
-)
-HEARD = 0.5  # share of repeats that are heard without a model: 41 of the 82 that were scored once
-MAX_HOLDS_SHARE = 0.25  # share of sessions up to which a rule holds
-MIN_REPEATED_SHARE = 0.05  # from which it is repeated: at least this, whatever was missed
-_Z = 1.959964  # of the normal distribution, 95 % between both ends
+# Sessions in which a rule could matter; with fewer, nothing is claimed (docs/effect.md says what that costs).
+MIN_SESSIONS = 40
+DETECTION_RATE = 0.5  # share of repeats that are found without a model: 41 of the 82 that were once scored
+MAX_HOLDS_SHARE = 0.25  # a rule holds if it is repeated in at most this share of sessions
+MIN_REPEATED_SHARE = 0.05  # a rule counts as repeated from this share on, however many repeats were missed
+_Z_95 = 1.959964  # quantile of the normal distribution for a two-sided 95 %
 
 
 class RuleState(StrEnum):
-    """What may be said of a rule."""
+    """What may be claimed about a rule."""
 
     HOLDS = "holds"
     REPEATED = "repeated"
@@ -32,7 +31,7 @@ class RuleState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The sessions in which a rule could matter, and in how many of them it was said again."""
+    """The number of sessions in which a rule could matter, and of those in which it was repeated."""
 
     sessions: int = 0
     repeats: int = 0
@@ -42,33 +41,33 @@ class Count:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Between which shares of such sessions the truth lies; 0 to 1 where nothing is known."""
+        """The interval of the true share of repeats; 0 to 1 if nothing is known."""
         low, high = wilson(self.repeats, self.sessions)
-        return low, min(1.0, high / HEARD)
+        return low, min(1.0, high / DETECTION_RATE)
 
 
 def wilson(found: int, of: int) -> tuple[float, float]:
-    """Return Wilson's interval for a share; (0, 1) of nothing."""
+    """Return Wilson's interval for a share; (0, 1) without any observation."""
     if not of:
         return 0.0, 1.0
-    share, width = found / of, _Z * _Z / of
+    share, width = found / of, _Z_95 * _Z_95 / of
     middle = (share + width / 2) / (1 + width)
     half = math.sqrt(share * (1 - share) * width + width * width / 4) / (1 + width)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def state_of(repeated: Sequence[bool], in_reach: int = 0) -> RuleState:
-    """Return what may be said of a rule.
+    """Return what may be claimed about a rule.
 
-    `repeated` says of each session in which it could matter, oldest first, whether it was said again. `in_reach` counts
-    all sessions that were held where its file is read, whether or not it could matter.
+    `repeated` has one entry for each session in which the rule could matter, oldest first: whether it was repeated.
+    `in_reach` counts all sessions held where its file is read, whether or not it could matter.
     """
     if not repeated and in_reach >= MIN_SESSIONS:
         return RuleState.UNUSED
     count = Count(len(repeated), sum(repeated))
     if count.sessions < MIN_SESSIONS:
         return RuleState.UNKNOWN
-    lately = Count(MIN_SESSIONS, sum(repeated[-MIN_SESSIONS:]))  # it may have held for long, and not any more
+    lately = Count(MIN_SESSIONS, sum(repeated[-MIN_SESSIONS:]))  # a rule that held for long may no longer do so
     if count.interval[0] > MIN_REPEATED_SHARE or lately.interval[0] > MIN_REPEATED_SHARE:
         return RuleState.REPEATED
     return RuleState.HOLDS if count.interval[1] < MAX_HOLDS_SHARE else RuleState.UNKNOWN

@@ -1,7 +1,7 @@
-"""What to do about a rule that is not kept or not needed: the order in which code chooses. Pure.
+"""Chooses the remedy for a rule that is not followed or not needed. Pure.
 
-A rule gets at most one proposal a month, and each sort of remedy once. Two remedies are only named: to revert the
-proposal that brought the rule in, and, where all else was tried, to enforce it by a hook of the agent.
+A rule gets at most one proposal a month, and each remedy once. Two remedies are only suggested: reverting the proposal
+that added the rule, and, after everything else, enforcing it by a hook of the agent.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from enum import StrEnum
 from skilld.classify.again import complains
 from skilld.clock import seconds
 from skilld.effect.figures import RuleState
-from skilld.effect.lines import rules_in
+from skilld.effect.rule_lines import rules_in
 from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.proposals.model import REMEDY
 from skilld.text import folded
 from skilld.types import Operation, Proposal
 
-MONTH = 30 * 86400.0
-TWICE = 2  # sessions
+MONTH_SECONDS = 30 * 86400.0
+MIN_REPEATED_SESSIONS = 2  # sessions
 
 
 class Remedy(StrEnum):
     """What is done about a rule."""
 
-    REVERT = "revert"  # named: it had to be said again more often since it came in
+    REVERT = "revert"  # only suggested: it had to be repeated more often since it was added
     CUT = "cut"
-    MERGE = "merge"  # another line says it, too
+    MERGE = "merge"  # another line says the same
     MOVE = "move"  # to where it is loaded when it is needed
-    SCOPE = "scope"  # to a rule for the files that it is about
+    SCOPE = "scope"  # limited to the files that it is about
     SHARPEN = "sharpen"  # with the person's newer words
-    ENFORCE = "enforce"  # named: a hook or a linter
+    ENFORCE = "enforce"  # only suggested: a hook or a linter
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What is seen of a rule: what its figures say, and what a proposal could do about it.
+    """What is known of a rule: its figures, and what a proposal could do about it.
 
-    Of the last four each says whether there is another line, place or wording, which takes more than figures to tell.
+    The last four need more than figures: whether there is another line, another place or a clearer wording.
     """
 
     unused: bool
@@ -52,7 +52,7 @@ class Signs:
     can_be_clearer: bool = False
 
 
-# From what undoes a mistake, over what takes text away and what only moves it, to what adds words; a program is last.
+# First undoing a mistake, then removing text, moving it, adding words; a program comes last.
 ORDER: tuple[tuple[Remedy, Callable[[Signs], bool]], ...] = (
     (Remedy.REVERT, lambda signs: signs.rose),
     (Remedy.CUT, lambda signs: signs.unused),
@@ -65,79 +65,80 @@ ORDER: tuple[tuple[Remedy, Callable[[Signs], bool]], ...] = (
 
 
 def choose(signs: Signs, tried: Collection[Remedy] = ()) -> Remedy | None:
-    """Return the first remedy that is called for and was not tried; None where none is."""
+    """Return the first remedy that applies and has not been tried, or None."""
     return next((remedy for remedy, applies in ORDER if remedy not in tried and applies(signs)), None)
 
 
 def is_unused(effect: Effect) -> bool:
-    """Whether a rule was never needed, as far as may be said."""
+    """Whether a rule was never needed, as far as can be known."""
     return effect.state is RuleState.UNUSED
 
 
-def rose(effect: Effect) -> bool:
-    """Whether what a proposal brought in has to be said more often since: both intervals lie apart."""
+def is_repeated_more(effect: Effect) -> bool:
+    """Whether a proposed rule is repeated more often since it was added: the two intervals do not overlap."""
     return effect.rule.origin is Origin.PROPOSAL and effect.after.interval[0] > effect.before.interval[1]
 
 
 def is_broken(effect: Effect, now: float) -> bool:
-    """Whether something is to be done about a rule at a Unix time: by its figures, or by what was heard of late.
+    """Whether a rule needs a remedy at a Unix time, by its figures or by its repeats in the last month.
 
-    That is that it was said again in two sessions, or that the agent broke what the person had said and accepted.
+    The latter: it was repeated in two sessions, or the person complained about a rule that they had accepted.
     """
     if effect.state is RuleState.HOLDS:
         return False
-    lately, missed = ([one for one in heard if one.at > now - MONTH] for heard in (effect.evidence, effect.missed))
+    start = now - MONTH_SECONDS
+    lately, missed = ([one for one in repeats if one.at > start] for repeats in (effect.evidence, effect.missed))
     accepted = effect.rule.origin is Origin.PROPOSAL
     return (
         effect.state is RuleState.REPEATED
-        or sessions_of(lately) >= TWICE
-        or sessions_of(missed) >= TWICE
+        or count_sessions(lately) >= MIN_REPEATED_SESSIONS
+        or count_sessions(missed) >= MIN_REPEATED_SESSIONS
         or (accepted and any(complains(one.quote) for one in lately))
     )
 
 
 def is_missed(effect: Effect) -> bool:
-    """Whether a rule is asked for where its file is not loaded, and more often than where it is."""
-    return sessions_of(effect.missed) >= max(TWICE, 1 + sessions_of(effect.evidence))
+    """Whether a rule is asked for more often where its file is not loaded than where it is."""
+    return count_sessions(effect.missed) >= max(MIN_REPEATED_SESSIONS, 1 + count_sessions(effect.evidence))
 
 
-def sessions_of(heard: Iterable[RepeatEvidence]) -> int:
-    """Return in how many sessions something was heard."""
-    return len({one.session for one in heard})
+def count_sessions(repeats: Iterable[RepeatEvidence]) -> int:
+    """Return the number of different sessions of repeats."""
+    return len({one.session for one in repeats})
 
 
-# The proposals that were made of a rule: its key stands in the id of their batch, so in their commits, too.
+# A rule's proposals have its id in the id of their batch, and so in their commits.
 
 
-def key_of(rule: Rule) -> str:
-    """Return the id of a rule: of its file and its words."""
+def rule_id(rule: Rule) -> str:
+    """Return the id of a rule, made from its file and its words."""
     return hashlib.sha256(f"{rule.path}\n{folded(rule.text)}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def batch_of(rule: Rule, remedy: Remedy) -> str:
-    """Return the id of the batch that a proposal of a remedy is said to be of."""
-    return f"{REMEDY}{remedy.value}-{key_of(rule)}"
+def batch_id_of(rule: Rule, remedy: Remedy) -> str:
+    """Return the batch id of a remedy's proposal."""
+    return f"{REMEDY}{remedy.value}-{rule_id(rule)}"
 
 
 def remedy_of(proposal: Proposal) -> Remedy:
-    """Return the remedy that a proposal is, whose batch says so."""
+    """Return the remedy named in a proposal's batch id."""
     return Remedy(proposal.batch_id.removeprefix(REMEDY).partition("-")[0])
 
 
-def made_of(rule: Rule, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
-    """Yield those proposals that are remedies of a rule, or that gave it the words or the place that it has."""
-    mine, words = f"-{key_of(rule)}", folded(rule.text)
+def proposals_for(rule: Rule, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+    """Yield the proposals that are remedies of a rule, or that gave it its present words or place."""
+    mine, words = f"-{rule_id(rule)}", folded(rule.text)
     for one in proposals:
         if one.batch_id.startswith(REMEDY):
-            wrote = one.path == rule.path and any(words in _rules_of(operation) for operation in one.operations)
+            wrote = one.path == rule.path and any(words in _rules_added(operation) for operation in one.operations)
             if one.batch_id.endswith(mine) or wrote:
                 yield one
 
 
-def _rules_of(operation: Operation) -> set[str]:
+def _rules_added(operation: Operation) -> set[str]:
     return {folded(text) for _, text in rules_in(operation.text)}
 
 
-def rests(made: Iterable[Proposal], now: float) -> bool:
-    """Whether a rule had its proposal of this month."""
-    return any((seconds(one.created_at) or now) > now - MONTH for one in made)
+def has_recent_proposal(made: Iterable[Proposal], now: float) -> bool:
+    """Whether a rule had a proposal in the last month."""
+    return any((seconds(one.created_at) or now) > now - MONTH_SECONDS for one in made)

@@ -1,7 +1,7 @@
-"""Rules and their effect: in which past sessions each applied, and in which it was repeated.
+"""Rules and their effects: the past sessions in which each applied, and those in which it was repeated.
 
-A rule is a line of a file that agents load: one that skilld brought in by a proposal, or one that a person wrote and
-had to say again. It counts from the time it came in; what was said before that is no repeat of it.
+A rule is a line of a file that agents load: one that a proposal added, or one that a person wrote and had to repeat. It
+counts from the time it was added; nothing said before that is a repeat.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from pathlib import PurePath
 from skilld.classify.again import near, says_again
 from skilld.classify.said_already import says_already
 from skilld.context.values import within
-from skilld.effect.asking import rule_key
 from skilld.effect.figures import Count, RuleState, state_of
-from skilld.effect.lines import rules_in
+from skilld.effect.model_questions import rule_key
 from skilld.effect.relevance import could_matter
+from skilld.effect.rule_lines import rules_in
 from skilld.past import Correction, PastSession, Repeat
 from skilld.skills.find import FILE
 from skilld.text import folded
 from skilld.types import Proposal, TargetKind
 
-_MAX_EVIDENCE = 20  # quotes of one rule that are shown, the newest
-TextOf = Callable[[str], str]
-CameIn = Callable[[str, int], float | None]
+_MAX_EVIDENCE = 20  # quotes shown of one rule, the newest
+ReadText = Callable[[str], str]
+AddedAt = Callable[[str, int], float | None]
 
 
 class Origin(StrEnum):
-    """Who brought a rule in."""
+    """Who added a rule."""
 
     PROPOSAL = "proposal"
     PERSON = "person"
@@ -37,10 +37,10 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line of a file; `since` is when it came in (Unix time), `agents` who reads the file as far as is known.
+    """A line of a file; `since` is when it was added (Unix time), `agents` the known readers of the file.
 
-    `proposal` is the id of the one that brought it in, empty where none did; `taught_in` are the sessions in which its
-    words were said.
+    `proposal` is the id of the proposal that added it, or empty; `taught_in` are the sessions in which its words were
+    said.
     """
 
     path: str
@@ -54,18 +54,18 @@ class Rule:
 
     @property
     def is_in_skill(self) -> bool:
-        """Whether it is loaded only where its skill is used."""
+        """Whether it is loaded only while its skill is in use."""
         return PurePath(self.path).name == FILE
 
     @property
     def folder(self) -> str:
-        """The folder below which its file is for the work: of one in a folder of an agent's, that one's parent."""
+        """The folder whose work the file applies to; for a file in an agent's folder, the parent of that folder."""
         return self.path.partition("/.")[0] if "/." in self.path else str(PurePath(self.path).parent)
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatEvidence:
-    """A repeat: in which session and turn, and the person's words."""
+    """A repeat: its session, its turn and the person's words."""
 
     session: str
     turn: str
@@ -75,8 +75,8 @@ class RepeatEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
-    """A session in which a rule could matter, and whether it was said (again) there."""
+class RuleSession:
+    """A session in which a rule could matter, and whether it was said or repeated there."""
 
     session: PastSession
     was_said: bool
@@ -84,9 +84,9 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What became of a rule; `before` counts what was said of it while it was not there yet.
+    """The effect of a rule; `before` counts the sessions before it was added.
 
-    `missed` is what was said of it since, in sessions for which its file is but that had not loaded it.
+    `missed` are later repeats in sessions where its file applies but was not loaded.
     """
 
     rule: Rule
@@ -95,11 +95,11 @@ class Effect:
     state: RuleState
     evidence: tuple[RepeatEvidence, ...] = ()
     missed: tuple[RepeatEvidence, ...] = ()
-    occasions: tuple[Occasion, ...] = ()
+    occasions: tuple[RuleSession, ...] = ()
 
 
-def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSession], text_of: TextOf) -> list[Rule]:
-    """Return the rules that stand now, by path and line. `accepted` has each proposal with the time it was accepted."""
+def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSession], text_of: ReadText) -> list[Rule]:
+    """Return the present rules, by path and line. `accepted` has each proposal with the time it was accepted."""
     added: dict[str, dict[str, tuple[float, Proposal]]] = {}
     for proposal, at in accepted:
         if proposal.target is TargetKind.EVALS:
@@ -112,10 +112,10 @@ def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSes
         for one in session.repeats:
             known = said.setdefault(one.path, {})
             known[folded(one.text)] = min(one.since, known.get(folded(one.text), one.since))
-    return [rule for path in sorted({*added, *said}) for rule in _standing(path, added, said, text_of(path))]
+    return [rule for path in sorted({*added, *said}) for rule in _rules_in_file(path, added, said, text_of(path))]
 
 
-def _standing(
+def _rules_in_file(
     path: str,
     added: Mapping[str, Mapping[str, tuple[float, Proposal]]],
     said: Mapping[str, Mapping[str, float]],
@@ -139,10 +139,10 @@ def _standing(
             yield Rule(path, line, rule, Origin.PERSON, said[path][key])
 
 
-def with_notes(
-    sessions: Sequence[PastSession], notes: Iterable[Proposal], text_of: TextOf, came_in: CameIn
+def with_noted_repeats(
+    sessions: Sequence[PastSession], notes: Iterable[Proposal], text_of: ReadText, added_at: AddedAt
 ) -> list[PastSession]:
-    """Return the sessions with what was found to stand already when their batches were judged, by whatever judge."""
+    """Return the sessions with the repeats that were noted when their batches were judged, by any back-end."""
     by_session: dict[str, list[Proposal]] = {}
     for note in notes:
         by_session.setdefault(note.session_id, []).append(note)
@@ -156,13 +156,13 @@ def with_notes(
             if (said.turn, note.path) not in known
             for line, text in rules_in(text_of(note.path))
             if any(says_already(update.change, text) for update in note.updates)
-            and (since := came_in(note.path, line)) is not None
+            and (since := added_at(note.path, line)) is not None
         ]
-        found.append(_noted(session, repeats) if repeats else session)
+        found.append(_add_repeats(session, repeats) if repeats else session)
     return found
 
 
-def _noted(session: PastSession, repeats: Sequence[Repeat]) -> PastSession:
+def _add_repeats(session: PastSession, repeats: Sequence[Repeat]) -> PastSession:
     known = {(one.turn, one.quote) for one in session.said}
     said = [Correction(one.turn, session.at, one.quote) for one in repeats if (one.turn, one.quote) not in known]
     loaded = dict.fromkeys((*session.loaded, *(one.path for one in repeats)))
@@ -175,24 +175,25 @@ def _noted(session: PastSession, repeats: Sequence[Repeat]) -> PastSession:
 
 
 def effects(rules: Sequence[Rule], sessions: Sequence[PastSession]) -> list[Effect]:
-    """Return what became of rules in sessions. One whose time is not known tells nothing."""
+    """Return the effects of rules in sessions. A session whose time is unknown is left out."""
     timed = sorted((one for one in sessions if one.at), key=lambda one: one.at)
     told = [
-        _Told(one, frozenset(one.work), frozenset().union(*(near(said.quote) for said in one.said))) for one in timed
+        _SessionTerms(one, frozenset(one.work), frozenset().union(*(near(said.quote) for said in one.said)))
+        for one in timed
     ]
     return [_effect(rule, told) for rule in rules]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A session with what is looked at again for each rule: the stems of its work, and the words of what was said."""
+class _SessionTerms:
+    """A session with what is compared with every rule: the stems of its work, and the words of its corrections."""
 
     session: PastSession
     work: frozenset[str]
     words: frozenset[str]
 
 
-def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
+def _effect(rule: Rule, told: Sequence[_SessionTerms]) -> Effect:
     folder, words, key, is_in_skill = rule.folder, near(rule.text), rule_key(rule.text), rule.is_in_skill
     readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
     before, repeated, evidence, missed, occasions, in_reach = Count(), [], [], [], [], 0
@@ -202,41 +203,41 @@ def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
         loaded = rule.path in session.loaded
         around = within(session.cwd, folder)
         in_reach += not came_later and (loaded or around)
-        # Of a file that was not there yet, who would have read it; a skill is loaded only where it is used.
+        # Who would have read a file that did not exist yet; a skill is loaded only if it is used.
         would_be = came_later and around and session.agent in readers and not is_in_skill
         if not (loaded or would_be or around):
             continue
-        heard = [] if words.isdisjoint(one.words) and not session.repeats else list(_heard(rule, session))
+        repeats = [] if words.isdisjoint(one.words) and not session.repeats else list(_find_repeats(rule, session))
         if not (loaded or would_be):
-            missed += [] if came_later else heard
+            missed += [] if came_later else repeats
             continue
-        was_said = bool(heard) or (came_later and session.session_id in rule.taught_in)
+        was_said = bool(repeats) or (came_later and session.session_id in rule.taught_in)
         if not was_said and not _could_matter(rule, key, one):
             continue
-        occasions.append(Occasion(session, was_said))
+        occasions.append(RuleSession(session, was_said))
         if came_later:
             before += Count(1, int(was_said))
         else:
-            repeated.append(bool(heard))
-            evidence += heard
+            repeated.append(bool(repeats))
+            evidence += repeats
     after = Count(len(repeated), sum(repeated))
     state = state_of(repeated, in_reach)
     return Effect(rule, before, after, state, _newest(evidence), _newest(missed), tuple(occasions))
 
 
-def _could_matter(rule: Rule, key: str, told: _Told) -> bool:
-    """Whether a rule could matter: as a model said of that session, else by the words of both."""
+def _could_matter(rule: Rule, key: str, told: _SessionTerms) -> bool:
+    """Whether a rule could matter: by a model's answer for the session if there is one, otherwise by words."""
     if key in told.session.mattered or key in told.session.idle:
         return key in told.session.mattered
     return could_matter(rule.text, told.work)
 
 
-def _newest(heard: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:
-    return tuple(heard[-_MAX_EVIDENCE:])
+def _newest(repeats: Sequence[RepeatEvidence]) -> tuple[RepeatEvidence, ...]:
+    return tuple(repeats[-_MAX_EVIDENCE:])
 
 
-def _heard(rule: Rule, session: PastSession) -> Iterator[RepeatEvidence]:
-    """Yield the corrections that say a rule: those found when the session was read, and those that say it as it is."""
+def _find_repeats(rule: Rule, session: PastSession) -> Iterator[RepeatEvidence]:
+    """Yield the corrections that repeat a rule: those found when the session was read, and those that match it now."""
     key = folded(rule.text) if session.repeats else ""
     tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and folded(one.text) == key}
     turns: set[str] = set()

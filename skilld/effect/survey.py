@@ -1,7 +1,7 @@
-"""Reads one whole transcript for what its sessions show of the loaded rules; of its words only quotes are kept.
+"""Reads a whole transcript for evidence on the loaded rules; of its words only quotes are kept.
 
-What an agent had loaded is what it loads in that folder now, for the files that the session touched: of an old session
-that is an estimate, which `since` of each line corrects.
+The loaded files are those the agent would load in that folder now, for the files that the session touched. For an old
+session that is an estimate, corrected by `since` of each line.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from skilld.classify.backends import OFFLINE, make
 from skilld.classify.offline.provenance import own_words
 from skilld.clock import seconds
 from skilld.context import Scope, context_of
-from skilld.effect import asking
-from skilld.effect.lines import came_in, rules_in, text_of
+from skilld.effect import model_questions
+from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError, cause_of
 from skilld.git.environment import scrub_environment
 from skilld.ingest import side_files
@@ -36,14 +36,14 @@ from skilld.skills import find
 from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, ToolOutcome, ToolResult, Turn
 from skilld.words import content_stems
 
-_SECONDS, _MAX_SESSIONS = 0.5, 20  # of a job of several: a batch may be waiting, and the result is one line
-_MAX_WORK = 64 * 1024  # characters of what was asked, run and touched that are looked at
+_MAX_SECONDS, _MAX_SESSIONS = 0.5, 20  # of a job of several: a batch may be waiting, and the result is one line
+_MAX_WORK = 64 * 1024  # characters of a session's requests, commands and files that are considered
 _MAX_STEMS = 600
 _MAX_SAID = 40  # corrections of a session
-_MAX_REPLIES = 5  # of the agent's messages before a turn, in which its lines are looked for
-_CLOCKS_APART = 3600.0, 7 * 86400.0  # seconds: less is work without a turn, more an old session
-# What a suffix says of the work.
-_KINDS = {
+_MAX_REPLIES = 5  # replies before a turn that are searched for quoted lines
+_CLOCK_OFFSET_RANGE = 3600.0, 7 * 86400.0  # seconds: less is work without a turn, more an old session
+# The terms of work that a file's suffix stands for.
+_SUFFIX_TERMS = {
     "py": "python",
     "ts": "typescript",
     "tsx": "typescript react component",
@@ -58,16 +58,16 @@ _KINDS = {
     "yml": "yaml",
 }
 _MAX_ASK, _MAX_COMMAND = 1000, 500  # characters of one
-# What names a check, and is none.
-_LOOKS = re.compile(r"\s*(?:cat|cp|echo|find|git|grep|head|less|ls|mkdir|mv|rg|rm|sed|tail|touch|wc)\b")
+# Commands that may name a check but are none.
+_INSPECTION_COMMAND = re.compile(r"\s*(?:cat|cp|echo|find|git|grep|head|less|ls|mkdir|mv|rg|rm|sed|tail|touch|wc)\b")
 _MAX_TOOLS, _MAX_NAME = 50, 60  # of a session; characters
-_PARTS = re.compile(r"[^\W_]+")
-_SAFE = re.compile(r"[^\w.:/-]+")  # no part of the name of a tool
+_WORD = re.compile(r"[^\W_]+")
+_UNSAFE_CHARACTERS = re.compile(r"[^\w.:/-]+")  # removed from the name of a tool
 
 
 @dataclass(slots=True)
-class _Read:
-    """What is known of a session while its transcript is read."""
+class _SessionState:
+    """What has been read of a session so far."""
 
     turns: dict[str, Turn] = field(default_factory=dict)
     before: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -76,12 +76,12 @@ class _Read:
     commands: dict[str, None] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
     version: str = ""
-    newest: str = ""  # time that a record names: RFC 3339 in UTC, as text in order
+    newest: str = ""  # latest time of a record: RFC 3339 in UTC, which sorts as text
     tools: dict[str, str] = field(default_factory=dict)  # by call
     outcomes: dict[str, ToolOutcome] = field(default_factory=dict)  # the same
     checks: dict[str, None] = field(default_factory=dict)  # calls
 
-    def take(self, event: Event) -> None:
+    def add_event(self, event: Event) -> None:
         self.newest = max(self.newest, getattr(event, "at", None) or "")
         match event:
             case Turn() if event.key not in self.turns:
@@ -94,7 +94,7 @@ class _Read:
             case _:
                 pass
 
-    def call(self, call: ToolCall) -> None:
+    def add_call(self, call: ToolCall) -> None:
         self.newest = max(self.newest, call.at or "")
         named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
         self.files |= dict.fromkeys(name for name in named if "\0" not in name)
@@ -102,16 +102,16 @@ class _Read:
         self.commands[command] = None
         key = call.call_id or str(len(self.tools))
         self.tools[key] = call.name
-        if CHECKS.search(command) and not _LOOKS.match(command):
+        if CHECKS.search(command) and not _INSPECTION_COMMAND.match(command):
             self.checks[key] = None
 
-    def result(self, result: ToolResult) -> None:
+    def add_result(self, result: ToolResult) -> None:
         self.newest = max(self.newest, result.at or "")
         if self.outcomes.get(result.call_id, ToolOutcome.OK) is ToolOutcome.OK:
             self.outcomes[result.call_id] = result.outcome
 
     def done(self, redact: Callable[[str], str]) -> Done:
-        """Return what was done, without a word of it."""
+        """Return what was done, without any of its words."""
         turns = list(self.turns.values())
         first = next((at for turn in turns if (at := seconds(turn.at))), None)
         last = seconds(self.newest)
@@ -121,7 +121,9 @@ class _Read:
         known = [end is ToolOutcome.OK for end in ends if end in {ToolOutcome.OK, ToolOutcome.FAILED}]
         return Done(
             work=work_of_prompt("\n".join(turn.text[:_MAX_ASK] for turn in turns[:1])),
-            tools=tuple(dict.fromkeys(redact(_SAFE.sub("", name)[:_MAX_NAME]) for name in used))[:_MAX_TOOLS],
+            tools=tuple(dict.fromkeys(redact(_UNSAFE_CHARACTERS.sub("", name)[:_MAX_NAME]) for name in used))[
+                :_MAX_TOOLS
+            ],
             calls=len(self.tools),
             failed=failed,
             seconds=max(0.0, last - first) if first and last else 0.0,
@@ -129,9 +131,9 @@ class _Read:
         )
 
 
-def survey_some(job: Surveys, redact: Callable[[str], str]) -> SurveysResult:
-    """Do the surveys of a job until it has taken half a second, the first one in any case. Raises only for bugs."""
-    until, shown, sessions = time.monotonic() + _SECONDS, list[SurveyResult](), 0
+def survey_several(job: Surveys, redact: Callable[[str], str]) -> SurveysResult:
+    """Do the surveys of a job for half a second, but at least the first. Raises only for bugs."""
+    until, shown, sessions = time.monotonic() + _MAX_SECONDS, list[SurveyResult](), 0
     for one in job.surveys:
         if shown and (time.monotonic() >= until or sessions >= _MAX_SESSIONS):
             break
@@ -142,21 +144,25 @@ def survey_some(job: Surveys, redact: Callable[[str], str]) -> SurveysResult:
 
 def survey(job: Survey, redact: Callable[[str], str]) -> SurveyResult:
     """Do the job and return its result; a transcript that cannot be read shows nothing. Raises only for bugs."""
-    found: dict[str, _Read] = {}
+    found: dict[str, _SessionState] = {}
     try:
-        _read(job, found)
+        _read_transcript(job, found)
     except OSError as error:
         return SurveyResult(outcome=Outcome.FAILED, detail=cause_of(error))
     scrub_environment()
-    sessions = {name: one for name, read in found.items() if read.turns and (one := _session(job, name, read, redact))}
+    sessions = {
+        name: one for name, read in found.items() if read.turns and (one := _past_session(job, name, read, redact))
+    }
     if job.backend.model == OFFLINE:
         return SurveyResult(outcome=Outcome.NOTHING, sessions=tuple(sessions.values()))
     backend = make(job.backend)
-    asked = tuple(asking.asked(one, _shown(found[name]), backend, redact) for name, one in sessions.items())
+    asked = tuple(
+        model_questions.ask_model(one, _session_excerpt(found[name]), backend, redact) for name, one in sessions.items()
+    )
     return SurveyResult(outcome=Outcome.NOTHING, sessions=asked, model=backend.name, usage=backend.usage)
 
 
-def _read(job: Survey, found: dict[str, _Read]) -> None:
+def _read_transcript(job: Survey, found: dict[str, _SessionState]) -> None:
     adapter, path = ADAPTERS[job.agent], Path(job.path)
     source, session = source_of(adapter.INFO), ""
     parser, records, tools = adapter.parser(path), record_reader(adapter, path), tools_of(adapter)
@@ -166,35 +172,35 @@ def _read(job: Survey, found: dict[str, _Read]) -> None:
             continue
         for event in parser.feed(item):
             session = getattr(event, "session_id", session)
-            found.setdefault(session, _Read()).take(event)
+            found.setdefault(session, _SessionState()).add_event(event)
         if session := source.session(item) or session:
-            read = found.setdefault(session, _Read())
+            read = found.setdefault(session, _SessionState())
             for record, span in records(item):
                 read.version = short(record.get("version")) or read.version
                 for call in tools(record, session, span):
                     if isinstance(call, ToolCall):
-                        read.call(call)
+                        read.add_call(call)
                     else:
-                        read.result(call)
+                        read.add_result(call)
     for event in parser.flush():
-        found.setdefault(getattr(event, "session_id", session), _Read()).take(event)
+        found.setdefault(getattr(event, "session_id", session), _SessionState()).add_event(event)
 
 
-def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) -> PastSession | None:
+def _past_session(job: Survey, name: str, read: _SessionState, redact: Callable[[str], str]) -> PastSession | None:
     turns = list(read.turns.values())
     cwd = next((turn.cwd for turn in turns if turn.cwd), "")
     try:
-        if not _is_plain(cwd) or session_opt_out(cwd):
+        if not _is_plain_path(cwd) or session_opt_out(cwd):
             return None
     except SkilldError:
-        return None  # what it says is not understood: rather not
-    shift = _shift(job, read.newest)
+        return None  # the project's settings cannot be read: do not survey it
+    shift = _clock_offset(job, read.newest)
     said = [
         Correction(turn.key, (seconds(turn.at) or -shift) + shift, redact(quote))
         for turn in turns
         for quote in corrections(turn.text, read.before[turn.key])
     ][:_MAX_SAID]
-    files = _loaded(job, cwd, read) if job.home else []
+    files = _loaded_files(job, cwd, read) if job.home else []
     asks = [turn.text[:_MAX_ASK] for turn in turns]
     work = work_of([redact("\n".join((*asks, *read.commands))[:_MAX_WORK])], [redact(one) for one in read.files])
     return PastSession(
@@ -206,39 +212,39 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
         loaded=tuple(files),
         work=tuple(sorted(work)[:_MAX_STEMS]),
         said=tuple(said),
-        repeats=tuple(heard(said, files, redact)),
+        repeats=tuple(find_repeats(said, files, redact)),
         done=read.done(redact),
     )
 
 
-def _shown(read: _Read) -> asking.SessionExcerpt:
+def _session_excerpt(read: _SessionState) -> model_questions.SessionExcerpt:
     turns = [
         (turn.key, seconds(turn.at) or 0.0, own_words(turn.text, read.before[turn.key])) for turn in read.turns.values()
     ]
-    return asking.SessionExcerpt(tuple(turns), tuple(read.commands), tuple(read.files))
+    return model_questions.SessionExcerpt(tuple(turns), tuple(read.commands), tuple(read.files))
 
 
 def work_of(texts: Sequence[str], files: Sequence[str]) -> frozenset[str]:
-    """Return the stems of a session's work: of what was asked and run, and of the files that were touched."""
-    kinds = (_KINDS.get(PurePath(name).suffix[1:].lower(), "") for name in files)
-    words = " ".join((*map(_parts, texts), *map(_parts, files), *kinds))
+    """Return the stems of a session's work: its requests and commands, and the touched files."""
+    kinds = (_SUFFIX_TERMS.get(PurePath(name).suffix[1:].lower(), "") for name in files)
+    words = " ".join((*map(_words_only, texts), *map(_words_only, files), *kinds))
     return content_stems(words[: 2 * _MAX_WORK])
 
 
-def _shift(job: Survey, newest: str) -> float:
+def _clock_offset(job: Survey, newest: str) -> float:
     """Return by how many seconds the clock of a log is behind this machine's.
 
-    That is told by its file, where that one has come since skilld is there: an older one may be a copy.
+    The file's time tells, if it was written after skilld was installed: an older file may be a copy.
     """
     last = seconds(newest)
     if last is None or not job.is_live:
         return 0.0
-    least, most = _CLOCKS_APART
+    least, most = _CLOCK_OFFSET_RANGE
     return job.mtime - last if least < job.mtime - last < most else 0.0
 
 
-def _loaded(job: Survey, cwd: str, read: _Read) -> list[str]:
-    """Return the real paths of the files that were in the conversation, skills in use last."""
+def _loaded_files(job: Survey, cwd: str, read: _SessionState) -> list[str]:
+    """Return the real paths of the files in the conversation, skills in use last."""
     version, home = read.version, Path(job.home)
     context = context_of(job.agent, version, cwd, home, tuple(read.files), environment=job.variables, untouched=False)
     entered = [one for one in context.files if one.entered and one.scope is not Scope.SKILL]
@@ -252,20 +258,20 @@ def _loaded(job: Survey, cwd: str, read: _Read) -> list[str]:
     return list(loaded)
 
 
-def heard(said: Sequence[Correction], files: Sequence[str], redact: Callable[[str], str]) -> Iterator[Repeat]:
-    """Yield what says a line of a file again, by words alone."""
+def find_repeats(said: Sequence[Correction], files: Sequence[str], redact: Callable[[str], str]) -> Iterator[Repeat]:
+    """Yield the corrections that repeat a line of a file, by words alone."""
     if not said:
         return
     for path in files:
         for line, text in rules_in(text_of(path)):
             for one in said:
-                if says_again(one.quote, text) and (since := came_in(path, line)) is not None:
+                if says_again(one.quote, text) and (since := added_at(path, line)) is not None:
                     yield Repeat(one.turn, one.quote, path, line, redact(text), since)
 
 
-def _parts(text: str) -> str:
-    return " ".join(_PARTS.findall(text))
+def _words_only(text: str) -> str:
+    return " ".join(_WORD.findall(text))
 
 
-def _is_plain(cwd: str) -> bool:
+def _is_plain_path(cwd: str) -> bool:
     return Path(cwd).is_absolute() and ".." not in Path(cwd).parts and "\0" not in cwd

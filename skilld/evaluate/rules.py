@@ -15,10 +15,10 @@ from typing import Any
 from skilld.classify.again import corrections
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
-from skilld.effect.asking import SessionExcerpt, rule_key, with_matters, with_repeats
 from skilld.effect.figures import wilson
+from skilld.effect.model_questions import SessionExcerpt, rule_key, with_relevance, with_repeats
 from skilld.effect.relevance import could_matter
-from skilld.effect.survey import heard, work_of
+from skilld.effect.survey import find_repeats, work_of
 from skilld.errors import SkilldError
 from skilld.evaluate.stored import NoAnswerError
 from skilld.past import Correction, PastSession
@@ -86,7 +86,9 @@ def repeats(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[Judge
             said = half[first::count]
             turns = tuple((str(number), 1.0, own_words(pair.text)) for number, pair in enumerate(said))
             quotes = [Correction(key, 1.0, redact(quote)) for key, _, text in turns for quote in corrections(text)]
-            session = PastSession("", "", "", "", 1.0, (path,), (), tuple(quotes), (*heard(quotes, [path], redact),))
+            session = PastSession(
+                "", "", "", "", 1.0, (path,), (), tuple(quotes), (*find_repeats(quotes, [path], redact),)
+            )
             try:
                 found, answered = with_repeats(session, SessionExcerpt(turns), make(), redact), True
             except NoAnswerError:
@@ -107,7 +109,7 @@ def matters(pairs: Sequence[Pair], make: Make, redact: Redact) -> Iterator[Judge
             shown = SessionExcerpt((("0", 1.0, asked),), tuple(run), tuple(files))
             key, answered = rule_key(pair.rule), True
             try:
-                session = with_matters(session, shown, make(), redact)
+                session = with_relevance(session, shown, make(), redact)
             except NoAnswerError:
                 answered = False
             found = key in session.mattered or (key not in session.idle and could_matter(pair.rule, work))

@@ -332,9 +332,9 @@ def _opposed(store: Store) -> Iterator[str]:
 
 def _repeated(store: Store) -> tuple[tuple[str, int], ...]:
     """Return which rules were repeated in how many sessions, as `effect` and `report` have it, the most first."""
-    from skilld.effect.everything import collect, with_what_was_said  # the daemon and setup go without
+    from skilld.effect.outcomes import collect, sessions_with_repeats  # the daemon and setup go without
 
-    found = ((one.rule, one.after.repeats) for one in collect(store, with_what_was_said(store)))
+    found = ((one.rule, one.after.repeats) for one in collect(store, sessions_with_repeats(store)))
     repeated = [(f"{rule.path}:{rule.line}", sessions) for rule, sessions in found if sessions]
     return tuple(sorted(repeated, key=lambda one: -one[1]))
 

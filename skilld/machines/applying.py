@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.clock import rfc3339, seconds
-from skilld.effect.lines import came_in, rules_in, text_of
+from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.errors import SkilldError
 from skilld.machines.gather import ELSEWHERE, SAID, Kept, digest, mark, place_of, rules
 from skilld.machines.merging import Groups
@@ -199,4 +199,4 @@ def _line(places: Places, record: Record) -> tuple[str, int, str, float] | None:
     }
     if (found := lines.get(folded(record.rule))) is None:
         return None
-    return str(path), *found, came_in(str(path), found[0]) or 0.0
+    return str(path), *found, added_at(str(path), found[0]) or 0.0

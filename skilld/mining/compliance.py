@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skilld.effect.everything import RuleOutcome
-from skilld.effect.lines import came_in, rules_in, text_of
-from skilld.effect.mending import Prescription
+from skilld.effect.outcomes import RuleOutcome
+from skilld.effect.remedy_edits import RemedyPlan
+from skilld.effect.rule_lines import added_at, rules_in, text_of
 from skilld.effect.rules import Origin, Rule, effects
 from skilld.effect.survey import survey
 from skilld.git.environment import scrub_environment
@@ -55,7 +55,7 @@ def rule_compliance(results: Iterable[FileResult], path: Path) -> ComplianceResu
     rules = [
         Rule(file, line, text, Origin.PERSON, since)
         for line, text in rules_in(text_of(file))
-        if (since := came_in(file, line)) is not None
+        if (since := added_at(file, line)) is not None
     ]
     ordered = sorted(results, key=lambda one: one.url)
     folder = rules[0].folder if rules else ""
@@ -65,7 +65,7 @@ def rule_compliance(results: Iterable[FileResult], path: Path) -> ComplianceResu
     ]
     unreadable = tuple((one.url, one.trouble) for one in ordered if one.trouble)
     return ComplianceResult(
-        tuple(RuleOutcome(one, Prescription(), ()) for one in effects(rules, here)), len(here), unreadable
+        tuple(RuleOutcome(one, RemedyPlan(), ()) for one in effects(rules, here)), len(here), unreadable
     )
 
 

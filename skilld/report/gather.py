@@ -12,8 +12,8 @@ from statistics import median
 from typing import Any
 
 from skilld.clock import rfc3339, seconds
-from skilld.effect.everything import collect, with_what_was_said
 from skilld.effect.figures import RuleState
+from skilld.effect.outcomes import collect, sessions_with_repeats
 from skilld.effect.rules import Effect
 from skilld.jobs.waiting import grouped
 from skilld.report.values import (
@@ -67,7 +67,7 @@ class _Heard:
 def gather(store: Store, now: float, *, words: bool = False) -> Report:
     """Return the report at a Unix time; only with `words` what was said, redacted."""
     past = store.past.sessions()
-    effects = collect(store, with_what_was_said(store, past))
+    effects = collect(store, sessions_with_repeats(store, past))
     asks = grouped(store.learnings.all())
     # Cases to test a skill with teach nobody anything.
     proposed = [one for one in store.proposals.all() if one.target is not TargetKind.EVALS]

@@ -1,4 +1,4 @@
-"""Turns each cut into a proposal, and knows what became of earlier ones. Pure."""
+"""Selects the files that may be trimmed, and turns cuts into proposals that respect earlier decisions. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from skilld.proposals.model import TRIM
 from skilld.skills import Skill, Source, opt_out
 from skilld.targets.places import Session, file_refusal, project_refusal
 from skilld.text import counted
-from skilld.trim.cuts import NAMED, Cut, Why
+from skilld.trim.cuts import MODEL_REASONS, Cut, CutReason
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind
-
-# The files of a project and a person that may be trimmed, each with the agents that load it.
 
 _KINDS = {
     Scope.PROJECT: TargetKind.INSTRUCTIONS,
@@ -29,22 +27,22 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Trimmable:
-    """A file, and why it is left as it is (empty: it may be trimmed); `beside` are loaded wherever it is."""
+class TrimmableFile:
+    """A file, and why it may not be trimmed (empty if it may); `beside` are files loaded wherever it is loaded."""
 
     ref: SkillRef
     why_not: str = ""
     beside: tuple[str, ...] = ()
 
 
-def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collection[TargetKind]) -> list[Trimmable]:
-    """Return the files that agents load in a project and at home, in load order; skills aside."""
+def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collection[TargetKind]) -> list[TrimmableFile]:
+    """Return the files, other than skills, that agents load in a project and at home, in load order."""
     found: dict[str, tuple[LoadedFile, Context, list[str]]] = {}
     for context in contexts:
         for file in context.files:
             if file.scope in _KINDS:
                 found.setdefault(file.real, (file, context, []))[2].append(context.agent)
-    made: list[Trimmable] = []
+    made: list[TrimmableFile] = []
     for real, (file, context, agents) in found.items():
         inside, kind = context.is_inside(file), _KINDS[file.scope]
         if kind is not TargetKind.PERSONAL and not inside:
@@ -54,12 +52,12 @@ def instruction_files(contexts: Sequence[Context], home: Path, allowed: Collecti
         session = Session(context.agent, Path(context.root), home, {})
         why = _refusal(ref, allowed) or (project_refusal(session, context) if inside else None) or ""
         beside = [one.ref.path for one in made if one.ref.kind is not TargetKind.PERSONAL] if inside else []
-        always = [path for path in beside if all(_at_start(path, one) for one in contexts if one.agent in agents)]
-        made.append(Trimmable(ref, why, tuple(always)))
+        always = [path for path in beside if all(_loads_at_start(path, one) for one in contexts if one.agent in agents)]
+        made.append(TrimmableFile(ref, why, tuple(always)))
     return made
 
 
-def skill_files(skills: Iterable[Skill], allowed: Collection[TargetKind]) -> list[Trimmable]:
+def skill_files(skills: Iterable[Skill], allowed: Collection[TargetKind]) -> list[TrimmableFile]:
     """Return the skills of the person and of projects."""
     made = []
     for skill in skills:
@@ -67,7 +65,7 @@ def skill_files(skills: Iterable[Skill], allowed: Collection[TargetKind]) -> lis
         why = "it belongs to a plugin" if skill.source is Source.PLUGIN else _refusal(ref, allowed) or ""
         if not why and skill.source is Source.PROJECT and skill.project and not is_own(skill.project):
             why = "the project is a clone that you have never committed to"
-        made.append(Trimmable(ref, why))
+        made.append(TrimmableFile(ref, why))
     return made
 
 
@@ -80,43 +78,43 @@ def _refusal(ref: SkillRef, allowed: Collection[TargetKind]) -> str | None:
         return str(error)
 
 
-def _at_start(path: str, context: Context) -> bool:
+def _loads_at_start(path: str, context: Context) -> bool:
     return any(file.real == path and file.loaded is LoadTime.START for file in context.files)
 
 
-MAX_OPEN = 10  # cuts of which a person is asked at once
+MAX_OPEN = 10  # open cuts at a time
 
-_SURE, _NAMED = 1.0, 0.6
+_CODE_CONFIDENCE, _MODEL_CONFIDENCE = 1.0, 0.6
 
 
-class Fate(StrEnum):
-    """What is to be done about a cut."""
+class CutStatus(StrEnum):
+    """What to do about a cut."""
 
     PROPOSE = "propose"
     OPEN = "open"  # proposed, not decided
-    REJECTED = "rejected"  # the person did not want it, or put the text back; never again
-    WAITS = "waits"  # until others are decided: too many are open, or with them it would empty a section
+    REJECTED = "rejected"  # the person rejected it or restored the text; never proposed again
+    WAITS = "waits"  # until others are decided: too many are open, or together they would empty a section
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCut:
-    """A cut of a file, what is to be done about it, and its batch: the same cut has the same one."""
+    """A cut of a file, what to do about it, and its batch, which is the same for the same cut."""
 
     ref: SkillRef
     cut: Cut
-    fate: Fate
+    status: CutStatus
     batch: str
     proposal: str = ""
 
 
 def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> list[PlannedCut]:
-    """Return what is to be done about cuts, the largest saving first; `known` are all proposals there ever were."""
+    """Return what to do about each cut, the largest saving first; `known` are all proposals ever made."""
     before: dict[str, list[Proposal]] = {}
     for one in known:
         before.setdefault(one.batch_id.rpartition("-")[0], []).append(one)
     ours = [made for key, made in before.items() if key.startswith(TRIM)]
     left = MAX_OPEN - sum(any(one.state is State.OPEN for one in made) for made in ours)
-    found = [(ref, cut, _key(ref, cut.key)) for ref, cut in sorted(cuts, key=lambda one: -one[1].tokens)]
+    found = [(ref, cut, _batch_key(ref, cut.key)) for ref, cut in sorted(cuts, key=lambda one: -one[1].tokens)]
     states = {(ref.path, cut.key): {one.state for one in before.get(key, [])} for ref, cut, key in found}
     planned = []
     for ref, cut, key in found:
@@ -124,31 +122,31 @@ def plan(cuts: Iterable[tuple[SkillRef, Cut]], known: Iterable[Proposal]) -> lis
         others = [states.get((ref.path, other), set()) for other in cut.after]
         own = states[ref.path, cut.key]
         first = bool(others) and not any(_is_decided(other) for other in others)  # what the person keeps stays below
-        fate = Fate.WAITS if first or left <= 0 else Fate.PROPOSE
+        status = CutStatus.WAITS if first or left <= 0 else CutStatus.PROPOSE
         if State.OPEN in own:
-            fate = Fate.OPEN
+            status = CutStatus.OPEN
         elif _is_decided(own):
-            fate = Fate.REJECTED
-        left -= fate is Fate.PROPOSE
+            status = CutStatus.REJECTED
+        left -= status is CutStatus.PROPOSE
         name = next((one.id for one in made if one.state is State.OPEN), "")
-        planned.append(PlannedCut(ref, cut, fate, f"{key}-{len(made)}", name))
+        planned.append(PlannedCut(ref, cut, status, f"{key}-{len(made)}", name))
     return planned
 
 
-def _key(ref: SkillRef, key: str) -> str:
+def _batch_key(ref: SkillRef, key: str) -> str:
     return TRIM + hashlib.sha256(f"{ref.path}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _is_decided(states: set[State]) -> bool:
-    """Whether the person kept what a cut would take, which is there: once it was decided on, it is not asked again."""
+    """Whether the person has decided on a cut whose text is still there; it is not proposed again."""
     return State.OPEN not in states and bool(states & {State.REJECTED, State.REVERTED, State.DROPPED, State.ACCEPTED})
 
 
 def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Proposal:
-    """Return the proposal of a cut, made at a time (RFC 3339). It is flagged, since nobody said it."""
+    """Return the proposal of a cut, made at a time (RFC 3339). It is flagged, since nobody asked for it."""
     ref, cut = planned.ref, planned.cut
     where = f" ({cut.where})" if cut.where else ""
-    shorter, saved = cut.why is Why.SHORTER, counted(cut.tokens, "token")
+    shorter, saved = cut.why is CutReason.SHORTER, counted(cut.tokens, "token")
     changed = sum(one.anchor.count("\n") + 1 for one in cut.operations) if shorter else cut.last - cut.line + 1
     return Proposal(
         id=hashlib.sha256(planned.batch.encode()).hexdigest()[:8],
@@ -160,7 +158,7 @@ def proposal(planned: PlannedCut, model: str, tokenizer: str, at: str) -> Propos
         reason=f"{'Shortened' if shorter else 'Cut'} because {cut.why.value}{where}. This saves {saved}, "
         f"as counted by {tokenizer}.",
         kind=Kind.CHANGE_STEP if shorter else Kind.REMOVE_STEP,
-        confidence=_NAMED if cut.why in NAMED else _SURE,
+        confidence=_MODEL_CONFIDENCE if cut.why in MODEL_REASONS else _CODE_CONFIDENCE,
         model=model,
         created_at=at,
         flags=("you did not ask for this change in any session", f"lost with this change: {cut.lost}"),

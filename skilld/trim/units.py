@@ -16,19 +16,19 @@ from skilld.markdown import structure
 from skilld.markdown.skill_file import Line, SkillFile, parse
 from skilld.text import folded
 
-_MAX_LEAD = 200  # characters of a paragraph that only announces a list
+_MAX_LEAD = 200  # characters of a paragraph that only introduces a list
 _SENTENCE = re.compile(r"[.!?][*_)\"']?\s")
-_RULE = re.compile(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})")
+_THEMATIC_BREAK = re.compile(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})")
 
 
 def announces(text: str) -> bool:
-    """Whether a text leads to what follows."""
+    """Whether a text introduces what follows."""
     return text.rstrip("*_ \n").endswith(":")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Lines [first, last] of a file's body, below which heading they stand, and what sort of block begins there."""
+    """Lines [first, last] of a file's body, with their heading and the kind of block that begins there."""
 
     first: int
     last: int
@@ -39,33 +39,33 @@ class Unit:
 
     @property
     def lines(self) -> range:
-        """Its lines of the body."""
+        """Its lines in the body."""
         return range(self.first, self.last + 1)
 
     @property
     def is_step(self) -> bool:
-        """Whether it has a number, which those behind it count on."""
+        """Whether it is numbered, so that later steps depend on it."""
         return self.marker[:1].isdigit()
 
     @property
     def leads(self) -> bool:
-        """Whether it announces what follows."""
+        """Whether it introduces what follows."""
         return self.kind is Block.PARAGRAPH and announces(self.text)
 
     @property
     def only_leads(self) -> bool:
-        """Whether it says nothing but what follows: one short sentence."""
+        """Whether it does nothing but introduce what follows, in one short sentence."""
         return self.leads and len(self.text) <= _MAX_LEAD and not _SENTENCE.search(self.text)
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes another one the same: the same words below the same heading."""
+        """Its identity: the same words under the same heading."""
         return folded(self.heading), folded(self.text)
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """A file taken apart."""
+class ParsedFile:
+    """A file, split into units and sections."""
 
     file: SkillFile
     units: tuple[Unit, ...]
@@ -73,49 +73,49 @@ class Sheet:
 
     @property
     def body(self) -> Sequence[Line]:
-        """Its lines behind the front matter."""
+        """Its lines after the front matter."""
         return self.file.body
 
     def line(self, number: int) -> int:
-        """Return the number that a line of the body has in the file, from 1."""
+        """Return the number in the file, from 1, of a line of the body."""
         return number + 1 + self.file.front.count("\n")
 
-    def inside(self, section: structure.Section) -> list[int]:
-        """Return the numbers of the units that stand below a heading itself."""
-        return self._within(section.start, section.own_end)
+    def units_under(self, section: structure.Section) -> list[int]:
+        """Return the indexes of the units directly under a heading."""
+        return self._unit_range(section.start, section.own_end)
 
-    def below(self, section: structure.Section) -> list[int]:
-        """Return the numbers of the units that stand below a heading or below those that belong to it."""
-        return self._within(section.start, section.end)
+    def units_within(self, section: structure.Section) -> list[int]:
+        """Return the indexes of the units under a heading or its subheadings."""
+        return self._unit_range(section.start, section.end)
 
-    def _within(self, start: int, end: int) -> list[int]:
+    def _unit_range(self, start: int, end: int) -> list[int]:
         first = bisect_left(self.units, start, key=lambda unit: unit.first)
         return list(range(first, bisect_left(self.units, end, lo=first, key=lambda unit: unit.first)))
 
-    def told(self, first: int, last: int) -> set[int]:
-        """Return those of lines [first, last] of the body that are not blank, by their numbers in the file."""
+    def text_lines(self, first: int, last: int) -> set[int]:
+        """Return the numbers in the file of the lines [first, last] of the body that are not blank."""
         return {self.line(number) for number in range(first, last + 1) if self.body[number].key}
 
-    def says(self, number: int) -> bool:
-        """Whether a line of the body is more than a blank or a rule across the page."""
+    def has_text(self, number: int) -> bool:
+        """Whether a line of the body is neither blank nor a thematic break."""
         text = self.body[number].key
-        return bool(text) and not _RULE.fullmatch(text)
+        return bool(text) and not _THEMATIC_BREAK.fullmatch(text)
 
     def with_blanks(self, first: int, last: int) -> range:
-        """Return lines of the body, both included, with the blank ones behind them."""
+        """Return the lines [first, last] of the body with the blank lines after them."""
         stop = last + 1
         while stop < len(self.body) and not self.body[stop].key:
             stop += 1
         return range(first, stop)
 
 
-def sheet(data: bytes) -> Sheet:
-    """Take a file apart. Raises SkilldError where it cannot be."""
+def parse_units(data: bytes) -> ParsedFile:
+    """Split a file into units and sections. Raises SkilldError if it cannot be parsed."""
     file = parse(data)
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     body = [line.text for line in file.body]
     units = [unit for section in prose_sections(text) for unit in _units(section.heading, section.blocks, body)]
-    return Sheet(file, tuple(units), tuple(structure.sections(file.body)))
+    return ParsedFile(file, tuple(units), tuple(structure.sections(file.body)))
 
 
 def _units(heading: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Unit]:
@@ -133,38 +133,38 @@ def _units(heading: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterat
 
 
 def indent(line: str) -> int:
-    """Return how many blanks a line begins with."""
+    """Return the width of a line's leading white space."""
     return len(line) - len(line.lstrip())
 
 
-def whole(sheet: Sheet, chosen: Collection[int], kept: Collection[int] = ()) -> set[int]:
-    """Return the chosen units less those that would leave something lame, with the words that only lead to them.
+def whole_units(parsed: ParsedFile, chosen: Collection[int], kept: Collection[int] = ()) -> set[int]:
+    """Return the chosen units without those whose removal would break the text, plus the leads that go with them.
 
-    A numbered step goes only with its whole list. What follows a lead that stays goes only if some of it stays; a lead
-    that is `kept`, or says more, stays.
+    A numbered step goes only with its whole list. The followers of a lead that stays go only if some of them stay; a
+    lead in `kept`, or one that says more, stays.
     """
     left, before = set(chosen), None
-    lists, followed = _lists(sheet), leads(sheet)
+    lists, followed = _lists(parsed), lead_followers(parsed)
     while left != before:
         before = set(left)
         for run in lists:
-            if run - left and any(sheet.units[at].is_step for at in run):
+            if run - left and any(parsed.units[at].is_step for at in run):
                 left -= run
         for at, followers in followed.items():
             if followers - left or not followers:
                 left.discard(at)
-            elif at not in left and at not in kept and sheet.units[at].only_leads:
+            elif at not in left and at not in kept and parsed.units[at].only_leads:
                 left.add(at)
             elif at not in left:
                 left -= followers
     return left
 
 
-def _lists(sheet: Sheet) -> list[set[int]]:
-    """Return the runs of units that are one list."""
+def _lists(parsed: ParsedFile) -> list[set[int]]:
+    """Return the runs of units that form one list."""
     runs: list[set[int]] = []
-    for at, unit in enumerate(sheet.units):
-        before = sheet.units[at - 1] if at else None
+    for at, unit in enumerate(parsed.units):
+        before = parsed.units[at - 1] if at else None
         if unit.kind is not Block.ITEM:
             continue
         goes_on = before and before.kind is Block.ITEM and before.heading == unit.heading
@@ -175,35 +175,35 @@ def _lists(sheet: Sheet) -> list[set[int]]:
     return runs
 
 
-def leads(sheet: Sheet) -> Mapping[int, set[int]]:
-    """Return the units that announce others, with those: the list, code or table right below."""
+def lead_followers(parsed: ParsedFile) -> Mapping[int, set[int]]:
+    """Return the units that introduce others, each with its followers: the list, code or table right below."""
     found: dict[int, set[int]] = {}
-    for section in sheet.sections:
-        inside = sheet.inside(section)
+    for section in parsed.sections:
+        inside = parsed.units_under(section)
         for place, at in enumerate(inside):
-            if not sheet.units[at].leads:
+            if not parsed.units[at].leads:
                 continue
-            kind = sheet.units[inside[place + 1]].kind if place + 1 < len(inside) else None
+            kind = parsed.units[inside[place + 1]].kind if place + 1 < len(inside) else None
             followers: set[int] = set()
             for other in inside[place + 1 :]:
-                if sheet.units[other].kind is not kind or kind is Block.PARAGRAPH:
+                if parsed.units[other].kind is not kind or kind is Block.PARAGRAPH:
                     break
                 followers.add(other)
             found[at] = followers
     return found
 
 
-def head(sheet: Sheet, section: structure.Section) -> range:
-    """Return the lines of a section's heading: two where it is underlined."""
-    is_one = sheet.body[section.start - 1].text.lstrip().startswith("#")
+def heading_lines(parsed: ParsedFile, section: structure.Section) -> range:
+    """Return the lines of a section's heading: two if it is underlined."""
+    is_one = parsed.body[section.start - 1].text.lstrip().startswith("#")
     return range(section.start - (1 if is_one else 2), section.start)
 
 
-def closed(sheet: Sheet, chosen: Collection[int]) -> list[structure.Section]:
-    """Return the sections of which the chosen units leave nothing but the heading, in the order of the file."""
+def emptied_sections(parsed: ParsedFile, chosen: Collection[int]) -> list[structure.Section]:
+    """Return the sections that would keep only their heading without the chosen units, in the order of the file."""
     found = []
-    for section in sheet.sections:
-        says = [at for at in sheet.below(section) if any(map(sheet.says, sheet.units[at].lines))]
+    for section in parsed.sections:
+        says = [at for at in parsed.units_within(section) if any(map(parsed.has_text, parsed.units[at].lines))]
         if section.level and says and all(at in chosen for at in says):
             found.append(section)
     return found

@@ -189,9 +189,9 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
 
             return extend(work, redact)
         case Surveys():
-            from skilld.effect.survey import survey_some
+            from skilld.effect.survey import survey_several
 
-            return survey_some(work, redact)
+            return survey_several(work, redact)
         case Fit():
             from skilld.jobs.ask import fit
 

@@ -12,7 +12,7 @@ from faults.model import asking
 from skilld.context.tokenizer import tokenizer
 from skilld.git.environment import unscrubbed
 from skilld.proposals.poll import refresh
-from skilld.trim.cuts import Why
+from skilld.trim.cuts import CutReason
 from support.in_process import InProcess
 from support.live_project import Project
 from support.one_process import OneProcess
@@ -72,7 +72,7 @@ def test_the_terminal_says_of_each_cut_why_what_it_saves_and_what_is_lost(world:
     """Issue 17, 4: each with its reason and what would be lost, the largest saving first, and how to decide."""
     done = world.program.run("trim", "--project", str(world.root))
     assert done.returncode == 0, done.stderr
-    twice, dead = (done.stdout.index(reason) for reason in (Why.TWICE.value, Why.DEAD.value))
+    twice, dead = (done.stdout.index(reason) for reason in (CutReason.TWICE.value, CutReason.DEAD.value))
     assert twice < dead
     count = tokenizer().count
     for text, lost in ((f"- {LONG}\n", "nothing"), ("- See `docs/gone.md`.\n", "- See `docs/gone.md`.")):
@@ -154,7 +154,7 @@ def test_a_model_names_numbers_and_its_answer_is_booked(world: World, home: Path
     assert len(seen) == 1
     assert '{"number": 4, "text": "- You should really never push anything at all on Fridays."}' in seen[0]
     assert (echo["line"], echo["what"], echo["lost"]) == (3, "propose", f"{twice}.")
-    assert (short["line"], short["reason"]) == (8, Why.SHORTER.value)
+    assert (short["line"], short["reason"]) == (8, CutReason.SHORTER.value)
     assert {row["model"] for row in world.program.json("proposals")} == {"openai/stub"}
     assert world.program.run("accept", short["proposal"]).returncode == 0
     assert (world.root / "CLAUDE.md").read_text().endswith("always.\n- Never push on Fridays.\n")

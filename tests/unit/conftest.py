@@ -14,7 +14,7 @@ from support.repos import Desk, Person, isolate, new_repo
 # Left out of `make test-quick`: modules whose tests start processes (it refuses them), or take more than five seconds.
 NOT_QUICK = frozenset(
     [
-        "across",
+        "cross_agent",
         "agent_cli",
         "agent_cli_child",
         "archive",

@@ -14,9 +14,9 @@ from benchmarks.kit.year import MODEL, WORDS, Ears, has_enough, lived
 from skilld import codec
 from skilld.classify.again import says_again
 from skilld.daemon.surveys import SurveySchedule
-from skilld.effect.asking import rule_key
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState, state_of, wilson
-from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_notes
+from skilld.effect.model_questions import rule_key
+from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_noted_repeats
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat
 from skilld.protocol import Result, SurveyResult, SurveysResult
@@ -135,7 +135,7 @@ def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
     update = Update(1, "", RULE, "", Kind.PREFERENCE, 1, "Bitte pnpm", 0.9)
     note = replace(a_proposal(id="n1"), state=State.SAID, path=GUIDE, session_id="s9", updates=(update,))
     text = f"- {RULE}\n"
-    (noted,) = with_notes([session(9)], [note], lambda _: text, lambda *_: 3.0)
+    (noted,) = with_noted_repeats([session(9)], [note], lambda _: text, lambda *_: 3.0)
     assert [(one.path, one.line, one.since) for one in noted.repeats] == [(GUIDE, 1, 3.0)]
     assert the_effect([noted]).after == Count(1, 1)
     # The rule came in later in that very session.

@@ -20,7 +20,7 @@ from skilld.classify.prompt import Prompt
 from skilld.classify.reply import parse_repeats
 from skilld.clock import seconds
 from skilld.effect import survey as module
-from skilld.effect.asking import rule_key
+from skilld.effect.model_questions import rule_key
 from skilld.effect.survey import survey
 from skilld.library.patterns import patterns
 from skilld.past import PastSession
@@ -72,14 +72,14 @@ def test_a_job_of_several_ends_early_and_its_result_passes_between_processes(
 ) -> None:
     job = Surveys((Survey("claude-code", str(talk.path), str(home), 0, 0.0),) * 3)
     assert codec.decode(Job, codec.encode(Job(job, 0o22))).work == job
-    monkeypatch.setattr(module, "_SECONDS", 60.0)
-    assert len(module.survey_some(job, str).shown) == 3
+    monkeypatch.setattr(module, "_MAX_SECONDS", 60.0)
+    assert len(module.survey_several(job, str).shown) == 3
     monkeypatch.setattr(module, "_MAX_SESSIONS", 2)
-    done = module.survey_some(job, str)
+    done = module.survey_several(job, str)
     assert [len(one.sessions) for one in done.shown] == [1, 1]
     assert codec.decode(FromWorker, codec.encode(JobEnd(done, stays=True, asked_models=False))).result == done
-    monkeypatch.setattr(module, "_SECONDS", 0.0)
-    assert len(module.survey_some(job, str).shown) == 1
+    monkeypatch.setattr(module, "_MAX_SECONDS", 0.0)
+    assert len(module.survey_several(job, str).shown) == 1
 
 
 def test_a_transcript_shows_what_was_loaded_done_and_said_again(talk: Talk, home: Path) -> None:

@@ -7,7 +7,7 @@ from skilld.classify.offline.choices import changed_choice, swapped, turned_down
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
 from skilld.classify.said_already import meant_in, said_in, says_already
-from skilld.effect.lines import rules_in
+from skilld.effect.rule_lines import rules_in
 from skilld.words import denies, measures, stems
 
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 
 from skilld.clock import rfc3339
-from skilld.effect.enforce import checks
-from skilld.effect.everything import look, mend
+from skilld.effect.enforce import draft_hooks
 from skilld.effect.figures import MIN_SESSIONS, Count, RuleState
-from skilld.effect.remedies import Remedy, Signs, choose, is_broken, rose
+from skilld.effect.outcomes import propose_remedies, rule_outcomes
+from skilld.effect.remedies import Remedy, Signs, choose, is_broken, is_repeated_more
 from skilld.effect.rules import Effect, Origin, RepeatEvidence, Rule
 from skilld.ingest.discover import Host
 from skilld.past import Correction, PastSession, Repeat
@@ -110,11 +110,11 @@ class Bench(NamedTuple):
         self.store.past.keep(f"/{session}.jsonl", 1, at, [past])
 
     def mend(self, days: float = 0.0) -> list[Proposal]:
-        return mend(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+        return propose_remedies(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
 
     def remedy(self, days: float = 0.0) -> Remedy | None:
-        (one,) = look(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
-        return one.prescription.remedy
+        (one,) = rule_outcomes(self.store, self.host, set(TargetKind), str, NOW + days * DAY)
+        return one.plan.remedy
 
     def staged(self, name: str) -> str:
         return self.project.git("show", f"skilld/staging:{name}") + "\n"
@@ -239,13 +239,15 @@ def test_reverting_is_named_where_it_had_to_be_said_more_often_since(
     after: Count,
     worse: bool,  # noqa: FBT001 - a case
 ) -> None:
-    assert rose(Effect(Rule("/p/CLAUDE.md", 3, PNPM, origin, 0.0), before, after, RuleState.REPEATED)) is worse
+    assert (
+        is_repeated_more(Effect(Rule("/p/CLAUDE.md", 3, PNPM, origin, 0.0), before, after, RuleState.REPEATED)) is worse
+    )
 
 
 def test_nothing_is_proposed_where_the_project_or_the_settings_say_no(bench: Bench) -> None:
     bench.write(**{"CLAUDE.md": GUIDE})
     twice(bench)
-    assert mend(bench.store, bench.host, {TargetKind.SKILL}, str, NOW) == []
+    assert propose_remedies(bench.store, bench.host, {TargetKind.SKILL}, str, NOW) == []
     bench.write(**{".skilld.toml": "enabled = false\n"})
     assert bench.mend() == []
 
@@ -268,7 +270,7 @@ def test_the_draft_of_a_hook_refuses_what_the_rule_turns_down(
     command: str,
     refused: bool,  # noqa: FBT001 - a case
 ) -> None:
-    claude, codex = checks(PNPM, {"claude-code", "codex"})
+    claude, codex = draft_hooks(PNPM, {"claude-code", "codex"})
     (group,) = json.loads(claude.text)["hooks"]["PreToolUse"]
     asked = json.dumps({"tool_name": "Bash", "tool_input": {"command": command, "description": "npm"}})
     done = subprocess.run(
@@ -276,4 +278,4 @@ def test_the_draft_of_a_hook_refuses_what_the_rule_turns_down(
     )
     assert (done.returncode, PNPM in done.stderr) == ((2, True) if refused else (0, False))
     assert 'pattern = ["npm"], decision = "forbidden"' in codex.text
-    assert checks("Keep functions short.", {"claude-code"}) == checks(PNPM, {"pi"}) == []
+    assert draft_hooks("Keep functions short.", {"claude-code"}) == draft_hooks(PNPM, {"pi"}) == []

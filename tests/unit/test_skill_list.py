@@ -12,7 +12,7 @@ from skilld.exchange.managed_block import put
 from skilld.exchange.skill_list import BUDGET, ListedSkill, conflicts, listed, skill_list
 from skilld.skills.find import Skill, Source
 from skilld.skills.spec import Front
-from skilld.trim.units import sheet
+from skilld.trim.units import parse_units
 
 PROJECT = Path("/home/jo/shop")
 
@@ -90,5 +90,8 @@ def test_the_lines_of_a_block_are_no_rules_of_the_file_it_stands_in() -> None:
     data = put(b"# Shop\n\n- Be kind.\n", block) + b"\n- Be brief.\n"
     said = [one.text for part in sections(data.decode()) for one in part.blocks if one.kind is not Block.OTHER]
     assert said == ["Be kind.", "Be brief."]
-    assert [unit.text for unit in sheet(data).units if unit.kind is not Block.OTHER] == ["- Be kind.", "- Be brief."]
+    assert [unit.text for unit in parse_units(data).units if unit.kind is not Block.OTHER] == [
+        "- Be kind.",
+        "- Be brief.",
+    ]
     assert conflicts(data.decode(), [skill("other", "- Use npm for installing packages.\n")]) == []

@@ -14,20 +14,20 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError
 from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import StagingResult
-from skilld.trim.cuts import Cut, Why
-from skilld.trim.find import FileFacts, doubtful, sure
-from skilld.trim.named import Answer, named, of_units, shown
+from skilld.trim.code_cuts import FileFacts, certain_cuts, doubtful_lines
+from skilld.trim.cuts import Cut, CutReason
+from skilld.trim.model_cuts import PieceAnswer, cuts_from_answers, numbered_texts, unit_cuts
 from skilld.trim.pieces import pieces
-from skilld.trim.propose import MAX_OPEN, Fate, plan, proposal
-from skilld.trim.units import Sheet, leads, sheet
+from skilld.trim.propose import MAX_OPEN, CutStatus, plan, proposal
+from skilld.trim.units import ParsedFile, lead_followers, parse_units
 from skilld.types import SkillRef, State, TargetKind
 from support.proposals import a_proposal
 
 COUNT = ESTIMATE.count
 
 
-def of(text: str) -> Sheet:
-    return sheet(text.encode())
+def of(text: str) -> ParsedFile:
+    return parse_units(text.encode())
 
 
 def after(text: str, cuts: list[Cut]) -> str:
@@ -43,14 +43,18 @@ LONG = "Money is in cents, and never in floating point numbers."
 @pytest.mark.parametrize(
     ("text", "left", "why"),
     [
-        (f"# A\n\n- {LONG}\n- b\n- {LONG}\n", f"# A\n\n- {LONG}\n- b\n", Why.TWICE),
-        ("# A\n\n## Contents\n\n- [B](#b)\n  - [C](#c)\n\n## B\n\nText.\n", "# A\n\n## B\n\nText.\n", Why.CONTENTS),
-        ("# A\n\n[![b](https://x.example/b.svg)](https://x.example)\n\nText.\n", "# A\n\nText.\n", Why.BADGE),
-        ("# A\n\nText.\n\n## B\n", "# A\n\nText.\n\n", Why.EMPTY),
+        (f"# A\n\n- {LONG}\n- b\n- {LONG}\n", f"# A\n\n- {LONG}\n- b\n", CutReason.TWICE),
+        (
+            "# A\n\n## Contents\n\n- [B](#b)\n  - [C](#c)\n\n## B\n\nText.\n",
+            "# A\n\n## B\n\nText.\n",
+            CutReason.CONTENTS,
+        ),
+        ("# A\n\n[![b](https://x.example/b.svg)](https://x.example)\n\nText.\n", "# A\n\nText.\n", CutReason.BADGE),
+        ("# A\n\nText.\n\n## B\n", "# A\n\nText.\n\n", CutReason.EMPTY),
     ],
 )
-def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, left: str, why: Why) -> None:
-    (found,) = sure(of(text), FileFacts(), COUNT)
+def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, left: str, why: CutReason) -> None:
+    (found,) = certain_cuts(of(text), FileFacts(), COUNT)
     assert (found.why, found.lost, after(text, [found])) == (why, "nothing", left)
 
 
@@ -67,7 +71,7 @@ def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, 
     ],
 )
 def test_what_may_mean_something_stays(text: str) -> None:
-    assert sure(of(text), FileFacts(), COUNT) == []
+    assert certain_cuts(of(text), FileFacts(), COUNT) == []
 
 
 SKILL = (
@@ -77,37 +81,39 @@ SKILL = (
 
 def test_when_to_choose_a_skill_goes_from_the_part_that_is_read_afterwards() -> None:
     text = SKILL.format("Making notes")
-    (found,) = sure(of(text), FileFacts(is_skill=True, described=True), COUNT)
-    assert (found.why, found.line, "When to use" in after(text, [found])) == (Why.CHOOSING, 8, False)
-    assert sure(of(text), FileFacts(is_skill=True), COUNT) == [], "it has no description"
+    (found,) = certain_cuts(of(text), FileFacts(is_skill=True, described=True), COUNT)
+    assert (found.why, found.line, "When to use" in after(text, [found])) == (CutReason.CHOOSING, 8, False)
+    assert certain_cuts(of(text), FileFacts(is_skill=True), COUNT) == [], "it has no description"
     limited = SKILL.format("Making notes, but not for a patch")
-    assert sure(of(limited), FileFacts(is_skill=True, described=True), COUNT) == []
+    assert certain_cuts(of(limited), FileFacts(is_skill=True, described=True), COUNT) == []
 
 
 def test_a_pointer_to_what_is_gone_goes_and_a_rule_with_one_stays() -> None:
     text = "# A\n\n- See `docs/b.md`.\n- Money is in cents: `src/money.ts`.\n- c\n"
-    (found,) = sure(of(text), FileFacts(dead={3, 4}), COUNT)
-    assert (found.why, found.line) == (Why.DEAD, 3)
+    (found,) = certain_cuts(of(text), FileFacts(dead={3, 4}), COUNT)
+    assert (found.why, found.line) == (CutReason.DEAD, 3)
 
 
 def test_a_rule_that_never_mattered_goes_unless_the_person_said_it() -> None:
     text = "# A\n\n- Draw with crayons.\n- b\n"
-    assert [one.why for one in sure(of(text), FileFacts(unused={3}), COUNT)] == [Why.UNUSED]
-    assert sure(of(text), FileFacts(unused={3}, own={"draw with crayons."}), COUNT) == []
+    assert [one.why for one in certain_cuts(of(text), FileFacts(unused={3}), COUNT)] == [CutReason.UNUSED]
+    assert certain_cuts(of(text), FileFacts(unused={3}, own={"draw with crayons."}), COUNT) == []
 
 
 def test_what_stands_in_a_file_that_is_always_loaded_with_it_goes() -> None:
     other = of(f"# X\n\n## A\n\n- {LONG}\n")
-    (found,) = sure(of(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
-    assert (found.why, found.where) == (Why.TWICE, "AGENTS.md")
+    (found,) = certain_cuts(of(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), FileFacts(others={"AGENTS.md": other}), COUNT)
+    assert (found.why, found.where) == (CutReason.TWICE, "AGENTS.md")
 
 
 def of_model(text: str, *words: str, known: FileFacts | None = None, besides: list[Cut] | None = None) -> list[Cut]:
     """The cuts where the units that hold some words are said elsewhere, a model says and code approves."""
     parts = of(text)
-    chosen = {at: (Why.SAID, "") for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)}
+    chosen = {
+        at: (CutReason.SAID, "") for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)
+    }
     assert chosen
-    return of_units(parts, known or FileFacts(), chosen, COUNT, besides or [])
+    return unit_cuts(parts, known or FileFacts(), chosen, COUNT, besides or [])
 
 
 REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, whenever the moon is full.\n"
@@ -179,9 +185,9 @@ def orders(text: str, cuts: list[Cut], rng: random.Random) -> None:
     free = [one for one in cuts if not one.after]
     for some in [*([one] for one in cuts), *(rng.sample(free, len(free)) for _ in range(4))]:
         left = of(after(text, some))
-        says = {one.title: any(map(left.says, range(one.start, one.end))) for one in left.sections if one.level}
+        says = {one.title: any(map(left.has_text, range(one.start, one.end))) for one in left.sections if one.level}
         assert [title for title, more in says.items() if not more] == []
-        assert [left.units[at].text for at, below in leads(left).items() if not below] == []
+        assert [left.units[at].text for at, below in lead_followers(left).items() if not below] == []
 
 
 @pytest.mark.parametrize(
@@ -207,16 +213,16 @@ def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_then_takes
     (then,) = of_model(left, *words)
     assert after(left, [then]).count("Kettles") == after(left, [then]).count("In between") == 0
     fates = {one.cut.key: one for one in plan([(REF, one) for one in cuts], [])}
-    assert fates[waiting.key].fate is Fate.WAITS
+    assert fates[waiting.key].status is CutStatus.WAITS
     kept = proposal(fates[waiting.after[0]], "m", "t", "2026-01-01T00:00:00Z")
-    for state, fate in ((State.OPEN, Fate.WAITS), (State.REJECTED, Fate.PROPOSE)):
+    for state, fate in ((State.OPEN, CutStatus.WAITS), (State.REJECTED, CutStatus.PROPOSE)):
         known = a_proposal(id=kept.id, batch_id=kept.batch_id, state=state)
-        assert {one.cut.key: one.fate for one in plan([(REF, one) for one in cuts], [known])}[waiting.key] is fate
+        assert {one.cut.key: one.status for one in plan([(REF, one) for one in cuts], [known])}[waiting.key] is fate
 
 
 def test_a_models_cut_waits_for_a_sure_one_with_which_it_would_empty_a_section() -> None:
     text = f"# A\n\n## Tea\n\n- {LONG}\n\n## Kettles\n\nWater boils.\n\n## Tea\n\nWater cools.\n\n- {LONG}\n{REST}"
-    (certain,) = sure(of(text), FileFacts(), COUNT)
+    (certain,) = certain_cuts(of(text), FileFacts(), COUNT)
     (named_too,) = of_model(text, "cools", besides=[certain])
     assert (certain.after, named_too.after) == ((), (certain.key,))
     orders(text, [certain, named_too], random.Random(17))
@@ -242,7 +248,7 @@ def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> No
         parts = of(text)
         some = {unit.heading for unit in parts.units if rng.random() < 0.5}
         numbers = [at for at, unit in enumerate(parts.units) if unit.heading in some or rng.random() < 0.3]
-        cuts = of_units(parts, FileFacts(), dict.fromkeys(numbers, (Why.SAID, "")), COUNT)
+        cuts = unit_cuts(parts, FileFacts(), dict.fromkeys(numbers, (CutReason.SAID, "")), COUNT)
         orders(text, cuts, rng)
         made, waiting = made + len(cuts), waiting + sum(bool(one.after) for one in cuts)
     assert made > 16
@@ -276,7 +282,9 @@ def of_pieces(text: str, *wanted: tuple[str, str]) -> list[Cut]:
     def place(words: str) -> int:
         return next(at for at, part in enumerate(pieces(parts)) if words in part.text)
 
-    return named(parts, FileFacts(), [Answer(place(one), place(same) if same else None) for one, same in wanted], COUNT)
+    return cuts_from_answers(
+        parts, FileFacts(), [PieceAnswer(place(one), place(same) if same else None) for one, same in wanted], COUNT
+    )
 
 
 def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once() -> None:
@@ -285,7 +293,7 @@ def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once()
     text = (
         f"---\nname: a\n---\n# A\n\nIt is hot in here. Pour it now.\n\n{table}\n\n{code}\n\n- b c\n  - d e\n  - f g\n"
     )
-    assert shown(of(text)) == [
+    assert numbered_texts(of(text)) == [
         (0, "---\nname: a\n---\n"),
         (0, "# A"),
         (1, "It is hot in here."),
@@ -299,7 +307,7 @@ def test_a_model_is_shown_the_file_in_its_order_with_every_piece_numbered_once()
         (8, "  - f g"),
     ]
     step = "1. Boil:\n   ```sh\n   boil pot\n   ```\n   - Wait. Then pour.\n"
-    assert shown(of(f"# A\n\n{step}"))[1:] == [
+    assert numbered_texts(of(f"# A\n\n{step}"))[1:] == [
         (1, "1. Boil:"),
         (0, "   ```sh\n   boil pot\n   ```"),
         (2, "   - Wait. Then pour."),
@@ -343,7 +351,7 @@ def test_a_piece_without_which_the_rest_would_not_stand_stays(below: str) -> Non
 def test_what_tells_nothing_goes_only_where_the_rest_has_its_words_and_nothing_binds() -> None:
     text = f"# Tea\n\nGuide to green tea.\n\n## Steps\n\n- Boil water for green tea by the guide.\n{REST}"
     (found,) = of_pieces(text, ("Guide to", ""))
-    assert (found.why, found.lost, found.where) == (Why.SAID, "Guide to green tea.", "")
+    assert (found.why, found.lost, found.where) == (CutReason.SAID, "Guide to green tea.", "")
     for more in ("Always guide to green tea.", "Guide to 3 green teas.", "Guide to `green` tea.", "Guide to kettles."):
         assert of_pieces(text.replace("Guide to green tea.", more), (more, "")) == []
     steps = text.replace("- Boil", "1. Boil").replace("Guide to green tea.", "| a | b |\n|---|---|\n| green | tea |")
@@ -356,7 +364,7 @@ TWICE = "# A\n\n- Never push to `main` before the tests pass.\n- {}\n" + REST
 def test_a_rule_goes_where_another_line_says_it_and_that_line_stays() -> None:
     text = TWICE.format("You must never push to `main`.")
     (found,) = of_pieces(text, ("You must", "before the"))
-    assert (found.why, found.where, found.line) == (Why.SAID, "line 3", 4)
+    assert (found.why, found.where, found.line) == (CutReason.SAID, "line 3", 4)
     assert after(text, [found]) == TWICE.replace("- {}\n\n", "")
     assert of_pieces(text, ("You must", "")) == [], "nothing says it"
     both = of_pieces(text, ("You must", "before the"), ("before the", "You must"))
@@ -389,9 +397,9 @@ def test_a_cut_that_is_anchored_on_a_line_which_another_one_takes_waits_for_it()
     tea = "- Water is wet.\n- We pour."
     text = f"# A\n\n## B\n\n{tea}\n\n## C\n\n- {LONG}\n- Milk.\n\n## C\n\n- {LONG}\n{tea}\n{REST}"
     parts = of(text)
-    (certain,) = sure(parts, FileFacts(), COUNT)
+    (certain,) = certain_cuts(parts, FileFacts(), COUNT)
     first, second = [at for at, part in enumerate(pieces(parts)) if "Water" in part.text]
-    (found,) = named(parts, FileFacts(), [Answer(second, first)], COUNT, [certain])
+    (found,) = cuts_from_answers(parts, FileFacts(), [PieceAnswer(second, first)], COUNT, [certain])
     assert found.after == (certain.key,)
 
 
@@ -400,7 +408,9 @@ RULE = "- If you need to make a release, you should always run `make dist` befor
 
 def anew(old: str, new: str, known: FileFacts | None = None) -> list[Cut]:
     """The cuts where a model says the first piece of a file again."""
-    return named(of(f"# A\n\n## B\n\n{old}\n{REST}"), known or FileFacts(), [Answer(0, text=new)], COUNT)
+    return cuts_from_answers(
+        of(f"# A\n\n## B\n\n{old}\n{REST}"), known or FileFacts(), [PieceAnswer(0, text=new)], COUNT
+    )
 
 
 @pytest.mark.parametrize(
@@ -417,7 +427,7 @@ def test_a_part_is_said_again_in_fewer_of_its_words(old: str, new: str) -> None:
     marker = "- " if old == RULE and not new.startswith("- ") else ""
     text = f"# A\n\n## B\n\n{old}\n{REST}"
     assert after(text, [found]) == text.replace(old, marker + new)
-    assert (found.why, found.line, found.tokens > 0) == (Why.SHORTER, 5, True)
+    assert (found.why, found.line, found.tokens > 0) == (CutReason.SHORTER, 5, True)
 
 
 @pytest.mark.parametrize(
@@ -473,12 +483,14 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
     where = ("mail", "chat", "note")
     one, two, three = (f"Keep the answer that was wanted in the {word} as short as it can be." for word in where)
     text = f"# A\n\n## B\n\n{one}\n\n### C\n\n{two}\n\n## D\n\n{three}\n{REST}"
-    short = [Answer(at, text=f"Keep the {word} answer short.") for at, word in enumerate(where)]
-    below_d, below_b = sorted(named(of(text), FileFacts(), short, COUNT), key=lambda one: len(one.operations))
+    short = [PieceAnswer(at, text=f"Keep the {word} answer short.") for at, word in enumerate(where)]
+    below_d, below_b = sorted(
+        cuts_from_answers(of(text), FileFacts(), short, COUNT), key=lambda one: len(one.operations)
+    )
     assert (len(below_b.operations), len(below_d.operations)) == (2, 1)
     assert below_b.lost == "the word “wanted”"
-    other = [Answer(0, text="Keep answers in mail short.")]
-    (again,) = named(of(text), FileFacts(), other, COUNT)
+    other = [PieceAnswer(0, text="Keep answers in mail short.")]
+    (again,) = cuts_from_answers(of(text), FileFacts(), other, COUNT)
     assert (again.key, again.operations != below_b.operations) == (below_b.key, True)
     (made,) = plan([(REF, below_b)], [])
     assert proposal(made, "m", "t", "2026-01-01T00:00:00Z").summary == f"shorten 2 lines, {below_b.tokens} tokens"
@@ -486,28 +498,28 @@ def test_a_section_is_shortened_at_once_and_asked_about_once() -> None:
 
 def test_general_advice_is_only_doubted() -> None:
     text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
-    assert [one.line for one in doubtful(of(text))] == [3]
-    assert sure(of(text), FileFacts(), COUNT) == []
+    assert [one.line for one in doubtful_lines(of(text))] == [3]
+    assert certain_cuts(of(text), FileFacts(), COUNT) == []
 
 
 REF = SkillRef("a", "/x/a/SKILL.md")
 
 
 def cut_of(number: int) -> Cut:
-    (found,) = sure(of(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), FileFacts(), COUNT)
+    (found,) = certain_cuts(of(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), FileFacts(), COUNT)
     return found
 
 
 def test_a_cut_is_proposed_once_and_no_more_than_ten_at_a_time() -> None:
     cuts = [(REF, cut_of(number)) for number in range(12)]
     planned = plan(cuts, [])
-    assert [one.fate for one in planned] == [Fate.PROPOSE] * MAX_OPEN + [Fate.WAITS] * 2
+    assert [one.status for one in planned] == [CutStatus.PROPOSE] * MAX_OPEN + [CutStatus.WAITS] * 2
     made = [proposal(one, "offline", "t", "2026-01-01T00:00:00Z") for one in planned[:3]]
     states = (State.OPEN, State.REJECTED, State.STALE)
     known = [a_proposal(id=one.id, batch_id=one.batch_id, state=state) for one, state in zip(made, states, strict=True)]
     again = {one.batch.rpartition("-")[0]: one for one in plan(cuts, known)}
-    fates = [again[one.batch_id.rpartition("-")[0]].fate for one in made]
-    assert fates == [Fate.OPEN, Fate.REJECTED, Fate.PROPOSE]
+    fates = [again[one.batch_id.rpartition("-")[0]].status for one in made]
+    assert fates == [CutStatus.OPEN, CutStatus.REJECTED, CutStatus.PROPOSE]
     assert all(one.flags and not one.evidence for one in made)
 
 

@@ -10,7 +10,7 @@ import pytest
 from skilld.clock import rfc3339
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
-from skilld.effect.everything import share
+from skilld.effect.outcomes import propose_for_other_agents
 from skilld.errands import Mend
 from skilld.ingest.discover import Host
 from skilld.proposals.auto_apply import apply_allowed
@@ -67,7 +67,7 @@ class Bench(NamedTuple):
         return made
 
     def share(self, days: float = 0.0, allowed: frozenset[TargetKind] = frozenset(TargetKind)) -> list[Proposal]:
-        return share(self.store, self.host, allowed, str, NOW + days * DAY)
+        return propose_for_other_agents(self.store, self.host, allowed, str, NOW + days * DAY)
 
     def staged(self, name: str) -> str:
         return self.project.git("show", f"skilld/staging:{name}") + "\n"

@@ -1,6 +1,6 @@
-"""Offers what was accepted for one agent in the file that another agent of the same project loads, where it is unseen.
+"""Proposes a rule that was accepted for one agent for the other agents of the project that do not load it.
 
-Each rule is offered once for each file, as a proposal like any other. The file that it came from is left as it is.
+Each rule is offered once per file, as an ordinary proposal. The file that it came from is not changed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339, seconds
 from skilld.context import Context
 from skilld.context.here import installed_version
-from skilld.effect.lines import text_of
-from skilld.effect.mending import Around
+from skilld.effect.remedy_edits import RemedyContext
+from skilld.effect.rule_lines import text_of
 from skilld.effect.rules import Rule, rules
 from skilld.errors import SkilldError
 from skilld.git.repo import find, find_absent
@@ -33,13 +33,13 @@ from skilld.targets.session import SessionWork
 from skilld.text import cut, fold, folded
 from skilld.types import Kind, Proposal, SkillRef, State, TargetKind, Update
 
-LATELY = 30 * 86400.0  # an older rule was got along with
-_SUMMARY = 200
+MAX_AGE_SECONDS = 30 * 86400.0  # the other agents have managed without an older rule
+_MAX_SUMMARY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A rule of an accepted proposal, the agent that does not see it, and the file that this one would see it in."""
+    """A rule of an accepted proposal, an agent that does not load it, and a file that this agent would load."""
 
     rule: Rule
     origin: Proposal
@@ -47,11 +47,11 @@ class _Offer:
     ref: SkillRef
 
 
-def offers(around: Around, accepted_at: Callable[[str], str]) -> Iterator[Proposal]:
-    """Yield the proposals of what was accepted of late for a project's instructions and another agent does not see.
+def offers(around: RemedyContext, accepted_at: Callable[[str], str]) -> Iterator[Proposal]:
+    """Yield proposals for rules recently accepted into a project's instructions that another agent does not load.
 
-    `accepted_at` tells when a proposal was accepted (RFC 3339). One that the person decided on in any way is not made
-    again.
+    `accepted_at` returns when a proposal was accepted (RFC 3339). An offer that the person has decided on is not
+    repeated.
     """
     known = {one.batch_id for one in around.proposals.values()}
     accepted = [
@@ -61,49 +61,49 @@ def offers(around: Around, accepted_at: Callable[[str], str]) -> Iterator[Propos
         and one.target is TargetKind.INSTRUCTIONS
         and one.kind is not Kind.REMOVE_STEP
         and one.evidence
-        and (at := seconds(accepted_at(one.id) or one.decided_at) or 0.0) > around.now - LATELY
+        and (at := seconds(accepted_at(one.id) or one.decided_at) or 0.0) > around.now - MAX_AGE_SECONDS
     ]
     for rule in rules(accepted, [], text_of):
         origin = around.proposals[rule.proposal]
-        for offer in _unseen(rule, origin, around):
+        for offer in _find_offers(rule, origin, around):
             place = f"{offer.ref.path}\n{folded(rule.text)}".encode("utf-8", "surrogatepass")
             batch = ACROSS + hashlib.sha256(place).hexdigest()[:16]
             if batch not in known and not _was_refused(offer.ref, around):
                 known.add(batch)
                 try:
                     draft = _draft(offer, batch, around)
-                except SkilldError:  # an edit that no check lets through, or a setting of the project's
+                except SkilldError:  # a check refuses the edit, or the project has invalid settings
                     draft = None
                 if draft is not None:
                     yield draft
 
 
-def _unseen(rule: Rule, origin: Proposal, around: Around) -> Iterator[_Offer]:
-    """Yield where else a rule is to be said: for each agent of its project that sees it nowhere."""
+def _find_offers(rule: Rule, origin: Proposal, around: RemedyContext) -> Iterator[_Offer]:
+    """Yield an offer for each agent of the project that loads the rule from no file."""
     folder = Path(rule.folder)
     agents = [name for name in around.agents_in(rule.folder) if name in ADAPTERS]
     for agent in agents:
         session = _session(agent, folder, agents, around)
         context = session.context()
-        if project_refusal(session, context) or context.source == "not known" or _sees(context, rule):
+        if project_refusal(session, context) or context.source == "not known" or _is_loaded(context, rule):
             continue
         found = places(session, {TargetKind.INSTRUCTIONS} & set(around.allowed)).refs
         reads = ADAPTERS[agent].INFO.instructions
         for ref in found[:1]:
             is_read = not ref.absent or Path(ref.path).name in reads
-            if is_read and ref.path != rule.path and _is_beside(ref, rule):
+            if is_read and ref.path != rule.path and _in_same_repository(ref, rule):
                 yield _Offer(rule, origin, agent, ref)
 
 
-def _session(agent: str, folder: Path, agents: Sequence[str], around: Around) -> Session:
+def _session(agent: str, folder: Path, agents: Sequence[str], around: RemedyContext) -> Session:
     environment: Mapping[str, str] = around.host.environment
     worked = SessionWork(installed_version(ADAPTERS[agent].INFO, environment))
     others = tuple(name for name in agents if name != agent)
     return Session(agent, folder, around.host.home, environment, worked, others)
 
 
-def _is_beside(ref: SkillRef, rule: Rule) -> bool:
-    """Whether git tracks both files in one repository, so that what is private stays so."""
+def _in_same_repository(ref: SkillRef, rule: Rule) -> bool:
+    """Whether git tracks both files in one repository, so that private rules stay private."""
     try:
         place = find_absent(Path(ref.path)) if ref.absent else find(Path(ref.path))
         return find(Path(rule.path)).repo.address == place.repo.address
@@ -111,24 +111,24 @@ def _is_beside(ref: SkillRef, rule: Rule) -> bool:
         return False
 
 
-def _sees(context: Context, rule: Rule) -> bool:
-    """Whether an agent loads the file of a rule, or another one that says it."""
+def _is_loaded(context: Context, rule: Rule) -> bool:
+    """Whether an agent loads the file of a rule, or another file that says the same."""
     return any(one.real == rule.path or says_already(rule.text, one.text) for one in context.files if one.entered)
 
 
-def _was_refused(ref: SkillRef, around: Around) -> bool:
-    """Whether the person did not want a file to be made for an agent: a second rule is no reason to ask again."""
+def _was_refused(ref: SkillRef, around: RemedyContext) -> bool:
+    """Whether the person declined to have this file created: a second rule is no reason to ask again."""
     made: Iterable[Proposal] = around.proposals.values() if ref.absent else ()
     return any(one.path == ref.path and one.creates and one.state in {*UNWANTED, State.OPEN} for one in made)
 
 
-def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
+def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:
     rule, origin, ref = offer.rule, offer.origin, offer.ref
     files, _ = load_skills([ref])
     if not files or session_opt_out(rule.folder):
         return None
     target = files[0]
-    update = _update(rule, origin, target)
+    update = _update_for(rule, origin, target)
     standing = [one for one in around.proposals.values() if one.state is State.OPEN]
     if known_reason(update, ref.path, origin.session_id, standing, around.decided):
         return None
@@ -141,7 +141,7 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
         skill=ref.name,
         path=ref.path,
         operations=composed.operations,
-        summary=cut(f"Tell {to} this too: {fold(rule.text)}", _SUMMARY),
+        summary=cut(f"Tell {to} this too: {fold(rule.text)}", _MAX_SUMMARY),
         reason=f"You accepted this for {origin.skill} ({origin.id}), which {to} does not load in this project.",
         kind=composed.checked[0].update.kind,
         evidence=origin.evidence,
@@ -157,8 +157,8 @@ def _draft(offer: _Offer, batch: str, around: Around) -> Proposal | None:
     )
 
 
-def _update(rule: Rule, origin: Proposal, target: TargetDocument) -> Update:
-    """Return what the proposal of a rule says: the rule as it stands, below the heading that fits it here."""
+def _update_for(rule: Rule, origin: Proposal, target: TargetDocument) -> Update:
+    """Return the update for a rule: its text unchanged, under the heading that fits it in the target."""
     said = next((one.quote for one in origin.updates if says_already(one.change, rule.text)), origin.evidence[0].quote)
     heading = target_section(rule.text, target.doc.text).heading if target.doc.text.strip() else ""
     return Update(1, heading, rule.text, "", Kind.CORRECTION, 1, said)

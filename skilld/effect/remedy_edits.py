@@ -1,6 +1,6 @@
-"""Turns a remedy for a rule into a proposal, from existing lines and the person's own words, by code alone.
+"""Turns a remedy for a rule into a proposal, from existing lines and the person's own words, without a model.
 
-Made and kept like any other: checked edits, what was decided before, the staging branch. Costs no call of a model.
+Remedies are ordinary proposals: their edits are checked, past decisions are respected, and they are staged.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from skilld.classify.verify import VerifiedUpdate
 from skilld.clock import rfc3339
 from skilld.context.values import within
 from skilld.edit.operations import anchored
-from skilld.effect.lines import rules_in, text_of
 from skilld.effect.remedies import (
-    TWICE,
+    MIN_REPEATED_SESSIONS,
     Remedy,
     Signs,
-    batch_of,
+    batch_id_of,
     choose,
+    count_sessions,
     is_broken,
     is_missed,
+    is_repeated_more,
     is_unused,
     remedy_of,
-    rose,
-    sessions_of,
 )
+from skilld.effect.rule_lines import rules_in, text_of
 from skilld.effect.rules import Effect, Rule
 from skilld.errors import SkilldError
 from skilld.git.repo import find
@@ -54,11 +54,11 @@ from skilld.text import counted, cut, fold
 from skilld.types import Evidence, Kind, Operation, Proposal, SkillRef, State, TargetKind, Update
 from skilld.words import content_stems, is_about, stems
 
-_SUMMARY = 200
-_MAX_LENGTH = 160  # characters that are added to a rule
-_ABOUT = 1 / 3  # share of the words of what is added that the rule must have: it may be about something else
-_STRONG = ("**", "__", "important", "must ")
-_DONE: Mapping[Remedy, str] = {
+_MAX_SUMMARY = 200
+_MAX_ADDITION = 160  # characters added to a rule
+_MIN_SHARED = 1 / 3  # share of the added words that the rule must contain: they may be about something else
+_EMPHASIS = ("**", "__", "important", "must ")
+_SUMMARIES: Mapping[Remedy, str] = {
     Remedy.CUT: "Remove a rule that was never needed: {}",
     Remedy.MERGE: "Say this only once: {}",
     Remedy.MOVE: "Move this to a file that is loaded when it applies: {}",
@@ -68,8 +68,8 @@ _DONE: Mapping[Remedy, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What a remedy is made with: past sessions by id, proposals by id, what was decided, and who works where."""
+class RemedyContext:
+    """What remedies depend on: sessions and proposals by id, past decisions, and the agents used in a folder."""
 
     host: Host
     allowed: Collection[TargetKind]
@@ -82,20 +82,20 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
-class Prescription:
-    """What is to be done about a rule: by which proposal, if by one, and what for."""
+class RemedyPlan:
+    """The remedy for a rule, and the proposal for it if the remedy is one."""
 
     remedy: Remedy | None = None
     draft: Proposal | None = None
 
 
-def prescribe(effect: Effect, made: Iterable[Proposal], around: Around) -> Prescription:
-    """Return what is called for; `made` are the proposals that were made of this rule, each remedy is made once."""
+def plan_remedy(effect: Effect, made: Iterable[Proposal], around: RemedyContext) -> RemedyPlan:
+    """Return what to do about a rule; `made` are its earlier proposals, as each remedy is proposed only once."""
     tried = {remedy_of(one) for one in made}
-    figures = Signs(is_unused(effect), rose(effect), is_broken(effect, around.now))
+    figures = Signs(is_unused(effect), is_repeated_more(effect), is_broken(effect, around.now))
     if choose(figures, tried) in {None, Remedy.REVERT}:
-        return Prescription(choose(figures, tried))
-    drafts = _Rule(effect, around).drafts(tried) if figures.unused or figures.broken else {}
+        return RemedyPlan(choose(figures, tried))
+    drafts = _RemedyDrafter(effect, around).drafts(tried) if figures.unused or figures.broken else {}
     signs = replace(
         figures,
         unused=Remedy.CUT in drafts,
@@ -105,105 +105,112 @@ def prescribe(effect: Effect, made: Iterable[Proposal], around: Around) -> Presc
         can_be_clearer=Remedy.SHARPEN in drafts,
     )
     remedy = choose(signs, tried)
-    return Prescription(remedy, drafts.get(remedy) if remedy else None)
+    return RemedyPlan(remedy, drafts.get(remedy) if remedy else None)
 
 
-class _Rule:
-    """One rule with what was said of it, the newest last, and the edits that could be made of it."""
+class _RemedyDrafter:
+    """Drafts the proposals for one rule, from its repeats, the newest last."""
 
-    def __init__(self, effect: Effect, around: Around) -> None:
-        self._effect, self._around = effect, around
+    def __init__(self, effect: Effect, around: RemedyContext) -> None:
+        self._effect, self._context = effect, around
         self._rule = effect.rule
-        self._heard = sorted((*effect.missed, *effect.evidence), key=lambda one: one.at)
+        self._repeats = sorted((*effect.missed, *effect.evidence), key=lambda one: one.at)
         self._origin = around.proposals.get(self._rule.proposal)
-        self._quotes = [one.quote for one in self._heard]
-        self._session = around.sessions.get(self._heard[-1].session) if self._heard else None
+        self._quotes = [one.quote for one in self._repeats]
+        self._session = around.sessions.get(self._repeats[-1].session) if self._repeats else None
 
     def drafts(self, tried: Collection[Remedy]) -> dict[Remedy, Proposal]:
-        """Return the proposal of each remedy that can be one."""
+        """Return a proposal for each remedy that is possible."""
         ways = {
-            Remedy.CUT: self._cut,
-            Remedy.MERGE: self._merge,
-            Remedy.MOVE: self._move,
-            Remedy.SCOPE: self._scope,
-            Remedy.SHARPEN: self._sharpen,
+            Remedy.CUT: self._draft_cut,
+            Remedy.MERGE: self._draft_merge,
+            Remedy.MOVE: self._draft_move,
+            Remedy.SCOPE: self._draft_scope,
+            Remedy.SHARPEN: self._draft_sharpen,
         }
         found: dict[Remedy, Proposal] = {}
         for remedy, way in ways.items():
             try:
                 draft = way() if remedy not in tried else None
-            except SkilldError:  # an edit that no check lets through
+            except SkilldError:  # a check refuses the edit
                 draft = None
             if draft is not None:
                 found[remedy] = draft
         return found
 
-    def _cut(self) -> Proposal | None:
-        loaded = self._own(self._rule) if is_unused(self._effect) else None
-        return self._without(loaded, self._rule, Remedy.CUT) if loaded else None
+    def _draft_cut(self) -> Proposal | None:
+        loaded = self._load_editable(self._rule) if is_unused(self._effect) else None
+        return self._delete_from(loaded, self._rule, Remedy.CUT) if loaded else None
 
-    def _merge(self) -> Proposal | None:
-        """Take out the line that another one says, too: the other one, where both say the same."""
-        for keep, away in self._twins():
-            loaded = self._own(away)
-            if loaded is not None and (keep.path == away.path or _together(keep.path, away.path)):
-                return self._without(loaded, away, Remedy.MERGE, f"{Path(keep.path).name}:{keep.line} also says this.")
+    def _draft_merge(self) -> Proposal | None:
+        """Remove the line that another line covers; if both say the same, the other line."""
+        for keep, away in self._find_twins():
+            loaded = self._load_editable(away)
+            if loaded is not None and (keep.path == away.path or _in_same_repository(keep.path, away.path)):
+                return self._delete_from(
+                    loaded, away, Remedy.MERGE, f"{Path(keep.path).name}:{keep.line} also says this."
+                )
         return None
 
-    def _twins(self) -> Iterable[tuple[Rule, Rule]]:
-        for path in self._session.loaded if self._session and self._heard else ():
+    def _find_twins(self) -> Iterable[tuple[Rule, Rule]]:
+        for path in self._session.loaded if self._session and self._repeats else ():
             for line, text in rules_in(text_of(path)):
                 other = replace(self._rule, path=path, line=line, text=text)
                 if (path, line) != (self._rule.path, self._rule.line):
-                    if _says(self._rule, other) and _lasts(self._rule, other):
+                    if _covers(self._rule, other) and _loads_wherever(self._rule, other):
                         yield self._rule, other
-                    elif _says(other, self._rule) and _lasts(other, self._rule):
+                    elif _covers(other, self._rule) and _loads_wherever(other, self._rule):
                         yield other, self._rule
 
-    def _move(self) -> Proposal | None:
+    def _draft_move(self) -> Proposal | None:
         if self._rule.is_in_skill and is_missed(self._effect):
             ref = next((ref for ref in self._places(TargetKind.INSTRUCTIONS) if not ref.absent), None)
             why = "You asked for this in sessions where the rule's skill was not in use."
         else:
             ref = None if self._rule.is_in_skill else self._skill_in_use()
             why = "That skill was in use every time you had to repeat the rule."
-        return self._elsewhere(ref, Remedy.MOVE, why) if ref else None
+        return self._move_to(ref, Remedy.MOVE, why) if ref else None
 
     def _skill_in_use(self) -> SkillRef | None:
-        """Return the skill that is about a rule and was in use in all of the sessions, several, that asked for it."""
+        """Return the skill about a rule that was in use in all of its sessions, if there are several."""
         ids = {one.session for one in self._effect.evidence}
-        loaded = [set(self._around.sessions[name].loaded) for name in ids if name in self._around.sessions]
+        loaded = [set(self._context.sessions[name].loaded) for name in ids if name in self._context.sessions]
         for path in sorted(set.intersection(*loaded)) if len(loaded) > 1 else ():
             facts = front(text_of(path)) if Path(path).name == FILE else None
             if facts and is_about(self._rule.text, content_stems(f"{facts.name} {facts.description}")):
                 return SkillRef(Path(path).parent.name, path)
         return None
 
-    def _scope(self) -> Proposal | None:
-        """Move what was asked for with the same files, whenever it was, to a rule that these bring in."""
+    def _draft_scope(self) -> Proposal | None:
+        """Move a rule to one that is loaded for certain files, if the person named the same files every time."""
         named = {tuple(one.name for one in scopes(quote)) for quote in self._quotes}
-        if len(named) != 1 or () in named or sessions_of(self._heard) < TWICE or scopes(self._rule.text):
+        if (
+            len(named) != 1
+            or () in named
+            or count_sessions(self._repeats) < MIN_REPEATED_SESSIONS
+            or scopes(self._rule.text)
+        ):
             return None
         quote = self._quotes[-1]
         ref = choose_place(quote, self._places(TargetKind.RULES, quote))
         return (
-            self._elsewhere(ref, Remedy.SCOPE, "You specified which files the rule applies to.")
+            self._move_to(ref, Remedy.SCOPE, "You specified which files the rule applies to.")
             if ref and ref.patterns
             else None
         )
 
-    def _sharpen(self) -> Proposal | None:
-        loaded = self._own(self._rule)
-        block = _block(loaded, self._rule) if loaded else None
-        if loaded is None or block is None or not self._heard:
+    def _draft_sharpen(self) -> Proposal | None:
+        loaded = self._load_editable(self._rule)
+        block = _find_block(loaded, self._rule) if loaded else None
+        if loaded is None or block is None or not self._repeats:
             return None
-        newer = _newer(self._quotes, self._rule.text)
+        newer = _newer_wording(self._quotes, self._rule.text)
         body = parse(loaded.data).body
         lines = [line.text for line in body[block.first : block.last + 1]]
         if newer:
             end = lines[-1].rstrip()
             lines[-1] = f"{end}{'' if end.endswith(('.', '!', '?', '。')) else '.'} {newer}"
-        elif len(lines) == 1 and block.text in lines[0] and not self._rule.text.casefold().startswith(_STRONG):
+        elif len(lines) == 1 and block.text in lines[0] and not self._rule.text.casefold().startswith(_EMPHASIS):
             lines[0] = lines[0].replace(block.text, f"**{block.text}**")
         else:
             return None
@@ -211,84 +218,84 @@ class _Rule:
         operation = anchored(body, block.first, block.last + 1, lines)
         return self._checked(Remedy.SHARPEN, loaded, [operation], change, Kind.CORRECTION)
 
-    def _elsewhere(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
-        """Return the rule in another file of its repository, and gone where it stands."""
+    def _move_to(self, ref: SkillRef, remedy: Remedy, why: str) -> Proposal | None:
+        """Add the rule to another file of its repository and remove it from its own."""
         files, _ = load_skills([ref])
-        source = self._own(self._rule)
-        if not files or source is None or ref.kind not in self._around.allowed or ref.path == self._rule.path:
+        source = self._load_editable(self._rule)
+        if not files or source is None or ref.kind not in self._context.allowed or ref.path == self._rule.path:
             return None
         target = files[0]
         if says_already(self._rule.text, target.doc.text) or (not ref.absent and file_refusal(ref.path)):
             return None
-        typed, text = self._typed(), self._rule.text
+        typed, text = self._typed_text(), self._rule.text
         heading = target_section(text, target.doc.text).heading if target.doc.text.strip() else ""
         update = replace(self._update(text, Kind.CORRECTION), section=heading)
-        composed = compose(make(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, self._around.redact)
+        composed = compose(make(Spec(OFFLINE)), [VerifiedUpdate(update)], target, typed, self._context.redact)
         gone = self._deletion(source, self._rule)
-        if gone is None or self._known(update, ref.path):
+        if gone is None or self._known_reason(update, ref.path):
             return None
         whole, linked = divided(self._proposal(remedy, target, composed, why), [(source.ref, gone.operations)])
         return whole if whole.also and not linked else None
 
-    def _without(self, loaded: TargetDocument, rule: Rule, remedy: Remedy, why: str = "") -> Proposal | None:
+    def _delete_from(self, loaded: TargetDocument, rule: Rule, remedy: Remedy, why: str = "") -> Proposal | None:
         gone = self._deletion(loaded, rule)
         return self._proposal(remedy, loaded, gone, why) if gone else None
 
     def _deletion(self, loaded: TargetDocument, rule: Rule) -> CheckedEdit | None:
-        block, body = _block(loaded, rule), parse(loaded.data).body
-        if block is None or _has_more(body[block.last + 1].text if block.last + 1 < len(body) else "", block):
+        block, body = _find_block(loaded, rule), parse(loaded.data).body
+        if block is None or _continues(body[block.last + 1].text if block.last + 1 < len(body) else "", block):
             return None
         operation = anchored(body, block.first, block.last + 1, [])
         update = self._update(rule.text, Kind.REMOVE_STEP)
-        return check([operation], [VerifiedUpdate(update)], loaded, self._typed(), self._around.redact)
+        return check([operation], [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
 
     def _checked(
         self, remedy: Remedy, loaded: TargetDocument, operations: list[Operation], change: str, kind: Kind
     ) -> Proposal | None:
         update = self._update(change, kind)
-        composed = check(operations, [VerifiedUpdate(update)], loaded, self._typed(), self._around.redact)
-        return None if self._known(update, loaded.ref.path) else self._proposal(remedy, loaded, composed, "")
+        composed = check(operations, [VerifiedUpdate(update)], loaded, self._typed_text(), self._context.redact)
+        return None if self._known_reason(update, loaded.ref.path) else self._proposal(remedy, loaded, composed, "")
 
-    def _known(self, update: Update, path: str) -> str:
-        around, session = self._around, self._heard[-1].session
+    def _known_reason(self, update: Update, path: str) -> str:
+        around, session = self._context, self._repeats[-1].session
         standing = [one for one in around.proposals.values() if one.state is State.OPEN]
         return known_reason(update, path, session, standing, around.decided)
 
     def _update(self, change: str, kind: Kind) -> Update:
         return Update(1, "", change, "", kind, 1, self._quotes[-1] if self._quotes else "")
 
-    def _typed(self) -> str:
-        """Return all that the person said of the rule: what brought it in, and what was said again."""
+    def _typed_text(self) -> str:
+        """Return everything the person said about the rule: its origin and its repeats."""
         return "\n".join([*(one.quote for one in (self._origin.evidence if self._origin else ())), *self._quotes])
 
     def _places(self, kind: TargetKind, said: str = "") -> Sequence[SkillRef]:
-        session = self._in()
-        return places(session, {kind} & set(self._around.allowed), scopes(said)).refs if session else ()
+        session = self._last_session()
+        return places(session, {kind} & set(self._context.allowed), scopes(said)).refs if session else ()
 
-    def _in(self) -> Session | None:
-        """Return who worked where when the rule was last asked for."""
-        past, around = self._session, self._around
+    def _last_session(self) -> Session | None:
+        """Return the session in which the rule was last repeated."""
+        past, around = self._session, self._context
         if past is None or not Path(past.cwd).is_absolute():
             return None
         others = tuple(around.agents_in(past.cwd))
         return Session(past.agent, Path(past.cwd), around.host.home, around.host.environment, others=others)
 
-    def _own(self, rule: Rule) -> TargetDocument | None:
-        """Return the file of a rule, where it may be edited."""
-        ref = self._ref(rule)
-        if ref is None or ref.kind not in self._around.allowed or file_refusal(rule.path):
+    def _load_editable(self, rule: Rule) -> TargetDocument | None:
+        """Return the file of a rule, if it may be edited."""
+        ref = self._target_ref(rule)
+        if ref is None or ref.kind not in self._context.allowed or file_refusal(rule.path):
             return None
         cwd = self._session.cwd if self._session else ""
         files, _ = load_skills([ref])
         return files[0] if files and not (cwd and session_opt_out(cwd)) else None
 
-    def _ref(self, rule: Rule) -> SkillRef | None:
+    def _target_ref(self, rule: Rule) -> SkillRef | None:
         path, origin = Path(rule.path), self._origin
         if origin is not None and origin.path == rule.path:
             return SkillRef(origin.skill, rule.path, kind=origin.target, agents=origin.agents)
         if path.name == FILE:
             return SkillRef(path.parent.name, rule.path)
-        session = self._in()
+        session = self._last_session()
         if session is None:
             return None
         context = session.context()
@@ -301,23 +308,23 @@ class _Rule:
         return SkillRef(name, rule.path, kind=kind, agents=(session.agent,))
 
     def _proposal(self, remedy: Remedy, loaded: TargetDocument, composed: CheckedEdit, why: str) -> Proposal:
-        ref, batch = loaded.ref, batch_of(self._rule, remedy)
-        origin, newest = self._origin, self._heard[-1] if self._heard else None
+        ref, batch = loaded.ref, batch_id_of(self._rule, remedy)
+        origin, newest = self._origin, self._repeats[-1] if self._repeats else None
         return Proposal(
             id=hashlib.sha256(f"{batch}\n{ref.path}".encode("utf-8", "surrogatepass")).hexdigest()[:8],
             batch_id=batch,
             skill=ref.name,
             path=ref.path,
             operations=composed.operations,
-            summary=cut(_DONE[remedy].format(fold(self._rule.text)), _SUMMARY),
-            reason=" ".join(filter(None, (figures_of(self._effect), why))),
+            summary=cut(_SUMMARIES[remedy].format(fold(self._rule.text)), _MAX_SUMMARY),
+            reason=" ".join(filter(None, (repeat_summary(self._effect), why))),
             kind=composed.checked[0].update.kind,
-            evidence=tuple(Evidence(one.turn, one.quote) for one in reversed(self._heard)),
+            evidence=tuple(Evidence(one.turn, one.quote) for one in reversed(self._repeats)),
             confidence=composed.checked[0].update.confidence,
             agent=newest.agent if newest else origin.agent if origin else "",
             session_id=newest.session if newest else origin.session_id if origin else "",
             model=OFFLINE,
-            created_at=rfc3339(self._around.now),
+            created_at=rfc3339(self._context.now),
             flags=composed.flags,
             updates=tuple(item.update for item in composed.checked if item.update.quote),
             target=ref.kind,
@@ -325,26 +332,26 @@ class _Rule:
         )
 
 
-def figures_of(effect: Effect) -> str:
-    """Return a sentence with what was counted of a rule since it came in."""
+def repeat_summary(effect: Effect) -> str:
+    """Return a sentence with the counts of a rule since it was added."""
     after = effect.after
     if is_unused(effect):
         return "The rule has not applied in any session since it was added."
     again = f"You repeated the rule in {after.repeats} of {counted(after.sessions, 'session')} where it applied"
-    return f"{again}, and in {sessions_of(effect.missed)} that had not loaded it." if effect.missed else f"{again}."
+    return f"{again}, and in {count_sessions(effect.missed)} that had not loaded it." if effect.missed else f"{again}."
 
 
-def _says(rule: Rule, other: Rule) -> bool:
-    """Whether a rule says all that another one says."""
+def _covers(rule: Rule, other: Rule) -> bool:
+    """Whether a rule says everything that another one says."""
     return says_already(other.text, rule.text, covered=1.0, whole=True)
 
 
-def _lasts(keep: Rule, away: Rule) -> bool:
-    """Whether what is kept is loaded wherever the other is: the same file, or one that is loaded at the start."""
+def _loads_wherever(keep: Rule, away: Rule) -> bool:
+    """Whether the kept line is loaded wherever the other is: in the same file, or one that is loaded at the start."""
     return keep.path == away.path or (Path(keep.path).name in NAMES and within(away.path, str(Path(keep.path).parent)))
 
 
-def _together(one: str, other: str) -> bool:
+def _in_same_repository(one: str, other: str) -> bool:
     """Whether git tracks two files in one repository."""
     try:
         return find(Path(one)).repo.address == find(Path(other)).repo.address
@@ -352,8 +359,8 @@ def _together(one: str, other: str) -> bool:
         return False
 
 
-def _block(loaded: TargetDocument, rule: Rule) -> Lines | None:
-    """Return the lines of a rule in the body of its file; None where it is gone."""
+def _find_block(loaded: TargetDocument, rule: Rule) -> Lines | None:
+    """Return the lines of a rule in the body of its file; None if it is gone."""
     text = loaded.doc.text
     above = len(text.splitlines()) - len(body_of(text))
     blocks = (block for section in sections(text) for block in section.blocks if block.kind is not Block.OTHER)
@@ -361,19 +368,19 @@ def _block(loaded: TargetDocument, rule: Rule) -> Lines | None:
     return min(same, key=lambda block: abs(above + block.first + 1 - rule.line), default=None)
 
 
-def _has_more(below: str, block: Lines) -> bool:
-    """Whether the line below a block belongs to it: then it says more than the rule."""
+def _continues(below: str, block: Lines) -> bool:
+    """Whether the line below a block belongs to it, so that the block says more than the rule."""
     return bool(below.strip()) and len(below) - len(below.lstrip()) > len(block.indent)
 
 
-def _newer(quotes: Sequence[str], rule: str) -> str:
-    """Return what the person said of late that makes a rule clearer, as a sentence; empty where it says nothing new."""
+def _newer_wording(quotes: Sequence[str], rule: str) -> str:
+    """Return the person's latest words that make a rule clearer, as a sentence; empty if they add nothing."""
     own = stems(rule)
     for said in (demand for quote in reversed(quotes) for demand in demands(quote)):
         words = content_stems(said)
         shared = words & own
-        is_of_it = shared < words and len(shared) >= _ABOUT * len(words)
-        if is_of_it and len(said) <= _MAX_LENGTH and not contradicts(said, rule):
+        is_of_it = shared < words and len(shared) >= _MIN_SHARED * len(words)
+        if is_of_it and len(said) <= _MAX_ADDITION and not contradicts(said, rule):
             text = fold(said).strip(" !.,;:")
             return f"{text[:1].upper()}{text[1:]}."
     return ""

@@ -1,4 +1,4 @@
-"""The lines of a file that may be rules, and since when each has been there."""
+"""The lines of a file that may be rules, and when each was added."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_TEXT = 1 << 18  # characters of a file
 
 
 def text_of(path: str) -> str:
-    """Return the text of a file, as far as it can be read."""
+    """Return the beginning of a file's text; empty if it cannot be read."""
     with suppress(OSError):
         return Path(path).read_text(encoding="utf-8-sig", errors="replace")[:_MAX_TEXT]
     return ""
@@ -33,10 +33,10 @@ def rules_in(text: str) -> Iterator[tuple[int, str]]:
                 yield before + block.first + 1, block.text
 
 
-def came_in(path: str, line: int) -> float | None:
-    """Return since when a line stands in a file (Unix time): by the commit that brought it, at the latest by the file.
+def added_at(path: str, line: int) -> float | None:
+    """Return when a line was added (Unix time): the time of its commit, but not later than the file's.
 
-    None where the file is gone.
+    None if the file is gone.
     """
     file = Path(path)
     try:
@@ -48,5 +48,5 @@ def came_in(path: str, line: int) -> float | None:
         if origin := why(file, line, private).commit:
             commit = read_commit(look(file, private).repo.git, origin)
             if commit is not None:
-                return min(float(commit.committer.seconds), changed)  # a commit's clock may be anybody's
+                return min(float(commit.committer.seconds), changed)  # a commit may come from any clock
     return changed

@@ -1,0 +1,141 @@
+"""All rules with their effects and remedies, from the store, and the proposals that carry the remedies out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from skilld.clock import seconds
+from skilld.effect.cross_agent import offers
+from skilld.effect.remedies import has_recent_proposal, proposals_for
+from skilld.effect.remedy_edits import RemedyContext, RemedyPlan, plan_remedy
+from skilld.effect.rule_lines import added_at, text_of
+from skilld.effect.rules import Effect, Rule, effects, rules, with_noted_repeats
+from skilld.errors import SkilldError
+from skilld.git.environment import scrub_environment
+from skilld.ingest.discover import Host
+from skilld.past import PastSession
+from skilld.pipeline.judge import Redact
+from skilld.proposals.amend import put
+from skilld.proposals.lessons import past_decisions
+from skilld.proposals.model import ACROSS, REMEDY
+from skilld.store import Store
+from skilld.store.proposals import UNWANTED
+from skilld.types import Proposal, State, TargetKind
+
+
+def sessions_with_repeats(store: Store, past: Sequence[PastSession] | None = None) -> list[PastSession]:
+    """Return the past sessions, or the given ones, with the repeats noted when their batches were judged."""
+    scrub_environment()
+    sessions = store.past.sessions() if past is None else past
+    return with_noted_repeats(sessions, store.proposals.in_states([State.SAID]), text_of, cache(added_at))
+
+
+def collect(store: Store, sessions: Sequence[PastSession]) -> list[Effect]:
+    """Return the effect of every rule in past sessions, from the store and the present files."""
+    accepted = [
+        (one, seconds(store.proposals.accepted_at(one.id) or one.decided_at) or 0.0)
+        for one in store.proposals.in_states([State.ACCEPTED])
+    ]
+    return effects(rules(accepted, sessions, text_of), sessions)
+
+
+_DAY_SECONDS = 86400.0
+_MAX_PROPOSALS_PER_DAY = 3  # of each kind
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOutcome:
+    """A rule's effect, the plan for it, and the proposals already made for it, the newest last."""
+
+    effect: Effect
+    plan: RemedyPlan
+    made: tuple[Proposal, ...]
+
+
+def rule_outcomes(
+    store: Store,
+    host: Host,
+    allowed: Collection[TargetKind],
+    redact: Redact,
+    now: float,
+    *,
+    chosen: Callable[[Rule], bool] = lambda _: True,
+    most: int | None = None,
+) -> list[RuleOutcome]:
+    """Return the outcome of the chosen rules.
+
+    Only the `most` rules that were repeated last get a plan: making and checking an edit takes 15 ms.
+    """
+    sessions = sessions_with_repeats(store)
+    around = _remedy_context(store, host, allowed, redact, now, sessions)
+    remedies = [one for one in around.proposals.values() if one.batch_id.startswith(REMEDY)]
+    found = [one for one in collect(store, sessions) if chosen(one.rule)]
+    made = {one.rule: sorted(proposals_for(one.rule, remedies), key=lambda by: by.created_at) for one in found}
+    waiting = [
+        one
+        for one in sorted(found, key=_last_repeated_at, reverse=True)
+        if not has_recent_proposal(made[one.rule], now)
+    ]
+    called_for = {one.rule: plan_remedy(one, made[one.rule], around) for one in waiting[:most]}
+    return [RuleOutcome(one, called_for.get(one.rule, RemedyPlan()), tuple(made[one.rule])) for one in found]
+
+
+def _remedy_context(  # noqa: PLR0917 - all that a remedy depends on
+    store: Store,
+    host: Host,
+    allowed: Collection[TargetKind],
+    redact: Redact,
+    now: float,
+    sessions: Iterable[PastSession],
+) -> RemedyContext:
+    proposals = store.proposals.in_states([*State])
+    return RemedyContext(
+        host=host,
+        allowed=allowed,
+        sessions={one.session_id: one for one in sessions},
+        proposals={one.id: one for one in proposals},
+        decided=past_decisions(one for one in proposals if one.state in UNWANTED),
+        agents_in=store.transcripts.agents_in,
+        redact=redact,
+        now=now,
+    )
+
+
+def propose_remedies(
+    store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float
+) -> list[Proposal]:
+    """Propose remedies for rules, a few a day, starting with the rules that were repeated last."""
+    found = rule_outcomes(store, host, allowed, redact, now)
+    drafts = (one.plan.draft for one in sorted(found, key=lambda one: _last_repeated_at(one.effect), reverse=True))
+    return _propose_first(store, REMEDY, (one for one in drafts if one is not None), now)
+
+
+def propose_for_other_agents(
+    store: Store, host: Host, allowed: Collection[TargetKind], redact: Redact, now: float
+) -> list[Proposal]:
+    """Propose rules accepted for one agent to other agents that do not load them, a few a day."""
+    return _propose_first(
+        store, ACROSS, offers(_remedy_context(store, host, allowed, redact, now, ()), store.proposals.accepted_at), now
+    )
+
+
+def _propose_first(store: Store, sort: str, drafts: Iterator[Proposal], now: float) -> list[Proposal]:
+    """Propose the first drafts, up to the day's limit for their kind."""
+    lately = [
+        one
+        for one in store.proposals.in_states([*State])
+        if one.batch_id.startswith(sort) and (seconds(one.created_at) or now) > now - _DAY_SECONDS
+    ]
+    made: list[Proposal] = []
+    while len(made) + len(lately) < _MAX_PROPOSALS_PER_DAY and (draft := next(drafts, None)) is not None:
+        try:
+            made.append(put(store, draft))
+        except SkilldError:  # the file or the branch has changed: try again tomorrow
+            continue
+    return made
+
+
+def _last_repeated_at(effect: Effect) -> float:
+    return max((heard.at for heard in (*effect.evidence, *effect.missed)), default=0.0)

@@ -1,0 +1,142 @@
+"""Finds the cuts in a file that code alone can be certain of, and doubtful lines. Pure.
+
+An agent cannot miss these: the same words again under the same heading, a list of the file's own headings, a badge, an
+empty heading, a pointer to a deleted file, the conditions for choosing a skill in the part that is read only after the
+choice, and a rule that never mattered. docs/trim.md has their precision.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from skilld.classify.offline.sections import Block
+from skilld.markdown import structure
+from skilld.text import fold, folded
+from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, make_cut, mentions, order_cuts
+from skilld.trim.units import ParsedFile, heading_lines
+
+_MIN_DUPLICATE = 40  # characters: a shorter text may well appear twice
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulLine:
+    """A line that any model may follow without being told; shown for the person to judge."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is known of a file besides its text.
+
+    A skill that is `described` says in its front matter when to choose it. `others` are always loaded with the file, by
+    name; `dead` and `unused` are line numbers (from 1). `own` are lines that the person said, folded: only a repetition
+    of them may go.
+    """
+
+    is_skill: bool = False
+    described: bool = False
+    others: Mapping[str, ParsedFile] | None = None
+    dead: Collection[int] = ()
+    unused: Collection[int] = ()
+    own: Collection[str] = ()
+
+
+_CONTENTS = re.compile(r"(?:table of )?contents|toc|inhalt(?:sverzeichnis)?|sommaire|índice|目录|目次", re.IGNORECASE)
+_HEADING_LINK = re.compile(r"\s*[-*+\d.)]+\s+\[[^\]]+\]\(#[^)]*\)\s*")
+_BADGES = re.compile(r"\s*(?:\[?!\[[^\]]*\]\(https?://[^)\s]*\)\]?(?:\([^)\s]*\))?\s*)+")
+_WHEN_TO_USE = re.compile(
+    r"when to (?:use|activate|apply|invoke|trigger|run|reach for)(?: (?:this|the))?(?: skill)?"
+    r"|use cases?|triggers?|activation",
+    re.IGNORECASE,
+)
+_LIMITING_WORD = re.compile(
+    r"\b(?:not|never|n['’]t|no|unless|except|only|skip|instead|rather|without|must|always|ask|first|before|after|then|if)\b|[`@]",
+    re.IGNORECASE,
+)
+_POINTER_WORD = re.compile(
+    r"see|read|also|refer|to|more|details?|for|in|the|a|and|docs?|documentation|further|information|here|guide|of|full|is|are",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"\b(?:clean,? (?:readable|maintainable)|(?:write|keep) (?:clean|readable|maintainable|good|high[- ]quality)"
+    r"|meaningful (?:variable|function|names?)|descriptive names|self-documenting|DRY|KISS|SOLID|YAGNI"
+    r"|(?:senior|expert|world[- ]class|experienced) (?:software |\w+ )?(?:engineer|developer|programmer)"
+    r"|(?:handle|consider) (?:all )?(?:errors|edge cases)(?: gracefully| properly)?|think (?:step by step|carefully)"
+    r"|be (?:helpful|concise and clear|thorough|professional))\b",
+    re.IGNORECASE,
+)
+
+
+def certain_cuts(parsed: ParsedFile, known: FileFacts, count: Callable[[str], int]) -> list[Cut]:
+    """Return the cuts that code alone is certain of, the largest saving first."""
+    free = unmanaged_units(parsed)
+    chosen: dict[int, tuple[CutReason, str]] = {}
+    seen = {unit.key: name for name, other in (known.others or {}).items() for unit in other.units}
+    for at, unit in enumerate(parsed.units):
+        if at not in free:
+            continue
+        said = seen.get(unit.key)
+        if said is not None and len(folded(unit.text)) >= _MIN_DUPLICATE:
+            chosen[at] = CutReason.TWICE, said
+        elif unit.kind is Block.PARAGRAPH and _BADGES.fullmatch(unit.text):
+            chosen[at] = CutReason.BADGE, ""
+        elif parsed.text_lines(unit.first, unit.last) & set(known.dead) and _is_pointer(unit.text):
+            chosen[at] = CutReason.DEAD, ""
+        elif (
+            parsed.text_lines(unit.first, unit.last) <= set(known.unused)
+            and folded(unit.text.lstrip("-*+ ")) not in known.own
+        ):
+            chosen[at] = CutReason.UNUSED, ""
+        seen.setdefault(unit.key, f"line {parsed.line(unit.first)}")
+    for section in parsed.sections:
+        inside = parsed.units_under(section)
+        told = [parsed.units[at].text for at in inside]
+        lines = (line for text in told for line in text.split("\n") if line.strip())
+        if _CONTENTS.fullmatch(section.title) and told and all(map(_HEADING_LINK.fullmatch, lines)):
+            chosen |= {at: (CutReason.CONTENTS, "") for at in inside if at in free}
+        listed = all(parsed.units[at].kind is Block.ITEM or parsed.units[at].leads for at in inside)
+        if (
+            known.is_skill
+            and known.described
+            and _WHEN_TO_USE.fullmatch(section.title)
+            and listed
+            and not any(map(_LIMITING_WORD.search, told))
+        ):
+            chosen |= {at: (CutReason.CHOOSING, "") for at in inside if at in free}
+    kept = Protected(set(range(len(parsed.units))) - free, known.own)
+    return order_cuts(parsed, [*cuts(parsed, chosen, count, kept), *_empty_headings(parsed, count)])
+
+
+def doubtful_lines(parsed: ParsedFile) -> list[DoubtfulLine]:
+    """Return the lines of general advice, which any model may follow without being told."""
+    units = [unit for unit in parsed.units if unit.kind is not Block.OTHER and len(unit.text) <= 2 * MAX_SHOWN]
+    return [DoubtfulLine(parsed.line(unit.first), fold(unit.text)) for unit in units if _ADVICE.search(unit.text)]
+
+
+def unmanaged_units(parsed: ParsedFile) -> set[int]:
+    """Return the units outside of blocks that a program manages."""
+    kept = {number for block in structure.managed(parsed.body) for number in block}
+    return {at for at, unit in enumerate(parsed.units) if kept.isdisjoint(range(unit.first, unit.last + 1))}
+
+
+def _is_pointer(text: str) -> bool:
+    """Whether a unit only says where to read more."""
+    bare = re.sub(r"\[[^\[\]]*+\]\([^()]*+\)|`[^`]*`|(?<!\S)(?:@\S+|[^\s/]*+/\S*+)", " ", text)
+    return "\n" not in text and all(_POINTER_WORD.fullmatch(word) for word in re.findall(r"\w+", bare))
+
+
+def _empty_headings(parsed: ParsedFile, count: Callable[[str], int]) -> list[Cut]:
+    found = []
+    for section in parsed.sections:
+        blank = not any(line.key for line in parsed.body[section.start : section.end])
+        if not blank or section.level <= 1:
+            continue
+        lines = heading_lines(parsed, section)
+        others = [line.text for at, line in enumerate(parsed.body) if at not in lines]
+        if mentions("\n".join([parsed.file.front, *others]), section.title):
+            found.append(make_cut(parsed, lines.start, lines.stop, (CutReason.EMPTY, ""), count))
+    return [one for one in found if one is not None]

@@ -1,0 +1,210 @@
+"""Turns a model's answers about pieces of a file into cuts, as far as code approves of each. Pure.
+
+A piece goes if another one that stays says the same, with all its measures, conditions and names; or it is reworded in
+fewer of its own words. docs/trim.md has their precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from skilld.classify.offline.sections import Block
+from skilld.edit.operations import anchored, apply, places
+from skilld.errors import SkilldError
+from skilld.text import cut, fold, folded
+from skilld.trim.code_cuts import FileFacts, unmanaged_units
+from skilld.trim.cuts import MAX_SHOWN, Cut, CutReason, Protected, cuts, order_cuts
+from skilld.trim.equivalence import binding_words, checked_rewording, is_covered, is_redundant
+from skilld.trim.pieces import Piece, is_balanced, is_code, pieces, pieces_by_unit, rewrite
+from skilld.trim.units import ParsedFile
+from skilld.types import Operation
+from skilld.words import content_stems
+
+_MIN_SAVED = 5  # tokens: a rewording that saves less is not proposed
+
+
+_Reason = tuple[CutReason, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PieceAnswer:
+    """A model's answer about a piece, by its number from 0: `same` covers it (None: the rest does), or a new `text`."""
+
+    number: int
+    same: int | None = None
+    text: str = ""
+
+
+def numbered_texts(parsed: ParsedFile) -> list[tuple[int, str]]:
+    """Return all texts of a file in order, the pieces numbered from 1 and everything else with 0."""
+    found = [(-1, 0, parsed.file.front)] if parsed.file.front else []
+    found += [(one.start - 1, 0, f"{'#' * one.level} {one.title}") for one in parsed.sections if one.level]
+    number = 0
+    for at, parts in pieces_by_unit(parsed).items():
+        unit, done = parsed.units[at], parsed.units[at].first
+        for part in parts:
+            number += 1
+            found += _lines_between(parsed, done, part.first)
+            found.append((part.first, number, part.text))
+            done = part.last + 1
+        found += _lines_between(parsed, done, unit.last + 1) if unit.kind is Block.ITEM else []
+    return [(number, text) for _, number, text in sorted(found, key=lambda one: one[0])]
+
+
+def _lines_between(parsed: ParsedFile, start: int, stop: int) -> list[tuple[int, int, str]]:
+    """Return the lines of a unit between its pieces: a fence, the header of a table, code in a list."""
+    text = "\n".join(line.text for line in parsed.body[start:stop]).rstrip()
+    return [(start, 0, text)] if text else []
+
+
+def _editable_pieces(parsed: ParsedFile, known: FileFacts) -> set[Piece]:
+    """Return the pieces that no program manages and no person said, without code and unclosed quotations."""
+    own = set(known.own)
+    free = {at for at in unmanaged_units(parsed) if folded(parsed.units[at].text.strip().lstrip("-*+ ")) not in own}
+    return {
+        part
+        for part in pieces(parsed)
+        if part.unit in free
+        and not is_code(part.text)
+        and is_balanced(part.text)
+        and own.isdisjoint(folded(line.strip().lstrip("-*+ ")) for line in part.text.split("\n"))
+    }
+
+
+def cuts_from_answers(
+    parsed: ParsedFile,
+    known: FileFacts,
+    answers: Iterable[PieceAnswer],
+    count: Callable[[str], int],
+    besides: Sequence[Cut] = (),
+) -> list[Cut]:
+    """Return the cuts that follow from a model's answers, as far as code approves of them.
+
+    `besides` are the certain cuts: text they remove is neither cut again nor relied on to say something.
+    """
+    parts, free = pieces(parsed), _editable_pieces(parsed, known)
+    going = {number for one in besides for number in range(one.line, one.last + 1)}
+    told = [parsed.text_lines(part.first, part.last) for part in parts]
+    given = {parts[one.number]: one for one in answers if told[one.number].isdisjoint(going)}
+    said = {
+        part: text
+        for part, one in given.items()
+        if one.text and part in free and parsed.units[part.unit].kind is not Block.OTHER
+        if (text := checked_rewording(part.text, one.text)) and count(text) < count(part.text)
+    }
+    reasons = _redundant_pieces(parsed, free, given.values(), said, going)
+    chosen: dict[int, _Reason] = {}
+    anew: list[tuple[range, list[str]]] = []
+    for at, inside in pieces_by_unit(parsed).items():
+        gone = [part for part in inside if part in reasons]
+        if len(gone) == len(inside):
+            chosen[at] = CutReason.SAID, ", ".join(dict.fromkeys(where for part in gone if (where := reasons[part])))
+        else:
+            anew += rewrite(parsed, inside, said | dict.fromkeys(gone, ""))
+    made = unit_cuts(parsed, known, chosen, count, besides)
+    return _order_by_anchor(parsed, [*made, *_rewording_cuts(parsed, anew, count)], besides)
+
+
+def unit_cuts(
+    parsed: ParsedFile,
+    known: FileFacts,
+    chosen: Mapping[int, _Reason],
+    count: Callable[[str], int],
+    besides: Sequence[Cut] = (),
+) -> list[Cut]:
+    """Return the cuts of whole units; a line that announces them stays if it says more than that."""
+    free = {part.unit for part in _editable_pieces(parsed, known)}
+    kept = {at for at, unit in enumerate(parsed.units) if at not in free or binding_words(unit.text)}
+    going = {number for one in besides for number in range(one.line, one.last + 1)}
+    return order_cuts(parsed, cuts(parsed, chosen, count, Protected(kept, known.own, going)), besides)
+
+
+def _order_by_anchor(parsed: ParsedFile, made: Sequence[Cut], besides: Sequence[Cut]) -> list[Cut]:
+    """Return cuts, the largest saving first; one whose anchor has a line that another cut removes waits for it."""
+    found: list[Cut] = []
+    for one in sorted(made, key=lambda one: (-one.tokens, one.line)):
+        own = _anchors(parsed, one)
+        others = [each for each in (*besides, *found) if not own.isdisjoint(_anchors(parsed, each))]
+        found.append(replace(one, after=(*one.after, *(each.key for each in others))) if others else one)
+    return found
+
+
+def _anchors(parsed: ParsedFile, made: Cut) -> set[int]:
+    return {
+        number
+        for operation in made.operations
+        for start in places(parsed.body, operation.anchor.split("\n"))
+        for number in range(start, start + operation.anchor.count("\n") + 1)
+    }
+
+
+def _redundant_pieces(
+    parsed: ParsedFile,
+    free: Collection[Piece],
+    answers: Iterable[PieceAnswer],
+    said: Mapping[Piece, str],
+    going: Collection[int],
+) -> dict[Piece, str]:
+    """Return the pieces that another one says, as it then stands, with where; what others go by stays."""
+    parts = pieces(parsed)
+    gone, needed = (
+        {part for part in parts if not parsed.text_lines(part.first, part.last).isdisjoint(going)},
+        set[Piece](),
+    )
+    found: dict[Piece, str] = {}
+    for one in sorted(answers, key=lambda one: -one.number):
+        part, other = parts[one.number], None if one.same is None else parts[one.same]
+        unit = parsed.units[part.unit]
+        if one.text or part not in free or part in needed or part in gone or other in (part, *gone):
+            continue
+        left = {each: said.get(each, each.text) for each in parts if each not in gone and each != part}
+        rest = "\n".join([parsed.file.front, *(section.title for section in parsed.sections), *left.values()])
+        if other is None:
+            prose = unit.kind is not Block.OTHER and not unit.leads
+            goes = prose and is_redundant(part.text, unit.heading, rest)
+        else:
+            goes = is_covered(part.text, unit.heading, left[other], parsed.units[other.unit].heading, rest)
+            needed |= {other} if goes else set()
+        if goes:
+            found[part] = f"line {parsed.line(other.first)}" if other else ""
+            gone.add(part)
+    return found
+
+
+_Edit = tuple[range, list[str]]
+_TOP_LEVEL = 2  # level of the headings whose sections get a cut of their own
+
+
+def _rewording_cuts(parsed: ParsedFile, edits: Iterable[_Edit], count: Callable[[str], int]) -> list[Cut]:
+    """Return the rewordings, one cut for each section, or several if they do not fit one edit."""
+    runs: list[tuple[str, list[_Edit], list[Operation]]] = []
+    for lines, text in sorted(edits, key=lambda edit: -edit[0].start):
+        title = [one for one in parsed.sections if one.level <= _TOP_LEVEL and one.start <= lines.start][-1].title
+        for name, taken, operations in (*(run for run in runs[-1:] if run[0] == title), (title, [], [])):
+            try:
+                operation = anchored(parsed.body, lines.start, lines.stop, text)
+                apply(parsed.file.data, [*operations, operation])
+            except SkilldError:
+                continue
+            if not taken:
+                runs.append((name, taken, operations))
+            taken.append((lines, text))
+            operations.append(operation)
+            break
+    made = [_rewording_cut(parsed, runs, at, count) for at in range(len(runs))]
+    return [one for one in made if one.tokens >= _MIN_SAVED]
+
+
+def _rewording_cut(
+    parsed: ParsedFile, runs: Sequence[tuple[str, list[_Edit], list[Operation]]], at: int, count: Callable[[str], int]
+) -> Cut:
+    title, edits, operations = runs[at]
+    old = "\n".join(parsed.body[number].text for lines, _ in reversed(edits) for number in lines)
+    new = "\n".join(line for _, text in reversed(edits) for line in text)
+    lost = [word for word in dict.fromkeys(old.split()) if content_stems(word) - content_stems(new)]
+    quoted = ", ".join(f"\u201c{fold(word.strip('.,:;'))}\u201d" for word in lost)
+    what = cut(f"the {'word' if len(lost) == 1 else 'words'} {quoted}", MAX_SHOWN) if lost else "filler words only"
+    first, last = edits[-1][0].start, edits[0][0].stop - 1
+    saved, name = count(old + "\n") - count(new + "\n"), f"{folded(title)} {sum(one[0] == title for one in runs[:at])}"
+    return Cut(parsed.line(first), parsed.line(last), CutReason.SHORTER, what, saved, tuple(operations), name=name)
