@@ -31,7 +31,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
         store = Store.open(home / "skilld.db")
         with store.transaction():
             for one in held:
-                store.past.keep(f"/transcripts/{one.session_id}", 1, one.at, [one])
+                store.past.save(f"/transcripts/{one.session_id}", 1, one.at, [one])
 
         def tell() -> float:
             kept = (again.near, again._stretches, gist.gist, gist.words, gist.members)  # noqa: SLF001

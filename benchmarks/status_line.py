@@ -69,7 +69,7 @@ def _fill(database: Path, turns: int) -> None:
     database.with_name("transcript").touch()
     file = store.transcripts.add_file("claude-code", "/t.jsonl", database.with_name("transcript").stat(), baseline=0)
     with store.transaction():
-        store.transcripts.see_session("claude-code", "s", cwd=None, activity=1.0)
+        store.transcripts.record_activity("claude-code", "s", cwd=None, activity=1.0)
         for number in range(turns):
             turn = Turn(f"t{number}", "claude-code", "s", "words", _AT, How.TYPED, Span(number, number + 1))
             store.transcripts.add_turn(turn, file.id, counts=True, lasting=False)

@@ -83,7 +83,7 @@ class _Ours(_Recording):
             for place in group:
                 path = str(self._path / f"{place.session}.jsonl")
                 file = rows.file(path) or rows.add_file(AGENT, path, self._path.stat(), baseline=0)
-                rows.see_session(AGENT, place.session, cwd="/home/pat/project", activity=1.0)
+                rows.record_activity(AGENT, place.session, cwd="/home/pat/project", activity=1.0)
                 start = place.number * _TURN
                 span = Span(start, start + 600)
                 turn = Turn(f"{AGENT}:{uuid.uuid4()}", AGENT, place.session, "", _AT, How.TYPED, span)

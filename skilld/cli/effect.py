@@ -151,7 +151,7 @@ def _read_missing(store: Store) -> int:
     from skilld.effect.survey import survey
     from skilld.jobs.limits import ProcessorTimeError, processor_time
     from skilld.protocol import PROCESSOR_SECONDS, Survey
-    from skilld.store.meta import HEARD
+    from skilld.store.meta import CORRECTIONS_READ
 
     missing = _missing(store, inventory.transcript_folders())
     redact, progress, until = common.redactor(), common.Progress("sessions read"), time.monotonic() + _SECONDS
@@ -170,9 +170,9 @@ def _read_missing(store: Store) -> int:
         except ProcessorTimeError:
             shown = ()
         with store.transaction():
-            store.past.keep(path, *facts, shown)
+            store.past.save(path, *facts, shown)
             if any(one.said for one in shown):
-                store.meta.set(HEARD, True)  # noqa: FBT003 - a value
+                store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
     progress.clear()
     return 0
 
@@ -180,7 +180,7 @@ def _read_missing(store: Store) -> int:
 def _missing(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple[int, float]]]:
     from skilld.ingest.discover import transcripts
 
-    known = store.past.read()
+    known = store.past.read_files()
     found = [
         (root.agent, str(path), (facts.st_size, facts.st_mtime))
         for root in places

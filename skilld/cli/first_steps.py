@@ -238,7 +238,7 @@ def _tell_learned(*, listed: bool) -> None:
 
     with closing(common.store()) as store:
         proposals = store.proposals.open()
-        homeless = store.learnings.homeless()
+        homeless = store.learnings.count_for_files()
         known, paused = counts(store, common.settings()), store.meta.paused(time.time())
         ran = not common.first_step(store)
     for one in () if listed else proposals[:_MAX_FILES]:

@@ -218,7 +218,7 @@ def status(arguments: argparse.Namespace) -> int:
 
     store = common.stored()
     known = joined(store)
-    records = [decode(one.record.encode(), MACHINES) for one in store.elsewhere.all()]
+    records = [decode(one.record.encode(), MACHINES) for one in store.machine_records.all()]
     groups = Groups(records).all()
     rest = [one for one in records if one.what is What.LEARNED and one.said == "waiting"]
     if arguments.json:

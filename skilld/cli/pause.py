@@ -87,11 +87,11 @@ def _seconds(text: str) -> float:
 
 def retry(arguments: argparse.Namespace) -> int:
     """Put at once on the list what was given up or put off."""
-    from skilld.store.meta import JUDGES_AWAY
+    from skilld.store.meta import UNAVAILABLE_JUDGES
 
     del arguments
     store = common.store()
-    store.meta.delete(JUDGES_AWAY)
+    store.meta.delete(UNAVAILABLE_JUDGES)
     number = store.batches.retry()
     console.line(f"{counted(number, 'batch', 'batches')} will be retried now.")
     return 0

@@ -121,7 +121,7 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "branch": branch,
         "rests_on": rests_on(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),
-        "rejected_for": store.proposals.why(proposal.id) if proposal.state.value == "rejected" else "",
+        "rejected_for": store.proposals.decision_reason(proposal.id) if proposal.state.value == "rejected" else "",
         "evals": [one.as_json() for one in of_proposal(store, proposal)],
     }
 

@@ -53,13 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
     from skilld.paths import check_private
-    from skilld.store.corruption import make_private
+    from skilld.store.corruption import restrict_access
     from skilld.store.meta import INSTALLED_AT
 
     umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
     where = common.places()
     origin, settings = _settings(where)
-    make_private(where.database)
+    restrict_access(where.database)
     check_private(where)
     if os.geteuid() == 0:
         console.warn(_ROOT)
@@ -209,12 +209,12 @@ def _finish_due(engine: Engine, worker: Worker) -> int:
 
 def _read(engine: Engine) -> None:
     """Read what is new, and say how far it is where there is much to read again."""
-    total = engine.store.transcripts.to_read_again()
+    total = engine.store.transcripts.reread_count()
     progress = Progress("Reading transcripts")
 
     def show() -> None:
         if total and progress.due:
-            progress.show(total - engine.store.transcripts.to_read_again(), total)
+            progress.show(total - engine.store.transcripts.reread_count(), total)
 
     engine.follower.progress = show
     engine.follower.sweep()
@@ -250,10 +250,10 @@ def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
 def _news(proposal: Proposal) -> tuple[str, str]:
     """Return what happened to a proposal, and what to do about it."""
     from skilld.proposals.remarks import BACK
-    from skilld.store.proposals import UNWANTED
+    from skilld.store.proposals import UNWANTED_STATES
 
     state, name = proposal.state, console.plain(proposal.skill)
-    if state in UNWANTED:
+    if state in UNWANTED_STATES:
         return f"Said again for {name} after you {state.value} it", f"To bring it back: skilld {BACK[state]}"
     if proposal.landed:
         return f"Applied to {name}", "To undo it: skilld revert"

@@ -276,10 +276,10 @@ def _as_it_is(settings: Settings, kept: str) -> str:
 
 def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
     from skilld.cli.config import write_setting
-    from skilld.store.meta import JUDGES_AWAY
+    from skilld.store.meta import UNAVAILABLE_JUDGES
 
     write_setting(file, "model", model)
-    common.stored().meta.delete(JUDGES_AWAY)  # whoever could not be asked before may be logged in now
+    common.stored().meta.delete(UNAVAILABLE_JUDGES)  # whoever could not be asked before may be logged in now
     if not quiet:
         _tell_remembered(file, model)
 

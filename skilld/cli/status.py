@@ -116,7 +116,7 @@ def collect() -> dict[str, Any]:
             "agents": [asdict(one) for one in judges.lines(store, settings.model, os.environ, now)],
         },
         "agents": _agents(store),
-        "turns": store.transcripts.turn_fates(),
+        "turns": store.transcripts.turn_outcomes(),
         "batches": store.batches.counts(),
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
@@ -125,15 +125,15 @@ def collect() -> dict[str, Any]:
             {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
         ],
         "said_again": [{"id": one.id, "told": said_again(store, one)} for one in all_said_again(store, now)],
-        "rests_on": store.meta.get(meta.RESTS_ON, {}),
+        "rests_on": store.meta.get(meta.MERGE_WARNINGS, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
         **_spending(store, settings.budget, now),
         "dead": judges.stall_reason(store, now) or "",
         "daemon": store.meta.get(meta.DAEMON),
-        "notices": store.meta.get(meta.NOTICES),
+        "notices": store.meta.get(meta.NOTICE_ERROR),
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(meta.SNOOZED_UNTIL, 0.0)) > now else None,
-        "rebuilt": store.meta.get(meta.REBUILT),
+        "rebuilt": store.meta.get(meta.LAST_REBUILD),
         "last_error": store.meta.get(meta.LAST_ERROR),
         "drift": [asdict(one) | {"told": one.told} for one in drifts(store.meta.get(meta.DRIFT, {}))],
     }
@@ -348,7 +348,7 @@ def collect_cost() -> dict[str, Any]:
         "days": days,
         "budget": {**settings.budget.model_dump(), "spent": spent or ""},
         "waiting": store.batches.counts()["pending"],
-        "spared": store.batches.spared(),
+        "spared": store.batches.chatter_count(),
     }
 
 

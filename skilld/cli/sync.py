@@ -159,10 +159,10 @@ def _tell(project: Path, against: dict[Path, list[Conflict]], left_out: list[str
 
 def _remember(project: Path) -> None:
     """Have `skilld uninstall` find the project again; before anything is written, so that no block is forgotten."""
-    from skilld.store.meta import SYNCED
+    from skilld.store.meta import SYNCED_PROJECTS
 
     meta = common.store().meta
-    meta.set(SYNCED, sorted({*meta.get(SYNCED, []), str(project)}))
+    meta.set(SYNCED_PROJECTS, sorted({*meta.get(SYNCED_PROJECTS, []), str(project)}))
 
 
 def unsync(arguments: argparse.Namespace) -> int:

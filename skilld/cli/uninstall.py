@@ -76,10 +76,10 @@ def from_store() -> tuple[list[Removal], list[str]]:
 
 def _blocks(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.cli.sync import removal
-    from skilld.store.meta import SYNCED
+    from skilld.store.meta import SYNCED_PROJECTS
 
     parts, troubles = [], []
-    for project in map(Path, store.meta.get(SYNCED, [])):
+    for project in map(Path, store.meta.get(SYNCED_PROJECTS, [])):
         try:
             parts += [Removal("block", str(one.path), one.write) for one in removal(project)]
         except SkilldError as error:
@@ -89,9 +89,9 @@ def _blocks(store: Store) -> tuple[list[Removal], list[str]]:
 
 def _teams(store: Store) -> list[str]:
     """Return what stands on remotes, for teams and other machines: only the person removes it, while skilld is here."""
-    from skilld.store.meta import MACHINES, TEAM
+    from skilld.store.meta import MACHINES, TEAMS
 
-    joined, own = store.meta.get(TEAM, {}), store.meta.get(MACHINES)
+    joined, own = store.meta.get(TEAMS, {}), store.meta.get(MACHINES)
     machines = (
         [f"{own['address']}: this machine's data (to delete it, first run: skilld machines leave)"] if own else []
     )
@@ -105,9 +105,9 @@ def _teams(store: Store) -> list[str]:
 def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.withdraw import plan, withdraw
-    from skilld.store.meta import SHARED
+    from skilld.store.meta import SHARED_COMMITS
 
-    own, shared = common.places().repositories, store.meta.get(SHARED, {})
+    own, shared = common.places().repositories, store.meta.get(SHARED_COMMITS, {})
     parts, troubles = [], []
     names = sorted({*store.proposals.repos(), *shared})
     for repo in (Path(name) for name in names if name and Path(name).parent != own):

@@ -61,10 +61,10 @@ class Engine:
         self._presence = Presence(store.transcripts)
         self._closed_at = math.inf
         self._now = now
-        self._homeless = store.learnings.homeless()
+        self._homeless = store.learnings.count_for_files()
         recovery.reread(store, self.follower, now)
         self.obstacles.look(now)
-        store.tell_waiting()
+        store.write_waiting_file()
 
     def look_for_drift(self) -> None:
         """Look through some of the sessions that grew last for kinds of records that no version wrote before."""
@@ -83,7 +83,7 @@ class Engine:
     def close_touched(self, now: float) -> int:
         """Do the same for the sessions with something new and those idle for long enough, and look at no others."""
         if now < self._closed_at:  # or the daemon has just started: nothing is known of those that wait
-            self.store.transcripts.forget_future(now + _SKEW, now)
+            self.store.transcripts.clamp_activity(now + _SKEW, now)
             self.follower.touched.update(self.store.transcripts.sessions_waiting())
         self._closed_at = now
         touched = self.follower.touched
@@ -99,7 +99,7 @@ class Engine:
         rows = self.store.transcripts
         active, ended = rows.activity(agent, session_id)
         if active > now + _SKEW:
-            rows.forget_future(now + _SKEW, now)
+            rows.clamp_activity(now + _SKEW, now)
             active = now
         waiting = rows.waiting(agent, session_id)
         closings = close(
@@ -182,7 +182,7 @@ class Engine:
 
     def waiting_news(self) -> int:
         """Return how many lasting things wait for a place where they have become more since this was last asked."""
-        before, self._homeless = self._homeless, self.store.learnings.homeless()
+        before, self._homeless = self._homeless, self.store.learnings.count_for_files()
         return self._homeless if self._homeless > before else 0
 
     def said_again(self, ended: Result) -> list[Proposal]:
@@ -208,7 +208,7 @@ class Engine:
         """Keep what a worker is about to do, with what it cost to find out: a second try does it without asking."""
         with self.store.transaction():
             results.record(self.store, batch, replace(plan, proposals=()), now, beside=plan.proposals)
-            self.store.batches.keep_plan(batch.id, Plan(plan.proposals))
+            self.store.batches.save_plan(batch.id, Plan(plan.proposals))
 
     def finish(self, batch: StoredBatch, ended: Result, now: float) -> list[Proposal]:
         """Record what came of a batch; returns the proposals that are new."""
@@ -220,7 +220,7 @@ class Engine:
             if outcome is Outcome.RETRY and not until:
                 then = obstacles.again(batch, result, self.settings.worker.attempts, now)
                 since = then.since
-                self.store.batches.count(batch.id, then.tries)
+                self.store.batches.save_tries(batch.id, then.tries)
                 if then.wait is None:
                     outcome, result = _given_up(result)
             new = results.record(self.store, batch, result, now)

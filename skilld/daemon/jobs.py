@@ -23,7 +23,7 @@ from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.proposals import UNWANTED
+from skilld.store.proposals import UNWANTED_STATES
 from skilld.text import folded
 from skilld.types import Cause, How, SkillRef, State, TargetKind
 
@@ -60,7 +60,7 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
     # What was mined, or said again elsewhere, may hold words of several agents' sessions: those are sent to none.
     mixed = stale is not None and any(said.turn.partition(":")[0] != batch.agent for said in stale.evidence)
     backend = judges.choice(store, settings, around.environment, "" if mixed else batch.agent, now).spec
-    words = tuple(store.words.of(batch.job.turns))
+    words = tuple(store.words.get(batch.job.turns))
     if batch.job.kind == WAITING:
         backend = Spec(OFFLINE)
         kept = [one for key in batch.job.turns for one in store.learnings.of_turn(key)]
@@ -82,7 +82,7 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
         open=standing,
         closed=closed,
         thresholds=thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
-        decided=(*past_decisions(store.proposals.in_states(UNWANTED)), *_decided_elsewhere(store)),
+        decided=(*past_decisions(store.proposals.in_states(UNWANTED_STATES)), *_decided_elsewhere(store)),
         targets=tuple(settings.targets),
         agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
         waiting=waiting(store, batch.job.cwd or ""),
@@ -105,7 +105,7 @@ def _decided_elsewhere(store: Store) -> list[PastDecision]:
     """Return what the person did not want on another machine, in the words in which they said it there."""
     return [
         PastDecision(path, State(said), (rule,), (folded(quote),), "")
-        for path, said, rule, quote in store.elsewhere.unwanted()
+        for path, said, rule, quote in store.machine_records.unwanted()
     ]
 
 
@@ -116,7 +116,7 @@ def _together(one: str, other: str) -> bool:
 
 def skills_now(store: Store, around: Host, batch: StoredBatch) -> BatchJob:
     """Return the fixed part of a batch's job with its skills as they are found now."""
-    found, unusable = skills(store, around, batch.agent, batch.session_id, store.batches.places(batch.id) or [0])
+    found, unusable = skills(store, around, batch.agent, batch.session_id, store.batches.turn_numbers(batch.id) or [0])
     return replace(batch.job, skills=tuple(found), unusable=tuple(unusable))
 
 

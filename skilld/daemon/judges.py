@@ -15,7 +15,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.choose import AGENT, Choice, choose, own
 from skilld.clock import rfc3339, seconds
 from skilld.store import Store
-from skilld.store.meta import JUDGES_AWAY, JUDGES_TOLD, LEARNING_DEAD
+from skilld.store.meta import ANNOUNCED_JUDGES, STALL_REPORTED, UNAVAILABLE_JUDGES
 
 if TYPE_CHECKING:
     from skilld.protocol import BatchResult
@@ -74,7 +74,7 @@ def took(store: Store, result: BatchResult, now: float) -> float | None:
     if result.away is None:
         if result.usage.calls and result.model in known:
             del known[result.model]
-            store.meta.set(JUDGES_AWAY, {model: asdict(absent) for model, absent in known.items()})
+            store.meta.set(UNAVAILABLE_JUDGES, {model: asdict(absent) for model, absent in known.items()})
         return None
     away, before = result.away, known.get(result.model)
     again = before is not None and before.limit == away.limit
@@ -85,13 +85,13 @@ def took(store: Store, result: BatchResult, now: float) -> float | None:
     why = f"it has reached its usage limit; skilld will ask again at {rfc3339(now + wait)}" if away.limit else away.why
     since = before.since if before and again else now
     known[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)
-    store.meta.set(JUDGES_AWAY, {model: asdict(absent) for model, absent in known.items()})
+    store.meta.set(UNAVAILABLE_JUDGES, {model: asdict(absent) for model, absent in known.items()})
     return now + wait if away.limit else None
 
 
 def _known(store: Store) -> dict[str, Absence]:
     """Return by model string who could not be asked and has not answered since."""
-    return {model: Absence(**fields) for model, fields in store.meta.get(JUDGES_AWAY, {}).items()}
+    return {model: Absence(**fields) for model, fields in store.meta.get(UNAVAILABLE_JUDGES, {}).items()}
 
 
 def _absent(store: Store, now: float) -> dict[str, Absence]:
@@ -126,13 +126,13 @@ def news(
     store: Store, model: str, environment: Mapping[str, str], now: float, *, unattended: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield (cause, text) of what was not told yet; `unattended` says that nobody could be asked in a terminal."""
-    said = set(store.meta.get(JUDGES_TOLD, ()))
+    said = set(store.meta.get(ANNOUNCED_JUDGES, ()))
     unasked = unattended and model == "auto" and SETUP not in said
     if unasked and choose(model, None, None, 0, environment).spec.model == OFFLINE:
         yield SETUP, ASK
     found = {_cause(line): line for line in lines(store, model, environment, now)}
     if back := said - {SETUP} - set(map(_cause, lines(store, model, environment, None))):
-        store.meta.set(JUDGES_TOLD, sorted(said - back))  # should it be lost again, that is news
+        store.meta.set(ANNOUNCED_JUDGES, sorted(said - back))  # should it be lost again, that is news
     waits = {one.why for one in _absent(store, now).values() if one.limit and one.until - one.since < _WORTH_TELLING}
     for cause, line in found.items():
         if cause not in said and line.why not in waits:
@@ -146,13 +146,13 @@ def _cause(line: Line) -> str:
 def told(store: Store, causes: tuple[str, ...]) -> None:
     """Take in that a notice tells of these causes; those of others are passed over."""
     if ours := _ours(causes):
-        store.meta.set(JUDGES_TOLD, sorted(ours.union(store.meta.get(JUDGES_TOLD, ()))))
+        store.meta.set(ANNOUNCED_JUDGES, sorted(ours.union(store.meta.get(ANNOUNCED_JUDGES, ()))))
 
 
 def untold(store: Store, causes: tuple[str, ...]) -> None:
     """Take in that the notice which was to tell of these causes could not be shown."""
     if ours := _ours(causes):
-        store.meta.set(JUDGES_TOLD, sorted(set(store.meta.get(JUDGES_TOLD, ())) - ours))
+        store.meta.set(ANNOUNCED_JUDGES, sorted(set(store.meta.get(ANNOUNCED_JUDGES, ())) - ours))
 
 
 def _ours(causes: tuple[str, ...]) -> set[str]:
@@ -166,8 +166,8 @@ _DAY = 86400.0
 
 def stall_reason(store: Store, now: float) -> str | None:
     """Return why nothing was judged for a day although something waits to be; None if all is well, or paused."""
-    oldest, why = store.batches.unjudged()
-    since = max(seconds(oldest) or now, seconds(store.batches.judged_at()) or 0.0)
+    oldest, why = store.batches.unjudged_since()
+    since = max(seconds(oldest) or now, seconds(store.batches.last_judged_at()) or 0.0)
     if oldest is None or now - since < _DAY or store.meta.paused(now):
         return None
     return why or "no batches were completed"
@@ -176,7 +176,7 @@ def stall_reason(store: Store, now: float) -> str | None:
 def new_stall(store: Store, now: float) -> str | None:
     """Return the same, once until something is judged again."""
     why = stall_reason(store, now)
-    if bool(why) == bool(store.meta.get(LEARNING_DEAD)):
+    if bool(why) == bool(store.meta.get(STALL_REPORTED)):
         return None
-    store.meta.set(LEARNING_DEAD, bool(why))
+    store.meta.set(STALL_REPORTED, bool(why))
     return why

@@ -24,7 +24,7 @@ from skilld.notify.notice import Digest, Notice, PastNotice, Rules, due
 from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError
-from skilld.store.meta import NOTICES, SNOOZED_UNTIL
+from skilld.store.meta import NOTICE_ERROR, SNOOZED_UNTIL
 from skilld.types import Outcome, Proposal, State, TargetKind
 
 log = get_logger()
@@ -113,8 +113,8 @@ class Notices:
             if why_not:
                 judges.untold(self._store, digest.causes)
                 if written is not None:
-                    self._store.notices.take_back(written)
-            self._store.meta.set(NOTICES, why_not)
+                    self._store.notices.delete(written)
+            self._store.meta.set(NOTICE_ERROR, why_not)
 
     def finish(self, deadline: float) -> None:
         """Wait for the decisions that buttons started, until `deadline` by the monotonic clock at most."""
@@ -139,7 +139,7 @@ class Notices:
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
             parts += [notice.about_words(proposal) for proposal in told]
-        homeless = self._store.learnings.homeless()
+        homeless = self._store.learnings.count_for_files()
         if homeless and notice.WAITING not in troubles:
             parts.append(notice.about_waiting(homeless))
         return Notice("\n".join([*parts, *troubles.values()]), notice.buttons(waiting))

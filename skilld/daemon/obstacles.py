@@ -62,12 +62,12 @@ class Obstacles:
         kept = results.kept_for_now(self._store, result)
         if before is not None and before.kept:
             if result.outcome is Outcome.RETRY or (cause and cause.what is before.cause):
-                kept = tuple(dict.fromkeys((*self._store.learnings.among(before.kept), *kept)))
+                kept = tuple(dict.fromkeys((*self._store.learnings.existing(before.kept), *kept)))
             else:
                 for name in set(before.kept).difference(results.learned(result)):
                     self._store.learnings.forget(name)
         found = Obstacle(cause.what, cause.place, cause.remedy, since, kept) if cause else None
-        self._store.batches.obstruct(batch.id, found)
+        self._store.batches.set_obstacle(batch.id, found)
         if found is None:
             self._met.pop(batch.id, None)
 
@@ -76,7 +76,7 @@ class Obstacles:
         skills = not 0 <= now - self._looked_for_skills < _SKILLS
         if skills:
             self._looked_for_skills = now
-        found = self._store.batches.obstructed(_MAX)
+        found = self._store.batches.with_obstacle(_MAX)
         due = [batch for batch in found if self._is_due(batch, now, skills=skills)]
         for batch in due:
             self._store.batches.reopen(batch.id)

@@ -17,7 +17,7 @@ from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
-from skilld.store.meta import PLACED_ON
+from skilld.store.meta import REJUDGED_ON
 from skilld.types import ClosedBy
 
 WAITING = "waiting"  # the kind of such a batch's job
@@ -43,11 +43,11 @@ def _judge_placed(store: Store, around: Host, now: float) -> int:
 
 
 def _judge_old(store: Store, around: Host, now: float) -> int:
-    if store.meta.get(PLACED_ON) == day(now):
+    if store.meta.get(REJUDGED_ON) == day(now):
         return 0
     taken: Counter[str] = Counter()
     with store.transaction():
-        store.meta.set(PLACED_ON, day(now))
+        store.meta.set(REJUDGED_ON, day(now))
         for ask in _asks(store):
             newest = ask[0]
             project, name = newest.project or "", f"{WAITING}-{newest.id}"
@@ -59,7 +59,7 @@ def _judge_old(store: Store, around: Host, now: float) -> int:
 
 def _asks(store: Store) -> list[list[Learning]]:
     """Return what an older skilld kept, each ask with all the times it was said in one session, the newest first."""
-    since = store.learnings.places_known_since()
+    since = store.learnings.targets_since()
     old = [
         one
         for one in store.learnings.all()

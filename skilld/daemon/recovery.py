@@ -22,10 +22,10 @@ from skilld.ingest.follow import Follower
 from skilld.logs import get_logger
 from skilld.protocol import Recall, RecoveryResult, Result
 from skilld.store import Store, corruption
-from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
+from skilld.store.connection import DamagedError, StoreError, damage_error, is_access_error
 from skilld.store.database import RebuildState
 from skilld.store.journal import journal_of, tail
-from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
+from skilld.store.meta import INSTALLED_AT, LAST_ERROR, LAST_REBUILD
 from skilld.text import counted
 from skilld.types import State
 
@@ -41,7 +41,7 @@ def open_store(path: Path, now: float) -> Store:
 
     Raises SkilldError if it cannot be opened for another reason.
     """
-    ready = corruption.rebuilt(path)
+    ready = corruption.rebuilt_path(path)
     if ready.exists() and not os.path.lexists(path):  # killed while it took the old one's place
         ready.replace(path)
     try:
@@ -53,13 +53,13 @@ def open_store(path: Path, now: float) -> Store:
         store.compact()
     keep_copy(store, now)
     if store.rebuild.state is None and _unknown_in_git(store):
-        store.rebuild.note(RebuildState(now, reread=True, damaged=False))
+        store.rebuild.save(RebuildState(now, reread=True, damaged=False))
     return store
 
 
 def keep_copy(store: Store, now: float) -> None:
     """Keep a copy of the database once a day where it has changed, while it is young whenever it has grown to twice."""
-    copy, here = corruption.copy_of(store.path), store.place
+    copy, here = corruption.copy_path(store.path), store.place
     kept = corruption.summary(copy) if copy.exists() else None
     old = kept is None or not 0 <= now - copy.stat().st_mtime < _DAY
     if here is None or (kept is not None and kept.place == here):
@@ -67,24 +67,24 @@ def keep_copy(store: Store, now: float) -> None:
     number = kept.place.number if kept is not None and kept.place else 0
     if old or here.number >= 2 * number:
         with suppress(StoreError, OSError):  # no room: the next time
-            store.keep_copy(rotate=old)
+            store.save_copy(rotate=old)
 
 
 def _sound(path: Path) -> Store:
-    corruption.make_usable(path)
+    corruption.restore_access(path)
     try:
-        store = Store.open_sound(path)
+        store = Store.open_checked(path)
     except DamagedError:
         raise
     except StoreError as error:
-        if not is_unreadable(error) or not os.path.lexists(path):
+        if not is_access_error(error) or not os.path.lexists(path):
             raise
-        raise damaged(error.cause) from error
-    kept = next(filter(None, map(corruption.summary, corruption.copies(path))), None)
+        raise damage_error(error.cause) from error
+    kept = next(filter(None, map(corruption.summary, corruption.existing_copies(path))), None)
     here = corruption.summary(path)
-    if kept is not None and here is not None and kept.knows_more(here):
+    if kept is not None and here is not None and kept.is_ahead_of(here):
         store.close()
-        raise damaged("it is older than its backup copy")
+        raise damage_error("it is older than its backup copy")
     return store
 
 
@@ -101,8 +101,8 @@ def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
     store = Store.open(path)
     since = min(built.written, now) - _DAY
     # What was said before skilld came counts no more than it did; where nobody knows when it came, all of it does.
-    store.rebuild.note(RebuildState(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
-    store.meta.set(REBUILT, {"at": rfc3339(now), "why": error.cause or str(error), "from": built.what})
+    store.rebuild.save(RebuildState(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
+    store.meta.set(LAST_REBUILD, {"at": rfc3339(now), "why": error.cause or str(error), "from": built.what})
     done = "moved aside and rebuilt" if was_there else "rebuilt"
     store.meta.set(LAST_ERROR, {"at": rfc3339(now), "message": f"{error}. The database was {done} from {built.what}."})
     return store
@@ -144,7 +144,7 @@ def reread(store: Store, follower: Follower, now: float) -> None:
         with store.transaction():
             follower.backfill(max(now - state.since, 0.0) / _DAY, now, known=not state.consistent)
             follower.skip_to_end()
-            store.rebuild.note(replace(state, reread=True))
+            store.rebuild.save(replace(state, reread=True))
 
 
 def job(store: Store, around: Host) -> Recall | None:
@@ -162,7 +162,7 @@ def record(store: Store, result: Result, now: float) -> None:
     """Write down what was found again; after that batches are judged again."""
     state = store.rebuild.state
     if state is not None and not isinstance(result, RecoveryResult) and state.tries + 1 < _TRIES:
-        store.rebuild.note(replace(state, tries=state.tries + 1))
+        store.rebuild.save(replace(state, tries=state.tries + 1))
         return
     waiting = {batch.id for batch in store.batches.waiting()}
     found = 0
@@ -173,8 +173,8 @@ def record(store: Store, result: Result, now: float) -> None:
                 agent = store.rebuild.agent_of(proposal.session_id)
                 found += store.proposals.add(replace(proposal, agent=agent))
         if found:
-            known = store.meta.get(REBUILT) if state is not None and state.damaged else None
+            known = store.meta.get(LAST_REBUILD) if state is not None and state.damaged else None
             why = f"git contained {counted(found, 'proposal')} missing from the database"
             told = {**known, "from": f"{known['from']} and git"} if known else {"why": why, "from": "git"}
-            store.meta.set(REBUILT, {"at": rfc3339(now), **told})
+            store.meta.set(LAST_REBUILD, {"at": rfc3339(now), **told})
         store.rebuild.end()

@@ -16,7 +16,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from skilld.clock import day, minute_of_day
 from skilld.daemon.engine import Engine
 from skilld.errands import Errand, Mend, Mine, SyncMachines, SyncTeams
-from skilld.store.meta import HEARD, MENDED_ON, MINED_ON, OFFERED, SYNCED_AT
+from skilld.store.meta import CORRECTIONS_READ, LAST_OFFERED, MINED_ON, RULES_CHECKED_ON, SYNCED_AT
 
 _MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
 
@@ -80,11 +80,11 @@ def due(engine: Engine, now: float) -> Errand | None:
     if store.meta.paused(now) or store.rebuild.state is not None:
         return None
     is_night = minute_of_day(now) >= _FROM and now - store.transcripts.newest_activity() >= _QUIET
-    if is_night and store.meta.get(MENDED_ON) != day(now) and store.past.has_sessions():
+    if is_night and store.meta.get(RULES_CHECKED_ON) != day(now) and store.past.has_sessions():
         return _mend(engine, now)
     if (heard := heard_since(engine, now)) is not None:
         return heard
-    if store.proposals.newest_accepted() > store.meta.get(OFFERED, 0):
+    if store.proposals.newest_accepted() > store.meta.get(LAST_OFFERED, 0):
         return _mend(engine, now)
     if is_night and engine.settings.mine.nightly and store.meta.get(MINED_ON) != day(now):
         store.meta.set(MINED_ON, day(now))
@@ -110,12 +110,12 @@ def sync(engine: Engine, now: float) -> SyncTeams | SyncMachines | None:
 def heard_since(engine: Engine, now: float) -> Mend | None:
     """Return the look at rules that is due because corrections were read, once all that may be read was."""
     until = now - engine.settings.batch.idle_minutes * 60
-    is_due = engine.store.meta.get(HEARD) and not engine.store.past.next(until)
+    is_due = engine.store.meta.get(CORRECTIONS_READ) and not engine.store.past.next_unread(until)
     return _mend(engine, now) if is_due and not engine.store.meta.paused(now) else None
 
 
 def _mend(engine: Engine, now: float) -> Mend:
-    engine.store.meta.delete(HEARD)
-    engine.store.meta.set(OFFERED, engine.store.proposals.newest_accepted())
-    engine.store.meta.set(MENDED_ON, day(now))
+    engine.store.meta.delete(CORRECTIONS_READ)
+    engine.store.meta.set(LAST_OFFERED, engine.store.proposals.newest_accepted())
+    engine.store.meta.set(RULES_CHECKED_ON, day(now))
     return Mend()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from skilld import __version__
 from skilld.store import Store
 from skilld.store.connection import StoreError
-from skilld.store.meta import IN_FORCE
+from skilld.store.meta import ACTIVE_SETTINGS
 
 if TYPE_CHECKING:
     from skilld.settings import Settings
@@ -72,12 +72,12 @@ def origin(file: Path, environment: Mapping[str, str]) -> str:
 def keep(store: Store, settings: Settings, of: str) -> None:
     """Keep what is shown of settings whose origin is `of`. Nothing is lost where it cannot be written."""
     with suppress(StoreError):
-        store.meta.set(IN_FORCE, {"origin": of, **asdict(shown(settings))})
+        store.meta.set(ACTIVE_SETTINGS, {"origin": of, **asdict(shown(settings))})
 
 
 def kept(store: Store, of: str) -> ShownSettings | None:
     """Return what was kept, where it is of this origin."""
-    known = store.meta.get(IN_FORCE)
+    known = store.meta.get(ACTIVE_SETTINGS)
     if not of or known is None or known.pop("origin") != of:
         return None
     return ShownSettings(**{**known, "budget": Limits(**known["budget"])})

@@ -19,7 +19,7 @@ from skilld.protocol import Result, Survey, SurveyResult, Surveys, SurveysResult
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.budget import spent_limit
-from skilld.store.meta import HEARD
+from skilld.store.meta import CORRECTIONS_READ
 from skilld.types import Outcome, Usage
 
 _PAUSE = 300.0  # seconds
@@ -52,7 +52,7 @@ class SurveySchedule:
             return None
         if not self._found:
             self._not_before = now + _PAUSE
-            self._found = self._store.past.next(now - settings.batch.idle_minutes * 60, _TOGETHER)
+            self._found = self._store.past.next_unread(now - settings.batch.idle_minutes * 60, _TOGETHER)
         self._given = tuple(self._next(settings, now))
         return Surveys(self._given) if self._given else None
 
@@ -88,6 +88,6 @@ class SurveySchedule:
             for survey, of in zip(given, shown, strict=False):  # those that were not come to are still to be read
                 if of.model:
                     self._store.usage.add(day(now), of.model, "", of.usage)
-                self._store.past.keep(survey.path, survey.size, survey.mtime, of.sessions)
+                self._store.past.save(survey.path, survey.size, survey.mtime, of.sessions)
             if any(one.said for of in shown for one in of.sessions):
-                self._store.meta.set(HEARD, True)  # noqa: FBT003 - a value
+                self._store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value

@@ -27,7 +27,7 @@ from skilld.pipeline.documents import TargetDocument, load_skills, session_opt_o
 from skilld.pipeline.edits import compose
 from skilld.proposals.lessons import known_reason
 from skilld.proposals.model import ACROSS
-from skilld.store.proposals import UNWANTED
+from skilld.store.proposals import UNWANTED_STATES
 from skilld.targets.places import Session, places, project_refusal
 from skilld.targets.session import SessionWork
 from skilld.text import cut, fold, folded
@@ -119,7 +119,7 @@ def _is_loaded(context: Context, rule: Rule) -> bool:
 def _was_refused(ref: SkillRef, around: RemedyContext) -> bool:
     """Whether the person declined to have this file created: a second rule is no reason to ask again."""
     made: Iterable[Proposal] = around.proposals.values() if ref.absent else ()
-    return any(one.path == ref.path and one.creates and one.state in {*UNWANTED, State.OPEN} for one in made)
+    return any(one.path == ref.path and one.creates and one.state in {*UNWANTED_STATES, State.OPEN} for one in made)
 
 
 def _draft(offer: _Offer, batch: str, around: RemedyContext) -> Proposal | None:

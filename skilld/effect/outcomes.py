@@ -21,7 +21,7 @@ from skilld.proposals.amend import put
 from skilld.proposals.lessons import past_decisions
 from skilld.proposals.model import ACROSS, REMEDY
 from skilld.store import Store
-from skilld.store.proposals import UNWANTED
+from skilld.store.proposals import UNWANTED_STATES
 from skilld.types import Proposal, State, TargetKind
 
 
@@ -96,7 +96,7 @@ def _remedy_context(  # noqa: PLR0917 - all that a remedy depends on
         allowed=allowed,
         sessions={one.session_id: one for one in sessions},
         proposals={one.id: one for one in proposals},
-        decided=past_decisions(one for one in proposals if one.state in UNWANTED),
+        decided=past_decisions(one for one in proposals if one.state in UNWANTED_STATES),
         agents_in=store.transcripts.agents_in,
         redact=redact,
         now=now,

@@ -53,7 +53,7 @@ class EvalRun:
         Raises SkilldError if the model cannot be asked at all. An interruption loses nothing that was answered.
         """
         with self._store.transaction():
-            self._store.evals.begin(self._plan.stored(rfc3339(time.time())))
+            self._store.evals.add(self._plan.stored(rfc3339(time.time())))
         waits = 0
         while self._left() and not self._spent():
             before = len(self._left())
@@ -102,7 +102,7 @@ class EvalRun:
             self._book(told.model, told.usage)
             if isinstance(told, TrialAnswer):
                 passed = None if judged else passes_code(statements, told.answer)
-                self._store.evals.keep(self._id, told.pair, StoredRun(told.answer, passed), ours=told.ours)
+                self._store.evals.save_run(self._id, told.pair, StoredRun(told.answer, passed), ours=told.ours)
                 return
             if told.unusable:
                 self.ran.unjudged.add(told.pair)
@@ -111,7 +111,7 @@ class EvalRun:
             for ours, holds in ((True, told.ours), (False, told.theirs)):
                 answer = runs[told.pair, ours].answer
                 run = StoredRun(answer, holds and passes_code(statements, answer))
-                self._store.evals.keep(self._id, told.pair, run, ours=ours)
+                self._store.evals.save_run(self._id, told.pair, run, ours=ours)
 
     def _found(self) -> Found:
         """Return what it came to; a proposal that did worse carries that from now on."""
@@ -120,7 +120,7 @@ class EvalRun:
         with self._store.transaction():
             proposal = self._store.proposals.get(found.proposal) if found.proposal else None
             if proposal is not None and found.word is not None:
-                self._store.proposals.amend(flagged(proposal, found))
+                self._store.proposals.save_edit(flagged(proposal, found))
         return found
 
     def _book(self, model: str, usage: Usage) -> None:

@@ -32,11 +32,11 @@ from skilld.protocol import Ask, Job
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, choice_of, load
 from skilld.store import Store
-from skilld.store.batches import REMAKE, Obstacle, StoredBatch
+from skilld.store.batches import REMAKE_PREFIX, Obstacle, StoredBatch
 from skilld.store.budget import TEST_QUESTION, spent_limit
 from skilld.store.connection import is_remote
 from skilld.store.corruption import missing_reason
-from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
+from skilld.store.meta import DAEMON, DRIFT, FOREVER, LAST_ERROR, LAST_REBUILD, NOTICE_ERROR, PAUSED_UNTIL
 from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
@@ -105,14 +105,14 @@ def database(places: Places) -> tuple[Store, Trouble | None]:
     if not os.path.lexists(places.database) and not missing_reason(places.database):
         return Store.empty(places.database), None
     try:
-        return Store.open_sound(places.database), None
+        return Store.open_checked(places.database), None
     except SkilldError as error:
         return Store.empty(places.database), Trouble(str(error), error.remedy)
 
 
 def rebuilt(store: Store, now: float) -> str:
     """Return when the database was put together again, from what and why; empty if that is over a week ago."""
-    known = store.meta.get(REBUILT)
+    known = store.meta.get(LAST_REBUILD)
     if not known or now - (seconds(known["at"]) or 0.0) > _RECENT_SECONDS:
         return ""
     return f"rebuilt from {known['from']} at {known['at']}: {known['why']}"
@@ -309,7 +309,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             spent=spent_limit(store.usage.on(day(now)), settings.budget) if settings else None,
             notices=_notices(settings, store, here),
             counts=None if bad_store else counts(store, settings),
-            blocked=tuple(blocked(store.batches.obstructed(), now)),
+            blocked=tuple(blocked(store.batches.with_obstacle(), now)),
             opposed=tuple(_opposed(store)),
             damaged=tuple(_damaged(store, here.places)),
             repeated=_repeated(store),
@@ -346,7 +346,7 @@ def _drift(store: Store) -> Iterator[str]:
 
 def _stale(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.STALE]):
-        batch = store.batches.get(REMAKE + proposal.id)
+        batch = store.batches.get(REMAKE_PREFIX + proposal.id)
         if batch is not None and batch.state != "done":
             yield f"{proposal.id}: {being_made_anew(store, proposal)}"
 
@@ -367,7 +367,7 @@ def _damaged(store: Store, places: Places) -> Iterator[Trouble]:
 def _repositories(store: Store) -> list[Path]:
     """Return where open proposals are, and where some could not be written."""
     open_ones = [Path(proposal.repo) for proposal in store.proposals.open() if proposal.repo]
-    met = [one.obstacle for one in store.batches.obstructed() if one.obstacle]
+    met = [one.obstacle for one in store.batches.with_obstacle() if one.obstacle]
     return [*open_ones, *(Path(found.place) for found in met if found.cause is Cause.REPOSITORY and found.place)]
 
 
@@ -403,7 +403,7 @@ def _misses(here: Here, settings: Settings) -> tuple[str, ...]:
 def _notices(settings: Settings | None, store: Store, here: Here) -> str | None:
     if settings is None or not settings.notify.enabled:
         return None
-    if why := str(store.meta.get(NOTICES) or ""):
+    if why := str(store.meta.get(NOTICE_ERROR) or ""):
         return why
     return "" if here.platform == "darwin" or _session_bus(here.around.environment) else "no D-Bus session bus"
 
@@ -416,7 +416,7 @@ def _session_bus(environment: Mapping[str, str]) -> bool:
 def counts(store: Store, settings: Settings | None) -> Counts:
     """Return what was seen since the newest proposal, and what came of it."""
     since = store.proposals.newest_at()
-    turns, said = store.transcripts.turn_fates(since), store.proposals.in_states([State.SAID])
+    turns, said = store.transcripts.turn_outcomes(since), store.proposals.in_states([State.SAID])
     more: dict[str, Any] = {}
     if settings is not None:
         more = {"batch_turns": settings.batch.turns, "idle_minutes": settings.batch.idle_minutes}

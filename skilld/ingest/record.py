@@ -109,7 +109,7 @@ class TurnWriter:
             if wanted[cwd] and len(turn.text) <= MAX_TEXT:
                 with suppress(SkilldError):  # what cannot be redacted is not kept
                     said.append(StoredWords(turn.key, turn.how, self._redact(turn.text)))
-        self._words.keep(said, time.time())
+        self._words.save(said, time.time())
 
     def _write(self, reading: FileReading) -> int:
         """Store the events of one file; returns how many turns are new and count."""
@@ -129,7 +129,7 @@ class TurnWriter:
                 continue
             if event.session_id != seen[0] or cwd not in {None, seen[1]}:
                 seen = event.session_id, cwd
-                rows.see_session(file.agent, event.session_id, cwd=cwd, activity=reading.activity(event))
+                rows.record_activity(file.agent, event.session_id, cwd=cwd, activity=reading.activity(event))
                 self.touched.add((file.agent, event.session_id))
             if isinstance(event, SkillUse):
                 rows.add_use(file.agent, replace(event, cwd=cwd))

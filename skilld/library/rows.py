@@ -28,7 +28,7 @@ from skilld.words import content_stems, likeness
 
 def disabled(store: Store) -> frozenset[Path]:
     """Return the skills that are not offered."""
-    return frozenset(map(Path, store.meta.get(meta.DISABLED, [])))
+    return frozenset(map(Path, store.meta.get(meta.DISABLED_SKILLS, [])))
 
 
 def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
@@ -40,7 +40,7 @@ def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
 
 def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
     """Enable or disable skills; return for how many that changed something."""
-    return _list(store, meta.DISABLED, paths, listed=not on)
+    return _list(store, meta.DISABLED_SKILLS, paths, listed=not on)
 
 
 def _list(store: Store, name: str, paths: Iterable[Path], *, listed: bool) -> int:
@@ -63,12 +63,12 @@ def offered(skills: Iterable[Skill], most: int, rank: Callable[[Skill], float]) 
 
 def pinned(store: Store) -> frozenset[Path]:
     """Return the skills that are never archived nor called stale, and stay in a merge: the person pinned them."""
-    return frozenset(map(Path, store.meta.get(meta.PINNED, [])))
+    return frozenset(map(Path, store.meta.get(meta.PINNED_SKILLS, [])))
 
 
 def pin(store: Store, path: Path, *, on: bool) -> bool:
     """Pin a skill or take that back; whether that changed something."""
-    return bool(_list(store, meta.PINNED, [path], listed=on))
+    return bool(_list(store, meta.PINNED_SKILLS, [path], listed=on))
 
 
 # A use is judged where its session was read for what had to be said again (docs/decisions/0049-effect.md): the skill

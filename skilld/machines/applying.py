@@ -22,9 +22,9 @@ from skilld.past import PastSession, Repeat
 from skilld.proposals.amend import reopen
 from skilld.proposals.decide import is_gone, rebuild_branch
 from skilld.store import Store
-from skilld.store.elsewhere import MachineRecord
 from skilld.store.learnings import Learning
-from skilld.store.proposals import ELSEWHERE as OTHER
+from skilld.store.machine_records import MachineRecord
+from skilld.store.proposals import OTHER_MACHINE as OTHER
 from skilld.team.records import Record, What, encode, key_of
 from skilld.text import folded, one_line
 from skilld.types import Proposal, State
@@ -52,7 +52,7 @@ def apply(store: Store, places: Places, records: Kept) -> ApplyResult:
             store.proposals.decide(proposal, after, rfc3339(time.time()), who=OTHER, note=_note(proposal, after))
         _take_learnings(store, places, records)
         _take_repeats(store, places, records)
-        store.elsewhere.replace(_known(store, places, groups, records))
+        store.machine_records.replace(_known(store, places, groups, records))
         places.keep()
     for repo in sorted({proposal.repo for proposal, _ in changed if proposal.repo}):
         warnings += rebuild_branch(store, repo).warnings
@@ -186,7 +186,7 @@ def _take_repeats(store: Store, places: Places, records: Kept) -> None:
         when = seconds(at) or 0.0
         told = PastSession(agent, f"{ELSEWHERE}{name}", cwd, "", when, loaded, (), (), tuple(repeats))
         if past.get(told.session_id) != told:
-            store.past.keep(f"{ELSEWHERE}{name}", 0, when, [told])
+            store.past.save(f"{ELSEWHERE}{name}", 0, when, [told])
 
 
 def _line(places: Places, record: Record) -> tuple[str, int, str, float] | None:

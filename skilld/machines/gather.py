@@ -17,10 +17,10 @@ from skilld.machines.merging import Groups, Slot, joined, together, weight
 from skilld.machines.places import Places
 from skilld.proposals.model import EVALS, REMEDY
 from skilld.store import Store
-from skilld.store.elsewhere import MachineRecord
 from skilld.store.learnings import Learning
-from skilld.store.proposals import ELSEWHERE as OTHER
-from skilld.store.proposals import MAYBE
+from skilld.store.machine_records import MachineRecord
+from skilld.store.proposals import MAYBE_AGENTS_PREFIX
+from skilld.store.proposals import OTHER_MACHINE as OTHER
 from skilld.team.records import MACHINES, MAX_HEARD, Record, What, decode, key_of, unfit
 from skilld.team.refs import OWN
 from skilld.text import cut, fold, one_line
@@ -146,7 +146,7 @@ def is_news(store: Store, proposal: Proposal, marked: str) -> bool:
         return False
     who = store.proposals.decided_by(proposal.id)
     by_git = who.startswith("git")
-    if who == OTHER or who.startswith(MAYBE):
+    if who == OTHER or who.startswith(MAYBE_AGENTS_PREFIX):
         return False
     # Each clone sees by itself what git holds; one machine's view of it would only chase the other's.
     return not by_git or proposal.state is State.REJECTED or (proposal.state is not State.OPEN and not marked)

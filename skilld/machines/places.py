@@ -16,7 +16,7 @@ from skilld.errors import SkilldError
 from skilld.git import objects
 from skilld.git.repo import Repo, open_repo
 from skilld.store import Store
-from skilld.store.meta import ROOTS
+from skilld.store.meta import ROOT_COMMITS
 
 _HOME = "home"
 _LENGTH = 16
@@ -28,7 +28,7 @@ class Places:
     def __init__(self, store: Store, home: Path) -> None:
         self._store = store
         self._home = home.resolve()
-        self._kept: dict[str, str] = store.meta.get(ROOTS, {})
+        self._kept: dict[str, str] = store.meta.get(ROOT_COMMITS, {})
         self._known = dict(self._kept)
         self._roots: dict[Path, str] = {}
         self._tops: dict[Path, Path | None] = {}
@@ -58,7 +58,7 @@ class Places:
     def keep(self) -> None:
         """Keep the first commits that were found. Within a transaction of the caller's."""
         if self._known != self._kept:
-            self._store.meta.set(ROOTS, self._known)
+            self._store.meta.set(ROOT_COMMITS, self._known)
 
     def _here(self) -> dict[str, Path]:
         if self._by_root is None:

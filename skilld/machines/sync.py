@@ -19,7 +19,7 @@ from skilld.machines.applying import ApplyResult, apply
 from skilld.machines.gather import News, news
 from skilld.machines.places import Places
 from skilld.store import Store
-from skilld.store.meta import MACHINES, ROOTS
+from skilld.store.meta import MACHINES, ROOT_COMMITS
 from skilld.team import refs, sign
 from skilld.team.join import Membership, from_row, to_row
 from skilld.team.refs import OWN, Found
@@ -45,8 +45,8 @@ def forget(store: Store) -> None:
     """Forget it, with all that the others told; what was decided here because of them stays decided."""
     with store.transaction():
         store.meta.delete(MACHINES)
-        store.meta.delete(ROOTS)
-        store.elsewhere.replace(())
+        store.meta.delete(ROOT_COMMITS)
+        store.machine_records.replace(())
 
 
 def open_hub(
@@ -71,7 +71,7 @@ class SyncResult:
 def gathered(store: Store, places: Places, check: Check, found: Found) -> News:
     """Return what this machine would tell, and what all know then; nothing is sent or kept."""
     fetched = (record for one in found.members.values() for record in one.records)
-    return news(store, places, check, store.elsewhere.all(), fetched)
+    return news(store, places, check, store.machine_records.all(), fetched)
 
 
 @one_command()

@@ -52,7 +52,7 @@ def session_rows(
     found: list[Row] = []
     unread = 0
     for session in sessions:
-        answers = [store.mining.found(window.id) for window in windows(session)] if windows else [None]
+        answers = [store.mining.get(window.id) for window in windows(session)] if windows else [None]
         said = {(one.turn, one.quote): one for answer in answers for one in map(_as_feedback, answer or ())}
         if None in answers:
             said = {(one.turn, one.quote): one for one in detect_feedback(session)} | said
@@ -152,7 +152,7 @@ def _model_titles(texts: Sequence[str], run: MiningRun, *, may_ask: bool) -> tup
     model, store = run.terms.spec.model, run.store
     content = "\n\0".join(["titles", model, prompt.VERSION, *texts])
     name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    if (known := store.mining.found(name)) is not None:
+    if (known := store.mining.get(name)) is not None:
         return _titles_by_number(known), ""
     why = run.terms.spent_reason(store)
     if why or not may_ask:
@@ -164,7 +164,7 @@ def _model_titles(texts: Sequence[str], run: MiningRun, *, may_ask: bool) -> tup
             answers.extend(asdict(one) for one in told.titles)
             with store.transaction():
                 run.book(told.model, told.usage)
-                store.mining.keep(name, "", answers, rfc3339(time.time()))
+                store.mining.save(name, "", answers, rfc3339(time.time()))
 
     with Worker(run.terms.environment) as worker:
         result = worker.do(Job(Entitle(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
@@ -273,7 +273,7 @@ def _ask_model(sessions: Sequence[Session], world: MiningContext, hooks: Hooks) 
     """Ask about the windows without an answer, if the person agrees."""
     model = world.terms.spec.model
     every = [window for session in sessions for window in session_windows(session, model)]
-    new = [window for window in every if world.store.mining.found(window.id) is None]
+    new = [window for window in every if world.store.mining.get(window.id) is None]
     if not new:
         return QuestionStats()
     expected = estimate(new)
@@ -334,7 +334,7 @@ def record_support(proposed: ProposalHistory, store: Store, reading: SessionSet)
     by_hand = {turn.turn_key for one in reading.sessions if reading.is_by_hand(one.id) for turn in one.turns}
     for (proposal, _), evidence in proposed.supported.items():
         if evidence.turn not in by_hand:
-            store.proposals.support(proposal, evidence)
+            store.proposals.add_evidence(proposal, evidence)
 
 
 def with_progress(transcripts: Sequence[Transcript], progress: Progress) -> Iterator[Transcript]:

@@ -195,7 +195,7 @@ class QuestionRun:
                 self.asked.unusable += 1  # not stored: the next run asks again
                 return
             updates = [asdict(update) for update in told.updates]
-            self._store.mining.keep(window.id, window.session_id, updates, rfc3339(time.time()))
+            self._store.mining.save(window.id, window.session_id, updates, rfc3339(time.time()))
 
     def _book(self, model: str, usage: Usage) -> None:
         self.asked.usage += usage

@@ -31,7 +31,7 @@ from skilld.mining.review_requests import RecurringRequest, StoredRequest, find_
 from skilld.pipeline.documents import TargetDocument, load_skills
 from skilld.pipeline.edits import check, creation, placed
 from skilld.store import Store
-from skilld.store.meta import REVIEWED
+from skilld.store.meta import REVIEWS_READ
 from skilld.store.reviews import ReviewComment
 from skilld.targets.places import Session, places
 from skilld.targets.route import choose, is_personal
@@ -85,7 +85,7 @@ def read_comments(
     reading = Reading()
     streams = _github_streams(source) if source.kind == "github" else _gitlab_streams(source)
     for name, pages in streams:
-        done: dict[str, dict[str, dict[str, str]]] = store.meta.get(REVIEWED, {})
+        done: dict[str, dict[str, dict[str, str]]] = store.meta.get(REVIEWS_READ, {})
         known = done.get(source.repository, {}).get(name, {})
         wanted = _stamp(since)
         start = known["to"] if known and known["from"] <= wanted else wanted
@@ -95,10 +95,10 @@ def read_comments(
                 reading.sorts.update(one.sort.value for one in comments)
                 kept = [_stored_comment(source.repository, one, redact) for one in comments]
                 with store.transaction():
-                    reading.new += store.reviews.keep([one for one in kept if one is not None])
-                    done = store.meta.get(REVIEWED, {})
+                    reading.new += store.reviews.save([one for one in kept if one is not None])
+                    done = store.meta.get(REVIEWS_READ, {})
                     done.setdefault(source.repository, {})[name] = {"from": first, "to": upto}
-                    store.meta.set(REVIEWED, done)
+                    store.meta.set(REVIEWS_READ, done)
                 progress(reading.comments)
         except SkilldError as error:
             if not reading.comments:
@@ -212,7 +212,7 @@ class Outcome:
 
 def outcomes(store: Store, source: Source, since: float, context: ProposalContext) -> list[Outcome]:
     """Return the requests that recurred since `since`, each with a draft or the reason for none."""
-    rows = store.reviews.of(source.repository, _stamp(since))
+    rows = store.reviews.of_repository(source.repository, _stamp(since))
     asked = [
         StoredRequest(one.id, one.url, one.pull, one.author, one.role, one.at, *pair)
         for one in rows

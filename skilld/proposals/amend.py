@@ -160,7 +160,7 @@ def restore(store: Store, proposal: Proposal) -> DecisionReport:
         raise RefusedError(title, made.note, f"Resolve that, then: skilld restore {proposal.id}")
     with store.transaction():
         store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
-        store.proposals.amend(made)
+        store.proposals.save_edit(made)
         follow(store, staged.changes(), time.time())
     return DecisionReport((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
 
@@ -253,6 +253,6 @@ def _restore(store: Store, proposal: Proposal) -> None:
     """Put a proposal that is not on the staging branch there, and write down what it is now."""
     made, staged = staged_on(store, proposal, restored=True)
     with store.transaction():
-        store.proposals.amend(made)
-        store.proposals.justify(made)
+        store.proposals.save_edit(made)
+        store.proposals.set_evidence(made)
         follow(store, staged.changes(), time.time())

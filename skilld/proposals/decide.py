@@ -28,7 +28,7 @@ from skilld.proposals.remarks import being_made_anew, instead, rest, waiting_wit
 from skilld.proposals.results import follow, staging_for
 from skilld.proposals.staging import private_repositories, restage
 from skilld.store import Store
-from skilld.store.proposals import ELSEWHERE
+from skilld.store.proposals import OTHER_MACHINE
 from skilld.types import Proposal, State
 
 _ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
@@ -137,7 +137,7 @@ def _after_all(store: Store, proposal: Proposal, after: State) -> list[str]:
     """Return a line if the person had rejected what is accepted now: the ID may be that of a rejected part."""
     if proposal.state is not State.REJECTED or after is not State.ACCEPTED:
         return []
-    why, also = store.proposals.why(proposal.id), rest(store, proposal)
+    why, also = store.proposals.decision_reason(proposal.id), rest(store, proposal)
     because = f" ({why})" if why else ""
     return [f"You had rejected {proposal.id}{because}; accepting it now{also and '; '}{also}."]
 
@@ -192,7 +192,7 @@ def _is_to_do(store: Store, proposal: Proposal) -> bool:
     """Whether a decision that was made already is not carried out in the file: there, or not any more."""
     if proposal.state is State.ACCEPTED:
         return is_gone(proposal)
-    elsewhere = proposal.state is State.REVERTED and store.proposals.decided_by(proposal.id) == ELSEWHERE
+    elsewhere = proposal.state is State.REVERTED and store.proposals.decided_by(proposal.id) == OTHER_MACHINE
     return elsewhere and bool(proposal.landed) and not is_gone(proposal)
 
 

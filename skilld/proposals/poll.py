@@ -17,8 +17,8 @@ from skilld.proposals.model import is_away, is_written
 from skilld.proposals.results import by_code, follow, most_tokens
 from skilld.protocol import GitResult, Observe
 from skilld.store import Store
-from skilld.store.meta import HOMES, LOOKED_AT
-from skilld.store.proposals import ELSEWHERE
+from skilld.store.meta import COMMON_GIT_DIRS, GIT_POLLED_AT
+from skilld.store.proposals import OTHER_MACHINE
 from skilld.types import Proposal, State
 
 _REMEMBERED_SECONDS = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
@@ -63,7 +63,7 @@ def lately(store: Store, now: float) -> list[Proposal]:
     recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED_SECONDS]
     # Until git brings the revert here, its lines stand: that is no new acceptance.
     recent = [
-        one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != ELSEWHERE
+        one for one in recent if one.state is not State.REVERTED or store.proposals.decided_by(one.id) != OTHER_MACHINE
     ]
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
 
@@ -76,7 +76,7 @@ def observation(store: Store, proposals: list[Proposal], now: float, *, alone: b
         proposals=tuple(proposals),
         missing={name: since for name, since in missing.items() if since is not None},
         closed=tuple(store.proposals.closed_ids()),
-        homes=store.meta.get(HOMES, {}),
+        homes=store.meta.get(COMMON_GIT_DIRS, {}),
         alone=alone,
         by_code=by_code(store),
         most_tokens=most_tokens(store),
@@ -87,15 +87,15 @@ def record(store: Store, found: GitResult, now: float) -> None:
     """Write down what a look found: decisions, commits that moved, since when proposals are off the branch."""
     with store.transaction():
         for home in found.rehomed:
-            store.proposals.rehome(home.proposal, repo=home.repo, path=home.path)
+            store.proposals.set_repo(home.proposal, repo=home.repo, path=home.path)
         for proposal in found.committed:  # before it may have moved for the next one
-            store.proposals.amend(proposal)
+            store.proposals.save_edit(proposal)
         follow(store, found.changes, now, found.at)
         for proposal_id, branch in found.branches.items():
             store.proposals.set_branch(proposal_id, branch)
         for proposal_id, since in found.missing.items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
-        store.meta.set(LOOKED_AT, now)
+        store.meta.set(GIT_POLLED_AT, now)
 
 
 def refresh(store: Store, *, rebuild: bool = True) -> None:

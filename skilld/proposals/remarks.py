@@ -12,10 +12,10 @@ from skilld.clock import ago, seconds
 from skilld.files import read_plain
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.store import Store
-from skilld.store.batches import REMAKE
-from skilld.store.meta import LOOKED_AT, RESTS_ON
-from skilld.store.proposals import MAYBE, UNWANTED
-from skilld.store.transcripts import Active
+from skilld.store.batches import REMAKE_PREFIX
+from skilld.store.meta import GIT_POLLED_AT, MERGE_WARNINGS
+from skilld.store.proposals import MAYBE_AGENTS_PREFIX, UNWANTED_STATES
+from skilld.store.transcripts import ActiveSession
 from skilld.text import counted, fold, sentences_of
 from skilld.types import ContradictingLine, Proposal, State
 
@@ -46,7 +46,7 @@ def standing(store: Store, proposal: Proposal, now: float) -> str:
 
 def being_made_anew(store: Store, proposal: Proposal) -> str:
     """Return how far the job is that makes a stale proposal again; empty if there is none."""
-    batch = store.batches.get(REMAKE + proposal.id)
+    batch = store.batches.get(REMAKE_PREFIX + proposal.id)
     if batch is None:
         return ""
     match batch.state:
@@ -71,7 +71,7 @@ def hours_left(store: Store, proposal: Proposal, now: float) -> int:
 
 def rests_on(store: Store, proposal: Proposal) -> str:
     """Return what merging the staging branch would bring besides an open proposal; empty: nothing."""
-    return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_staging(proposal) else ""
+    return str(store.meta.get(MERGE_WARNINGS, {}).get(proposal.repo, "")) if on_staging(proposal) else ""
 
 
 # What says otherwise elsewhere, for the person on this machine: a commit's message tells less of it.
@@ -220,7 +220,7 @@ def of_decision(store: Store, proposal: Proposal) -> list[str]:
 
 def rejected_for(store: Store, proposal: Proposal) -> str:
     """Return the reason that the person gave for a rejection; empty where they gave none."""
-    why = store.proposals.why(proposal.id) if proposal.state is State.REJECTED else ""
+    why = store.proposals.decision_reason(proposal.id) if proposal.state is State.REJECTED else ""
     return f"rejected; your reason: {why}" if why else ""
 
 
@@ -247,7 +247,7 @@ def all_said_again(store: Store, now: float) -> list[Proposal]:
 def _said_again_at(store: Store, proposal: Proposal) -> float | None:
     """Return when the person last said what they did not want (Unix time); None if not since they decided."""
     since = seconds(proposal.decided_at)
-    if proposal.state not in UNWANTED or since is None:
+    if proposal.state not in UNWANTED_STATES or since is None:
         return None
     times = (store.overview.said_at(said.turn) for said in proposal.evidence)
     return max((at for at in times if at is not None and at >= since), default=None)
@@ -256,7 +256,7 @@ def _said_again_at(store: Store, proposal: Proposal) -> float | None:
 def unwanted_before(store: Store, proposal: Proposal) -> Iterator[str]:
     """Yield which proposals said the same as an undecided one and were rejected or reverted, with the reasons."""
     for other, change in _unwanted_like(store, proposal):
-        why = store.proposals.why(other.id)
+        why = store.proposals.decision_reason(other.id)
         this = f"\u201c{change}\u201d" if len(proposal.updates) > 1 else "this"
         yield f"you {other.state.value} {this} before, as {other.id}{f'; your reason: {why}' if why else ''}"
 
@@ -293,9 +293,9 @@ def doubt(store: Store, proposal: Proposal) -> str:
     All that is known is that its transcript had grown shortly before: the person may have run git beside it.
     """
     who = store.proposals.decided_by(proposal.id)
-    if not who.startswith(MAYBE) or proposal.state not in BACK:
+    if not who.startswith(MAYBE_AGENTS_PREFIX) or proposal.state not in BACK:
         return ""
-    agents = who.removeprefix(MAYBE)
+    agents = who.removeprefix(MAYBE_AGENTS_PREFIX)
     had = "had active sessions" if "," in agents else "had an active session"
     undo = f"if it was not you, undo it: skilld {BACK[proposal.state]} {proposal.id}"
     return f"{proposal.state.value} with plain git, by you or an agent ({agents} {had} here around that time); {undo}"
@@ -322,14 +322,14 @@ def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
     A time before the last look or in the future cannot be: whoever makes a commit may date it. Then all of the time
     between that look and now counts.
     """
-    last = float(store.meta.get(LOOKED_AT, 0.0)) or seconds(proposal.created_at) or now
+    last = float(store.meta.get(GIT_POLLED_AT, 0.0)) or seconds(proposal.created_at) or now
     first, until = (at, at) if last - _BEFORE_SECONDS <= at <= now else (min(last, now), now)
     sessions = store.transcripts.active(first - _AFTER_SECONDS, first - _WHOLE)
     agents = agents_in(sessions, proposal, until + _BEFORE_SECONDS)
-    return f"{MAYBE}{', '.join(agents)}" if agents else "git"
+    return f"{MAYBE_AGENTS_PREFIX}{', '.join(agents)}" if agents else "git"
 
 
-def agents_in(sessions: Iterable[Active], proposal: Proposal, until: float) -> list[str]:
+def agents_in(sessions: Iterable[ActiveSession], proposal: Proposal, until: float) -> list[str]:
     """Return the agents that had a session around a proposal's repository, begun before `until` (Unix time)."""
     repo, skill = Path(proposal.repo), Path(proposal.path)
     found = set()

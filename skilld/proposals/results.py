@@ -12,9 +12,9 @@ from skilld.proposals.remarks import who_decided
 from skilld.proposals.staging_result import StagingResult
 from skilld.protocol import BatchJob, BatchResult
 from skilld.store import Store
-from skilld.store.batches import REMAKE, StoredBatch
+from skilld.store.batches import REMAKE_PREFIX, StoredBatch
 from skilld.store.learnings import Learning
-from skilld.store.meta import HOMES, IN_FORCE, RESTS_ON
+from skilld.store.meta import ACTIVE_SETTINGS, COMMON_GIT_DIRS, MERGE_WARNINGS
 from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State, StateChange
 
 _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
@@ -34,7 +34,7 @@ def record(
         if result.proposals or result.notes:
             store.learnings.forget(one.id)
         for item in result.learnings[:1]:
-            store.learnings.wait_for(one.id, item.place_kind or "", item.place, item.why_kept)
+            store.learnings.set_target(one.id, item.place_kind or "", item.place, item.why_kept)
     for name, item in () if known else zip(learned(result, beside), result.learnings, strict=True):
         store.learnings.add(
             Learning(
@@ -57,7 +57,7 @@ def record(
     if result.model:
         store.usage.add(day(now), result.model, batch.job.skills[0].name if batch.job.skills else "", result.usage)
     for said in result.supported:
-        store.proposals.support(said.proposal, said.evidence)
+        store.proposals.add_evidence(said.proposal, said.evidence)
     for note in result.notes:
         store.proposals.add(note)
     new = [proposal.id for proposal in result.proposals if store.proposals.add(proposal)]
@@ -71,7 +71,7 @@ def record(
 def kept_for_now(store: Store, result: BatchResult) -> tuple[str, ...]:
     """Return the ids of those learnings that are kept only until what is in the way is gone."""
     named = zip(learned(result), result.learnings, strict=True)
-    return tuple(store.learnings.among([name for name, item in named if item.for_now]))
+    return tuple(store.learnings.existing([name for name, item in named if item.for_now]))
 
 
 def learned(result: BatchResult, beside: Sequence[Proposal] = ()) -> list[str]:
@@ -115,14 +115,14 @@ def follow(store: Store, changes: Changes, now: float, at: Mapping[str, float] |
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=applied.commit, note=note)
     _follow_remade(store, changes.remade)
     for moved in changes.moved:
-        store.proposals.move(moved.proposal, commit=moved.commit, base=moved.base)
+        store.proposals.set_commit(moved.proposal, commit=moved.commit, base=moved.base)
     for refitted in changes.refitted:
         store.proposals.refit(refitted.proposal, refitted.operations, refitted.note)
     if changes.homes:
-        store.meta.set(HOMES, {**store.meta.get(HOMES, {}), **changes.homes})
+        store.meta.set(COMMON_GIT_DIRS, {**store.meta.get(COMMON_GIT_DIRS, {}), **changes.homes})
     if changes.rests:
-        rests = {**store.meta.get(RESTS_ON, {}), **changes.rests}
-        store.meta.set(RESTS_ON, {repo: warning for repo, warning in rests.items() if warning})
+        rests = {**store.meta.get(MERGE_WARNINGS, {}), **changes.rests}
+        store.meta.set(MERGE_WARNINGS, {repo: warning for repo, warning in rests.items() if warning})
 
 
 def _who(store: Store, proposal: Proposal, one: StateChange, at: float, now: float) -> str:
@@ -138,12 +138,12 @@ def staging_for(store: Store) -> StagingResult:
 
 def by_code(store: Store) -> bool:
     """Whether no model is to be asked: the settings that the daemon follows say so, or none ever ran."""
-    return bool((store.meta.get(IN_FORCE) or {}).get("model", OFFLINE) == OFFLINE)
+    return bool((store.meta.get(ACTIVE_SETTINGS) or {}).get("model", OFFLINE) == OFFLINE)
 
 
 def most_tokens(store: Store) -> int:
     """Return the limit of a file's tokens in the settings that the daemon follows; 0 if there is none."""
-    return int((store.meta.get(IN_FORCE) or {}).get("most_tokens", 0))
+    return int((store.meta.get(ACTIVE_SETTINGS) or {}).get("most_tokens", 0))
 
 
 def _have_made_anew(store: Store, proposal: Proposal, now: float) -> None:
@@ -153,8 +153,8 @@ def _have_made_anew(store: Store, proposal: Proposal, now: float) -> None:
     agent, session = proposal.agent, proposal.session_id
     cwd, skill = store.transcripts.cwd(agent, session), SkillRef(proposal.skill, proposal.path)
     job = BatchJob(kind="remake", proposal=proposal.id, cwd=cwd, skills=(skill,))
-    name, at = REMAKE + proposal.id, rfc3339(now)
-    store.batches.add_anew(StoredBatch(name, agent, session, ClosedBy.EDITED, "pending", job, 0, at))
+    name, at = REMAKE_PREFIX + proposal.id, rfc3339(now)
+    store.batches.replace(StoredBatch(name, agent, session, ClosedBy.EDITED, "pending", job, 0, at))
 
 
 def _follow_remade(store: Store, remade: Sequence[Proposal]) -> None:
@@ -162,4 +162,4 @@ def _follow_remade(store: Store, remade: Sequence[Proposal]) -> None:
     for made in remade:
         known = store.proposals.get(made.id)
         if known is not None and known.state is State.OPEN:
-            store.proposals.amend(made)
+            store.proposals.save_edit(made)

@@ -54,7 +54,7 @@ def undo_accept(store: Store, proposal: Proposal, removed: Mapping[str, str]) ->
         return DecisionReport((f"{proposal.id} reverted: {proposal.summary}", *told.lines), (*told.warnings, left))
     with store.transaction():
         store.proposals.decide(current, State.OPEN, now, who="command", why=_UNDONE, commit=commit)
-        store.proposals.amend(made)
+        store.proposals.save_edit(made)
         follow(store, staged.changes(), time.time())
     return DecisionReport(tuple(line for line in (f"{proposal.id} is open again: {proposal.summary}", done) if line))
 

@@ -91,7 +91,7 @@ def gather(store: Store, now: float, *, words: bool = False) -> Report:
         sessions=len(held),
         taught=_taught(things, weeks),
         decided=_decided([one for one in recent if one.where not in {WAITING, State.SAID}]),
-        again=_again(effects, weeks, words=words, unread=bool(store.past.next(now))),
+        again=_again(effects, weeks, words=words, unread=bool(store.past.next_unread(now))),
         weight=weigh(loaded, weeks),
         cost=_cost(spent, weeks, accepted),
         agents=groups.by(lambda agent, _: agent),

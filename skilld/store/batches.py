@@ -1,4 +1,4 @@
-"""Batches: what was closed, what waits for a worker, and the outcome."""
+"""Batches: closed, waiting for a worker, or done, with their outcomes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from skilld import codec
 from skilld.store.connection import Table
 from skilld.types import Cause, ClosedBy
 
-if TYPE_CHECKING:  # a command that reads no job goes without what workers are told: it takes a tenth of a second
+if TYPE_CHECKING:  # importing the protocol takes 0.1 s, and many commands read no job
     from skilld.protocol import BatchJob, Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What is in a batch's way: `place` is its path, `since` a Unix time.
+    """What blocks a batch: `place` is the path of the obstacle, `since` a Unix time.
 
-    `kept` has the ids of the learnings that are kept until it is gone.
+    `kept` holds the ids of the learnings that are kept until it is gone.
     """
 
     cause: Cause
@@ -33,7 +33,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """What went wrong with a batch so far: failures of the work, crashes of its worker, kills from outside."""
+    """How often a batch failed: failed jobs, crashed workers, workers killed from outside."""
 
     failures: int = 0
     crashes: int = 0
@@ -42,7 +42,7 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """A batch and how far its job has come. `attempts` counts the workers that had it."""
+    """A batch and the state of its job. `attempts` counts the workers that had it."""
 
     id: str
     agent: str
@@ -58,9 +58,9 @@ class StoredBatch:
     detail: str = ""
 
 
-REMAKE = "remake-"  # and the id of the proposal that is made anew: what such a batch is called
-_LIVE_SECONDS = 7200.0  # since its session last grew: twice over the time after which an idle one is closed
-_ANEW = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
+REMAKE_PREFIX = "remake-"  # of the ids of batches that remake a proposal; the proposal's id follows
+_LIVE_SECONDS = 7200.0  # since its session last grew: twice the time after which an idle one is closed
+_RESET_COLUMNS = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
 
 
 class Batches(Table):
@@ -69,7 +69,7 @@ class Batches(Table):
     def add(
         self, batch: StoredBatch, turn_keys: Sequence[str], *, outcome: str | None = None, detail: str = ""
     ) -> None:
-        """Keep a closed batch and mark its turns. With an `outcome` it is done already (nothing but chatter)."""
+        """Add a closed batch and mark its turns. With an `outcome` it is already done (nothing but chatter)."""
         self._db.execute(
             """INSERT OR IGNORE INTO batches
                (id, agent, session_id, closed_by, state, job, outcome, detail, created_at, done_at)
@@ -82,31 +82,31 @@ class Batches(Table):
         )
         self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])
 
-    def add_anew(self, batch: StoredBatch) -> None:
-        """Keep a batch without turns in the place of an earlier one with its id."""
+    def replace(self, batch: StoredBatch) -> None:
+        """Add a batch without turns, replacing an earlier one with its id."""
         self.add(batch, ())
         self._db.execute(
-            f"""UPDATE batches SET {_ANEW}, job = ?, outcome = NULL, detail = '', cause = '', created_at = ?,
+            f"""UPDATE batches SET {_RESET_COLUMNS}, job = ?, outcome = NULL, detail = '', cause = '', created_at = ?,
                 done_at = NULL WHERE id = ?""",  # noqa: S608 - fixed
             (codec.encode(batch.job), batch.created_at, batch.id),
         )
 
     def get(self, batch_id: str) -> StoredBatch | None:
-        """Return one by its id."""
+        """Return the batch with this id, None if there is none."""
         row = self._db.execute("SELECT * FROM batches WHERE id = ?", (batch_id,)).fetchone()
         return None if row is None else _from_row(row)
 
     def of_turn(self, turn_key: str) -> StoredBatch | None:
-        """Return the batch that took a turn, None if none did."""
+        """Return the batch that a turn is in, None if it is in none."""
         row = self._db.execute(
             "SELECT batches.* FROM batches JOIN turns ON batch_id = batches.id WHERE key = ?", (turn_key,)
         ).fetchone()
         return None if row is None else _from_row(row)
 
     def next_due(self, now: float) -> StoredBatch | None:
-        """Return the oldest batch whose time has come (Unix seconds), or None.
+        """Return the oldest batch that is due at `now` (Unix seconds), or None.
 
-        Those of sessions that grew lately, and proposals to be made again, go before all others.
+        Batches of sessions that grew lately, and proposals to be remade, come first.
         """
         row = self._db.execute(
             """SELECT batches.* FROM batches LEFT JOIN sessions USING (agent, session_id)
@@ -117,14 +117,14 @@ class Batches(Table):
         return None if row is None else _from_row(row)
 
     def waiting(self) -> list[StoredBatch]:
-        """Return the batches that are not done nor parked."""
+        """Return the batches that are neither done nor parked, oldest first."""
         rows = self._db.execute(
             "SELECT * FROM batches WHERE state IN ('pending', 'running') ORDER BY created_at, rowid"
         )
         return [_from_row(row) for row in rows]
 
     def transcripts(self, batch_id: str) -> list[str]:
-        """Return the paths by which the transcripts of its turns are known now, in the order of the turns."""
+        """Return the current paths of the transcripts of its turns, in the order of the turns."""
         rows = self._db.execute(
             """SELECT path FROM turns JOIN files ON files.id = file_id WHERE batch_id = ?
                GROUP BY file_id ORDER BY min(seq)""",
@@ -133,11 +133,11 @@ class Batches(Table):
         return [row["path"] for row in rows]
 
     def start(self, batch_id: str) -> None:
-        """Record that a worker has it."""
+        """Record that a worker has started on it."""
         self._db.execute("UPDATE batches SET state = 'running', attempts = attempts + 1 WHERE id = ?", (batch_id,))
 
-    def keep_plan(self, batch_id: str, plan: Plan) -> None:
-        """Keep with the job what its worker is about to do."""
+    def save_plan(self, batch_id: str, plan: Plan) -> None:
+        """Save what its worker is about to do, with the job."""
         self._db.execute(
             "UPDATE batches SET job = json_set(job, '$.plan', json(?)) WHERE id = ?", (codec.encode(plan), batch_id)
         )
@@ -149,37 +149,37 @@ class Batches(Table):
             (outcome, detail, at, batch_id),
         )
 
-    def count(self, batch_id: str, tries: Tries) -> None:
-        """Keep what went wrong with it so far."""
+    def save_tries(self, batch_id: str, tries: Tries) -> None:
+        """Save how often it has failed so far."""
         self._db.execute(
             "UPDATE batches SET failures = ?, crashes = ?, kills = ? WHERE id = ?",
             (tries.failures, tries.crashes, tries.kills, batch_id),
         )
 
-    def obstruct(self, batch_id: str, obstacle: Obstacle | None) -> None:
-        """Keep what is in its way; None if nothing is any more."""
+    def set_obstacle(self, batch_id: str, obstacle: Obstacle | None) -> None:
+        """Save what blocks it; None if nothing does any more."""
         it = obstacle
         values = (it.cause.value, it.place, it.remedy, it.since, json.dumps(it.kept)) if it else ("", "", "", 0, "[]")
         self._db.execute(
             "UPDATE batches SET cause = ?, place = ?, remedy = ?, since = ?, kept = ? WHERE id = ?", (*values, batch_id)
         )
 
-    def obstructed(self, most: int = -1) -> list[StoredBatch]:
-        """Return the batches that something is in the way of, in whatever state: the newest first, at most `most`."""
+    def with_obstacle(self, most: int = -1) -> list[StoredBatch]:
+        """Return the blocked batches in any state, newest first, at most `most`."""
         rows = self._db.execute(
             "SELECT * FROM batches WHERE cause != '' ORDER BY created_at DESC, rowid DESC LIMIT ?", (most,)
         )
         return [_from_row(row) for row in rows]
 
     def reopen(self, batch_id: str) -> None:
-        """Have one that came to its end, or was given up, because something was in its way, be done again."""
+        """Make a blocked batch pending again if it is done or parked."""
         self._db.execute(
-            f"UPDATE batches SET {_ANEW} WHERE id = ? AND state IN ('done', 'parked') AND cause != ''",  # noqa: S608 - fixed
+            f"UPDATE batches SET {_RESET_COLUMNS} WHERE id = ? AND state IN ('done', 'parked') AND cause != ''",  # noqa: S608 - fixed
             (batch_id,),
         )
 
-    def places(self, batch_id: str) -> list[int]:
-        """Return the places of its turns in their session, in order."""
+    def turn_numbers(self, batch_id: str) -> list[int]:
+        """Return the numbers of its turns in their session, in order."""
         rows = self._db.execute("SELECT seq FROM turns WHERE batch_id = ? ORDER BY seq", (batch_id,))
         return [row["seq"] for row in rows]
 
@@ -191,52 +191,49 @@ class Batches(Table):
         )
 
     def bring_forward(self, seconds: float) -> None:
-        """Have every batch that waits for its time come so much sooner."""
+        """Make every postponed batch due this much sooner."""
         self._db.execute("UPDATE batches SET not_before = not_before - ? WHERE state = 'pending'", (seconds,))
 
     def park(self, batch_id: str, outcome: str, detail: str) -> None:
-        """Give up for now; a person can have it tried again."""
+        """Give up on it until a person has it tried again."""
         self._db.execute(
             "UPDATE batches SET state = 'parked', outcome = ?, detail = ? WHERE id = ?", (outcome, detail, batch_id)
         )
 
     def retry(self) -> int:
-        """Let every batch be tried at once that is parked, waits, or came to an end with something in its way.
-
-        Returns how many.
-        """
+        """Make every batch due now that is parked, postponed, or done but blocked; return how many."""
         return self._db.execute(
-            f"""UPDATE batches SET {_ANEW}, since = 0 WHERE state = 'parked' OR (state = 'pending' AND not_before > 0)
-                OR (state = 'done' AND cause != '')"""  # noqa: S608 - fixed
+            f"""UPDATE batches SET {_RESET_COLUMNS}, since = 0 WHERE state = 'parked'
+                OR (state = 'pending' AND not_before > 0) OR (state = 'done' AND cause != '')"""  # noqa: S608 - fixed
         ).rowcount
 
     def recover(self) -> int:
-        """Put back what a worker of a dead daemon had; return how many. Only with the daemon's lock held."""
+        """Make a dead daemon's running batches pending again; return how many. Only with the daemon's lock held."""
         return self._db.execute("UPDATE batches SET state = 'pending' WHERE state = 'running'").rowcount
 
-    def unjudged(self) -> tuple[str | None, str]:
-        """Return when the oldest batch that is not done was closed (None: there is none), and why the last waits."""
+    def unjudged_since(self) -> tuple[str | None, str]:
+        """Return when the oldest unfinished batch was closed (None: there is none), and why the newest one waits."""
         undone = "FROM batches WHERE state IN ('pending', 'running', 'parked')"
         last = self._first(f"SELECT detail {undone} AND detail > '' ORDER BY created_at DESC LIMIT 1")
         return self._first(f"SELECT min(created_at) {undone}"), last or ""
 
-    def judged_at(self) -> str | None:
-        """Return when a worker last came to a verdict."""
+    def last_judged_at(self) -> str | None:
+        """Return when a worker last finished a batch."""
         at: str | None = self._first("SELECT max(done_at) FROM batches WHERE state = 'done' AND attempts > 0")
         return at
 
     def counts(self) -> dict[str, int]:
-        """Return how many batches wait (running ones included), are done, are parked."""
+        """Return how many batches are pending (running ones included), done and parked."""
         found = Counter(dict(self._db.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall()))
         return {"pending": found["pending"] + found["running"], "done": found["done"], "parked": found["parked"]}
 
     def outcomes(self) -> dict[str, int]:
-        """Return how many done batches ended how."""
+        """Return how many done batches had each outcome."""
         rows = self._db.execute("SELECT outcome, count(*) FROM batches WHERE state = 'done' GROUP BY outcome")
         return dict(rows.fetchall())
 
     def refusals(self, since: str = "") -> dict[str, int]:
-        """Return why batches that were closed after a time (RFC 3339) were refused, and how many for each reason."""
+        """Return how many batches that were closed after `since` (RFC 3339) were refused, by reason."""
         rows = self._db.execute(
             """SELECT detail, count(*) FROM batches WHERE outcome = 'refused' AND detail != '' AND created_at > ?
                GROUP BY detail""",
@@ -244,13 +241,13 @@ class Batches(Table):
         )
         return dict(rows.fetchall())
 
-    def spared(self) -> int:
-        """Return how many batches were nothing but chatter, so that no model was asked."""
+    def chatter_count(self) -> int:
+        """Return how many batches were nothing but chatter: no model was asked about them."""
         chatter = "SELECT count(*) FROM batches WHERE outcome = 'nothing' AND done_at = created_at AND attempts = 0"
         return int(self._first(chatter))
 
     def parked(self) -> list[dict[str, Any]]:
-        """Return the parked ones, with why."""
+        """Return the parked batches and the reasons."""
         rows = self._db.execute(
             "SELECT id, agent, session_id, outcome, detail, created_at FROM batches WHERE state = 'parked'"
         )

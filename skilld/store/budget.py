@@ -1,4 +1,4 @@
-"""Is any of today's budget left? Pure."""
+"""The daily budget for models: whether a limit is reached, and the table of costs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skilld.types import Usage
 
 
 class Limits(Protocol):
-    """The limits of one day; 0 is none."""
+    """The limits of one day; 0 means no limit."""
 
     @property
     def calls(self) -> int:
@@ -36,8 +36,8 @@ def spent_limit(today: Usage, limits: Limits) -> str | None:
     return None
 
 
-TEST_QUESTION = "(test question)"  # in place of a skill: whether the judge can answer
-_MAX_JOB_COST = 10**9  # tokens, or dollars, that one job is believed to cost
+TEST_QUESTION = "(test question)"  # booked in place of a skill when it is checked that the judge answers
+_MAX_JOB_COST = 10**9  # tokens or dollars: a job that claims more is booked with this
 
 
 class UsageLog(Table):
@@ -47,7 +47,7 @@ class UsageLog(Table):
         """Book one job's calls on `day` (YYYY-MM-DD)."""
         if not usage.calls:
             return
-        # Tokens are what an endpoint says: SQLite cannot hold every number, and nothing is earned back.
+        # The endpoint reports the tokens: SQLite cannot store every number, and no cost is negative.
         tokens = [min(max(0, count), _MAX_JOB_COST) for count in (usage.tokens_in, usage.tokens_out)]
         self._db.execute(
             """INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -58,7 +58,7 @@ class UsageLog(Table):
         )
 
     def on(self, day: str, skill: str | None = None) -> Usage:
-        """Return what was spent on `day`, or only what is booked under one skill."""
+        """Return what was spent on `day`, in total or on one skill."""
         row = self._db.execute(
             """SELECT coalesce(sum(calls), 0), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
                coalesce(sum(usd), 0.0) FROM usage WHERE day = ?1 AND (?2 IS NULL OR skill = ?2)""",

@@ -1,7 +1,7 @@
-"""A damaged database: what to do with its files, what can still be read, and the copies that replace it.
+"""Handling a damaged database: its files, the rows that can still be read, and the copies that replace it.
 
-Nothing is deleted. SQLite keeps no checksums, so rows that can be read may be wrong: the caller checks what it took
-over. Only for the holder of the daemon's lock.
+Nothing is deleted. SQLite keeps no checksums, so readable rows may still be wrong: the caller checks what was salvaged.
+Only for the holder of the daemon's lock.
 """
 
 from __future__ import annotations
@@ -16,82 +16,82 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from skilld.store.connection import damaged
-from skilld.store.journal import Journal, Place, forget_deletable, journal_of, place, replay, tail
+from skilld.store.connection import damage_error
+from skilld.store.journal import Journal, Place, delete_removable, journal_of, place, replay, tail
 
-# Those that others refer to come first.
+# Tables that others refer to come first.
 _TABLES = (
     *("meta", "files", "sessions", "turns", "skill_uses", "batches", "judged"),
     *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback", "mined", "past_sessions"),
     *("evals", "eval_runs", "elsewhere", "reviews"),
 )
-_GENERATIONS = 3  # of copies, each at least a day older than the one before
-_JSON = {
+_MAX_COPIES = 3  # each at least a day older than the one before
+_JSON_COLUMNS = {
     *("value", "cursor", "parser", "job", "kept", "operations", "evidence", "flags", "agents", "updates"),
     *("proposal_ids", "conflicts", "also", "linked", "tools", "skills", "cases", "asks", "record"),
 }
-_TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file
+_READ_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # their messages may contain bytes of the file
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How far a database has come. Rows of these two tables are never deleted."""
+    """How far a database has come. Rows of the two counted tables are never deleted."""
 
-    place: Place | None  # none in one of an older skilld
+    place: Place | None  # None if an older skilld wrote it
     proposals: int
     decisions: int
 
-    def knows_more(self, than: Summary) -> bool:
-        """Whether something must have been lost from the other one since."""
+    def is_ahead_of(self, than: Summary) -> bool:
+        """Whether the other database must have lost something."""
         ours, theirs = self.place, than.place
         if ours is None or theirs is None:
             return self.proposals > than.proposals or self.decisions > than.decisions
         return ours.database != theirs.database or ours.number > theirs.number
 
 
-def copy_of(path: Path, generation: int = 0) -> Path:
-    """Return where a copy of a database is kept: the newest one, or an older `generation`."""
+def copy_path(path: Path, generation: int = 0) -> Path:
+    """Return the path of the newest copy of a database, or of an older `generation`."""
     return path.with_name(f"{path.name}.copy" + f"-{generation}" * bool(generation))
 
 
-def copies(path: Path) -> list[Path]:
-    """Return the copies that are there, the newest first."""
-    return [copy for number in range(_GENERATIONS) if (copy := copy_of(path, number)).is_file()]
+def existing_copies(path: Path) -> list[Path]:
+    """Return the copies that exist, newest first."""
+    return [copy for number in range(_MAX_COPIES) if (copy := copy_path(path, number)).is_file()]
 
 
-def rotate_in(path: Path, new: Path, *, rotate: bool) -> None:
-    """Make a file the newest copy; with `rotate` the others become a generation older. Raises OSError."""
+def install_copy(path: Path, new: Path, *, rotate: bool) -> None:
+    """Make a file the newest copy; with `rotate`, the others become one generation older. Raises OSError."""
     if rotate:
-        for number in reversed(range(1, _GENERATIONS)):
-            if (younger := copy_of(path, number - 1)).exists():
-                younger.replace(copy_of(path, number))
-    new.replace(copy_of(path))
+        for number in reversed(range(1, _MAX_COPIES)):
+            if (younger := copy_path(path, number - 1)).exists():
+                younger.replace(copy_path(path, number))
+    new.replace(copy_path(path))
 
 
 def missing_reason(path: Path) -> str | None:
-    """Return why the database that was at `path` is gone; None if it is there, or there never was one."""
-    # Before the look at the database: a first start, which may be going on, makes that one first.
-    known = os.path.lexists(journal_of(path)) or bool(copies(path))
+    """Return why the database at `path` is gone; None if it is there, or never was."""
+    # Checked before the database: a first start, which may be running now, creates the database first.
+    known = os.path.lexists(journal_of(path)) or bool(existing_copies(path))
     try:
         facts = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return f"{path} is missing" if known else None
     except OSError:
-        return None  # opening it says why
+        return None  # opening it gives the reason
     if known and not stat.S_ISREG(facts.st_mode):
         return f"{path} is not a file"
     return f"{path} is empty" if known and not facts.st_size else None
 
 
-def make_private(path: Path) -> None:
-    """Close what is in a database's place to others where it is not that database: it will be moved aside.
+def restrict_access(path: Path) -> None:
+    """Deny others access to what is at a database's path if it is not that database: it will be moved aside.
 
-    The database itself, open to others, is for the person to look at (skilld.paths.check_private).
+    If the database itself is open to others, the person is told (skilld.paths.check_private).
     """
     known = tail(journal_of(path))
-    if known is None and not copies(path):
+    if known is None and not existing_copies(path):
         return
-    found = summary(path)  # may leave files beside it, as open as it is
+    found = summary(path)  # may leave files next to it, with the same permissions
     if found is not None and (known is None or found.place == known.place):
         return
     for suffix in ("", "-wal", "-shm"):
@@ -101,8 +101,8 @@ def make_private(path: Path) -> None:
                 file.chmod(stat.S_IMODE(file.stat().st_mode) & 0o700)
 
 
-def make_usable(path: Path) -> None:
-    """Give ourselves back the right to read and write a database of ours."""
+def restore_access(path: Path) -> None:
+    """Let the owner of a database, if it is us, read and write it again."""
     with suppress(OSError):
         facts = path.lstat()
         if stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and facts.st_mode & 0o600 != 0o600:  # noqa: PLR2004
@@ -110,22 +110,22 @@ def make_usable(path: Path) -> None:
 
 
 def summary(path: Path) -> Summary | None:
-    """Return how far a database file has come; None if it cannot be read."""
+    """Return the summary of a database file; None if it cannot be read."""
     try:
         with closing(_read_only(path)) as db:
             (proposals,) = db.execute("SELECT count(*) FROM proposals").fetchone()
             (decisions,) = db.execute("SELECT count(*) FROM decisions").fetchone()
             return Summary(place(db), proposals, decisions)
-    except _TROUBLE:
+    except _READ_ERRORS:
         return None
 
 
 def is_sound(path: Path) -> bool:
-    """Whether nothing is wrong with a database file itself."""
+    """Whether a database file passes SQLite's integrity check."""
     try:
         with closing(_read_only(path)) as db:
             return bool(db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
-    except _TROUBLE:
+    except _READ_ERRORS:
         return False
 
 
@@ -133,56 +133,56 @@ def _read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
 
 
-def begun(path: Path) -> Path:
-    """Return where a database is built; it becomes `rebuilt` when it is whole."""
+def rebuilding_path(path: Path) -> Path:
+    """Return where a database is being rebuilt, until it is complete and moves to `rebuilt_path`."""
     return path.with_name(f"{path.name}.rebuilding")
 
 
-def rebuilt(path: Path) -> Path:
-    """Return where a whole database waits that will take the place of a damaged one."""
+def rebuilt_path(path: Path) -> Path:
+    """Return the path of the complete database that will replace a damaged one."""
     return path.with_name(f"{path.name}.rebuilt")
 
 
-def last_write(path: Path) -> float:
-    """Return when something was last written into a database (Unix seconds); 0 if there is none."""
+def last_write_time(path: Path) -> float:
+    """Return when a database was last written to (Unix seconds); 0 if there is none."""
     files = (path, path.with_name(f"{path.name}-wal"))
     return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
 
 
-def begin(path: Path, copy: Path | None) -> Path:
-    """Start a new database from a copy, or from nothing; returns where. Raises DamagedError if the copy is."""
-    new = begun(path)
+def start_rebuild(path: Path, copy: Path | None) -> Path:
+    """Start a new database from a copy or from nothing; return its path. Raises DamagedError if the copy is damaged."""
+    new = rebuilding_path(path)
     for suffix in ("-wal", "-shm", ""):
         new.with_name(new.name + suffix).unlink(missing_ok=True)
     if copy is not None:
-        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))  # VACUUM fills an empty one
+        # VACUUM INTO accepts an empty file.
+        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         try:
             with closing(_read_only(copy)) as db:
                 db.execute("VACUUM INTO ?", (str(new),))
-        except _TROUBLE as error:
-            raise damaged(str(error)) from error
+        except _READ_ERRORS as error:
+            raise damage_error(str(error)) from error
     return new
 
 
-def replace(path: Path, mark: str) -> Path:
-    """Move a damaged database aside and the rebuilt one into its place; returns where the damaged one is.
+def swap_in_rebuilt(path: Path, mark: str) -> Path:
+    """Move a damaged database aside and the rebuilt one into its place; return where the damaged one is.
 
-    Its log goes first: next to another database SQLite would take it for that one's.
+    Its write-ahead log is moved first: SQLite would apply it to the new database.
     """
-    names = (
-        f"{path.name}.damaged-{mark}" + f"-{number}" * (number > 1) for number in count(1)
-    )  # twice within a second
+    # The number is for damage twice within a second.
+    names = (f"{path.name}.damaged-{mark}" + f"-{number}" * (number > 1) for number in count(1))
     aside = next(there for name in names if not os.path.lexists(there := path.with_name(name)))
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
         if os.path.lexists(old):
             old.replace(aside.with_name(aside.name + suffix))
-    rebuilt(path).replace(path)
+    rebuilt_path(path).replace(path)
     return aside
 
 
 def salvage(old_file: Path, into: Path) -> int:
-    """Take over every row that can be read of a damaged database into one of the newest schema; returns how many."""
+    """Copy every readable row of a damaged database into one of the newest schema; return how many."""
     taken = 0
     if not old_file.is_file() or not os.access(old_file, os.R_OK):
         return taken
@@ -195,24 +195,24 @@ def salvage(old_file: Path, into: Path) -> int:
             marks = ", ".join("?" * len(columns))
             for row in _rows(old, table, columns):
                 try:
-                    new.execute(f"INSERT OR REPLACE INTO {table} ({_names(columns)}) VALUES ({marks})", row)  # noqa: S608 - fixed names
+                    new.execute(f"INSERT OR REPLACE INTO {table} ({_quoted_names(columns)}) VALUES ({marks})", row)  # noqa: S608 - fixed names
                     taken += 1
-                except _TROUBLE:  # a row that breaks the schema's rules is none
+                except _READ_ERRORS:  # a row that breaks the schema's rules is dropped
                     continue
         new.execute("COMMIT")
     return taken
 
 
-def lay_over(journal: Journal, into: Path, *, newest: bool) -> int:
-    """Lay a journal over a database, in whose schema its rows are; returns how many could be taken over.
+def apply_journal(journal: Journal, into: Path, *, newest: bool) -> int:
+    """Apply a journal to a database of the same schema; return how many rows could be applied.
 
-    The `newest` of what there is decides also what was deleted, if it is whole.
+    If it is the `newest` source and complete, rows that it does not have are deleted.
     """
     with closing(sqlite3.connect(into, isolation_level=None)) as new:
         new.execute("PRAGMA foreign_keys = ON")
         new.execute("BEGIN IMMEDIATE")
         if newest and journal.whole:
-            forget_deletable(new)
+            delete_removable(new)
         taken = replay(new, journal.rows)
         new.execute("COMMIT")
     return taken
@@ -221,11 +221,11 @@ def lay_over(journal: Journal, into: Path, *, newest: bool) -> int:
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:
     try:
         return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    except _TROUBLE:
+    except _READ_ERRORS:
         return []
 
 
-def _names(columns: list[str]) -> str:
+def _quoted_names(columns: list[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
@@ -235,10 +235,10 @@ def _rows(db: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[tu
         return
     for order in ("ASC", "DESC"):
         try:
-            for row in db.execute(f"SELECT {_names(columns)} FROM {table} NOT INDEXED ORDER BY rowid {order}"):  # noqa: S608 - fixed names
-                if all(_is_json(value) for column, value in zip(columns, row, strict=True) if column in _JSON):
+            for row in db.execute(f"SELECT {_quoted_names(columns)} FROM {table} NOT INDEXED ORDER BY rowid {order}"):  # noqa: S608 - fixed names
+                if all(_is_json(value) for column, value in zip(columns, row, strict=True) if column in _JSON_COLUMNS):
                     yield row
-        except _TROUBLE:
+        except _READ_ERRORS:
             continue
         return
 

@@ -1,9 +1,9 @@
-"""The journal next to the database: keeps what could not be recovered from anywhere else.
+"""The journal next to the database: it holds what could not be recovered from anywhere else.
 
-One line is one transaction: a checksum, then JSON. The first line names the database, those after it hold every row of
-the last compaction, and from there on each line is numbered. A line is on the disk before its transaction is committed,
-so the database is behind the journal by one line at most, where a process was killed between the two; further behind,
-it has lost something. Lines are written under the database's write lock only. docs/decisions/0033-journal.md says why.
+Each line is one transaction: a checksum, then JSON. The first line names the database, the next ones hold every row of
+the last compaction, and the lines after those are numbered. A line is on disk before its transaction is committed, so
+the database is at most one line behind the journal, if a process was killed between the two; if it is further behind,
+it has lost something. Lines are written only under the database's write lock. Reasons: docs/decisions/0033-journal.md.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from skilld.files import write_whole
-from skilld.store.connection import StoreError, damaged
-from skilld.store.meta import DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES, SYNCED_AT
+from skilld.store.connection import StoreError, damage_error
+from skilld.store.meta import ACTIVE_SETTINGS, DAEMON, LAST_ERROR, NOTICE_ERROR, STALL_REPORTED, SYNCED_AT
 
-Row = tuple[str, dict[str, Any]]  # a table, and its row as column -> value
+Row = tuple[str, dict[str, Any]]  # a table, and column -> value
 
-_BLOCK = 1 << 16  # bytes
-_ROWS = 200  # in one line of a compaction
-_SUM = 9  # characters: a CRC-32 in hexadecimal and a blank
+_BLOCK_BYTES = 1 << 16
+_ROWS_PER_LINE = 200  # of a compaction
+_CHECKSUM_LENGTH = 9  # characters: a CRC-32 in hexadecimal and a blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """All of a journal. `whole` says that no line of it is missing or spoilt, but for a torn last one."""
+    """A complete journal. `whole` says that no line is missing or damaged, except for a torn last one."""
 
     tail: Tail
     rows: tuple[Row, ...]
@@ -59,17 +59,17 @@ class Journal:
 
 
 def journal_of(database: Path) -> Path:
-    """Return where the journal of a database is. Its name begins otherwise: `rm skilld.db*` spares it."""
+    """Return the path of a database's journal. Its name differs, so that `rm skilld.db*` spares it."""
     return database.with_suffix(".journal")
 
 
 def tail(path: Path) -> Tail | None:
-    """Return the end of a journal, by its first and its last lines; None if there is no journal that can be read."""
+    """Return the end of a journal from its first and last lines; None if no journal can be read."""
     try:
         with path.open("rb") as file:
-            head = _parsed(file.readline())
+            head = _parse_line(file.readline())
             size = file.seek(0, os.SEEK_END)
-            block = _BLOCK
+            block = _BLOCK_BYTES
             while True:
                 file.seek(max(0, size - block))
                 lines = file.read().split(b"\n")
@@ -78,25 +78,25 @@ def tail(path: Path) -> Tail | None:
                 block *= 2
     except OSError:
         return None
-    last = _parsed(lines[-2] + b"\n") if len(lines) > 1 else None
+    last = _parse_line(lines[-2] + b"\n") if len(lines) > 1 else None
     if head is None or "id" not in head:
         return None
-    if last is None or "n" not in last:  # spoilt: what comes before it has to do
+    if last is None or "n" not in last:  # damaged: use the lines before it
         found = read(path)
         return None if found is None else found.tail
     return Tail(Place(head["id"], last["n"]), last["at"])
 
 
 def read(path: Path) -> Journal | None:
-    """Return what can be read of a journal; None if that is nothing.
+    """Return the readable part of a journal; None if there is none.
 
-    A line that repeats a number takes the place of the earlier one, and of what followed it: that was never committed.
+    A line that repeats a number replaces the earlier one and those after it: they were never committed.
     """
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except OSError:
         return None
-    parsed = [_parsed(line + b"\n") for line in lines]
+    parsed = [_parse_line(line + b"\n") for line in lines]
     if not parsed or (head := parsed[0]) is None or "id" not in head:
         return None
     base: list[Row] = []
@@ -119,69 +119,69 @@ def read(path: Path) -> Journal | None:
 
 
 def append(path: Path, place: Place, rows: Sequence[Row]) -> int:
-    """Add one transaction, on the disk when this returns; returns how long the journal was before, for `take_back`.
+    """Append one transaction and sync it to disk; return the journal's previous length, for `undo_append`.
 
     Raises StoreError if there is no room, or it cannot be written.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
-            size = _without_torn_line(descriptor)
-            _write(descriptor, _line({"n": place.number, "at": time.time(), "rows": rows}), size)
+            size = _drop_torn_line(descriptor)
+            _write_at(descriptor, _format_line({"n": place.number, "at": time.time(), "rows": rows}), size)
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _write_error(path, error) from error
     return size
 
 
-def take_back(path: Path, size: int) -> None:
-    """Take back the last line, whose transaction could not be committed."""
-    with suppress(OSError):  # else the next line repeats its number
+def undo_append(path: Path, size: int) -> None:
+    """Remove the last line, whose transaction could not be committed."""
+    with suppress(OSError):  # if this fails, the next line repeats the number
         os.truncate(path, size)
 
 
 def write(path: Path, place: Place, rows: Iterable[Row]) -> None:
-    """Write a journal again: every row there is, never all of them in memory. Raises StoreError."""
+    """Rewrite a journal from an iterable of all rows, which need not fit in memory. Raises StoreError."""
     try:
-        write_whole(path, _lines(place, rows), 0o600)
+        write_whole(path, _format_journal(place, rows), 0o600)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _write_error(path, error) from error
 
 
-def _lines(place: Place, rows: Iterable[Row]) -> Iterator[bytes]:
+def _format_journal(place: Place, rows: Iterable[Row]) -> Iterator[bytes]:
     at = time.time()
-    yield _line({"id": place.database, "n": place.number, "at": at})
+    yield _format_line({"id": place.database, "n": place.number, "at": at})
     remaining = iter(rows)
-    while some := list(islice(remaining, _ROWS)):
-        yield _line({"rows": some})
-    yield _line({"n": place.number, "at": at, "rows": []})
+    while some := list(islice(remaining, _ROWS_PER_LINE)):
+        yield _format_line({"rows": some})
+    yield _format_line({"n": place.number, "at": at, "rows": []})
 
 
-def _line(item: dict[str, Any]) -> bytes:
+def _format_line(item: dict[str, Any]) -> bytes:
     text = json.dumps(item, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return what a line holds; None if it is torn or spoilt."""
-    text = line[_SUM:-1]
-    if not line.endswith(b"\n") or line[:_SUM] != b"%08x " % zlib.crc32(text):
+def _parse_line(line: bytes) -> dict[str, Any] | None:
+    """Return the contents of a line; None if it is torn or damaged."""
+    text = line[_CHECKSUM_LENGTH:-1]
+    if not line.endswith(b"\n") or line[:_CHECKSUM_LENGTH] != b"%08x " % zlib.crc32(text):
         return None
     item: dict[str, Any] = json.loads(text)
     return item
 
 
-def _without_torn_line(descriptor: int) -> int:
-    """Cut off a last line without an end, which a killed process left; returns the length."""
+def _drop_torn_line(descriptor: int) -> int:
+    """Cut off an unfinished last line, which a killed process left; return the length."""
     size = end = os.fstat(descriptor).st_size
     while end > 0:
-        start = max(0, end - _BLOCK)
+        start = max(0, end - _BLOCK_BYTES)
         found = os.pread(descriptor, end - start, start).rfind(b"\n")
         if found >= 0:
             end = start + found + 1
@@ -192,7 +192,7 @@ def _without_torn_line(descriptor: int) -> int:
     return end
 
 
-def _write(descriptor: int, data: bytes, at: int) -> None:
+def _write_at(descriptor: int, data: bytes, at: int) -> None:
     try:
         done = 0
         while done < len(data):
@@ -203,53 +203,70 @@ def _write(descriptor: int, data: bytes, at: int) -> None:
         raise
 
 
-def _unwritable(path: Path, error: OSError) -> StoreError:
+def _write_error(path: Path, error: OSError) -> StoreError:
     remedy = "Free some space, then try again. Nothing is lost." if error.errno == errno.ENOSPC else ""
     cause = f"{path}: {error.strerror}"
     return StoreError("Could not use the database", cause, remedy or "Find out why: skilld doctor")
 
 
-# What of the database goes into its journal: noted by triggers, written before each commit, replayed after damage.
-# Triggers see every change, whichever statement makes it. They are temporary: other programs can still write the file.
+# Which changes of the database go into its journal: triggers note them, each commit writes them, and they are replayed
+# after damage. Triggers see every change, whichever statement makes it. They are temporary, so other programs can
+# still write to the file.
 
-_PLACE = "journal"  # the key in `meta`
-_PASSING = (_PLACE, "rebuilding", DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES, SYNCED_AT)
-_REMEMBERED = 7  # days after which a batch that is done, with its turns, is left to the copies
-_TROUBLE = (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError)
+_PLACE_KEY = "journal"  # the key in `meta`
+_TRANSIENT_KEYS = (
+    _PLACE_KEY,
+    "rebuilding",
+    DAEMON,
+    ACTIVE_SETTINGS,
+    LAST_ERROR,
+    STALL_REPORTED,
+    NOTICE_ERROR,
+    SYNCED_AT,
+)
+_MAX_BATCH_DAYS = 7  # done batches and their turns that are older are only in the copies
+_ROW_ERRORS = (sqlite3.Error, UnicodeDecodeError, ValueError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """A table, and which changes of it count."""
+class _JournaledTable:
+    """A table, and which of its changes go into the journal."""
 
     table: str
     update: str = ""  # all columns
     inserted: str = "1"
     updated: str = "1"
-    deleted: str = "0"  # of most nothing is ever deleted
+    deleted: str = "0"  # rows of most tables are never deleted
 
 
-_NOT_PASSING = f"new.key NOT IN ({', '.join(map(repr, _PASSING))})"
-_BATCH = (
+_IS_LASTING_KEY = f"new.key NOT IN ({', '.join(map(repr, _TRANSIENT_KEYS))})"
+_BATCH_CHANGED = (
     "(new.state != 'running' AND new.state IS NOT old.state)"
     " OR new.job IS NOT old.job OR new.outcome IS NOT old.outcome"
     " OR new.cause IS NOT old.cause OR new.kept IS NOT old.kept"
 )
-# Those that others refer to come first.
-_KEPT = (
-    _Kept("meta", inserted=_NOT_PASSING, updated=_NOT_PASSING, deleted=_NOT_PASSING.replace("new.", "old.")),
-    _Kept("batches", updated=_BATCH),
-    _Kept("turns", "OF batch_id", inserted="0", updated="new.batch_id IS NOT NULL AND new.batch_id != 'before'"),
-    *(_Kept(table) for table in ("proposals", "decisions")),
-    _Kept("learnings", deleted="1"),
-    *(_Kept(table) for table in ("usage", "tasks", "feedback", "mined", "past_sessions", "evals", "eval_runs")),
-    _Kept("reviews"),
+# Tables that others refer to come first.
+_JOURNALED = (
+    _JournaledTable(
+        "meta", inserted=_IS_LASTING_KEY, updated=_IS_LASTING_KEY, deleted=_IS_LASTING_KEY.replace("new.", "old.")
+    ),
+    _JournaledTable("batches", updated=_BATCH_CHANGED),
+    _JournaledTable(
+        "turns", "OF batch_id", inserted="0", updated="new.batch_id IS NOT NULL AND new.batch_id != 'before'"
+    ),
+    *(_JournaledTable(table) for table in ("proposals", "decisions")),
+    _JournaledTable("learnings", deleted="1"),
+    *(
+        _JournaledTable(table)
+        for table in ("usage", "tasks", "feedback", "mined", "past_sessions", "evals", "eval_runs")
+    ),
+    _JournaledTable("reviews"),
 )
-_TABLES = tuple(kept.table for kept in _KEPT)
+_TABLES = tuple(kept.table for kept in _JOURNALED)
 
 
 class Recorder:
-    """Notes what one connection changes, and writes it into the journal when it is about to be committed."""
+    """Collects the changes of one connection and writes them to the journal just before the commit."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
         self._db = db
@@ -260,9 +277,9 @@ class Recorder:
         db.create_function("noted", 2, self._note)
         db.create_function("noted_gone", 0, self._note_gone)
         db.execute("PRAGMA temp_store = MEMORY")
-        db.execute("BEGIN")  # one by one they take a millisecond
-        for kept in _KEPT:
-            _watch(db, kept)
+        db.execute("BEGIN")  # without it each trigger takes a millisecond
+        for kept in _JOURNALED:
+            _add_triggers(db, kept)
         db.execute("COMMIT")
 
     def _note(self, table: str, rowid: int) -> None:
@@ -272,12 +289,12 @@ class Recorder:
         self._gone = True
 
     def _rows(self) -> list[Row]:
-        order = {kept.table: number for number, kept in enumerate(_KEPT)}
+        order = {kept.table: number for number, kept in enumerate(_JOURNALED)}
         noted = sorted(self._changed, key=lambda change: order[change[0]])
         return [row for table, rowid in noted for row in _rows(self._db, table, "rowid = ?", (rowid,))]
 
     def write(self) -> None:
-        """Put on the disk what the transaction changed. Raises StoreError; DamagedError if the journal is ahead."""
+        """Write the transaction's changes to disk. Raises StoreError; DamagedError if the journal is ahead."""
         if not self._changed and not self._gone:
             return
         here = place(self._db) or new_place()
@@ -286,26 +303,26 @@ class Recorder:
         there = tail(self._path)
         is_short = there is None or is_behind(there.place, here)
         if there is not None and not is_short and (why := mismatch(here, there.place)):
-            raise damaged(why)
-        if is_short or self._gone:  # a line that says what was deleted would leave it in the lines before
-            write(self._path, after, everything(self._db))
-        else:  # one line ahead is that of a process that was killed before it could commit: it never happened
+            raise damage_error(why)
+        if is_short or self._gone:  # appending a deletion would leave the deleted row in an earlier line
+            write(self._path, after, journaled_rows(self._db))
+        else:  # a journal that is one line ahead holds a transaction that was killed before its commit
             self._before = append(self._path, after, self._rows())
 
-    def done(self) -> None:
-        """Note that the transaction is committed."""
+    def clear(self) -> None:
+        """Forget the changes: they are committed, or rolled back."""
         self._changed.clear()
         self._gone = False
         self._before = None
 
-    def take_back(self) -> None:
-        """Note that it is not: what was written of it is taken back."""
+    def roll_back(self) -> None:
+        """Undo what was written: the transaction failed."""
         if self._before is not None:
-            take_back(self._path, self._before)
-        self.done()
+            undo_append(self._path, self._before)
+        self.clear()
 
 
-def _watch(db: sqlite3.Connection, kept: _Kept) -> None:
+def _add_triggers(db: sqlite3.Connection, kept: _JournaledTable) -> None:
     noted = f"BEGIN SELECT noted('{kept.table}', new.rowid); END"
     name = f"TEMP TRIGGER journal_{kept.table}"
     if kept.inserted != "0":
@@ -316,23 +333,23 @@ def _watch(db: sqlite3.Connection, kept: _Kept) -> None:
         db.execute(f"CREATE {name}_delete AFTER DELETE ON {kept.table} WHEN {kept.deleted} {gone}")
 
 
-def is_ready(db: sqlite3.Connection) -> bool:
-    """Whether a database has what a journal needs: an older skilld's has not."""
+def supports_journal(db: sqlite3.Connection) -> bool:
+    """Whether a database has the tables that a journal needs; one from an older skilld does not."""
     return db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'judged'").fetchone() is not None
 
 
 def new_place() -> Place:
-    """Return the place of a database that has no identity yet."""
+    """Return a place for a database that has no identity yet."""
     return Place(os.urandom(8).hex(), 0)
 
 
 def is_behind(there: Place, here: Place) -> bool:
-    """Whether `there` knows less than `here`, of the same database."""
+    """Whether `there` is behind `here`, of the same database."""
     return there.database == here.database and there.number < here.number
 
 
 def mismatch(here: Place | None, journal: Place) -> str | None:
-    """Return why a database cannot be the one its journal tells of; None if it can."""
+    """Return why a database does not belong to its journal; None if it may."""
     if here is None or here.database != journal.database:
         return "it is a different or incomplete database"
     if journal.number > here.number + 1:
@@ -344,7 +361,7 @@ def place(db: sqlite3.Connection) -> Place | None:
     """Return how far a database has come; None if it does not say. Raises sqlite3.Error, StoreError."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
         return None
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (_PLACE,)).fetchone()
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (_PLACE_KEY,)).fetchone()
     try:
         return None if row is None else Place(*json.loads(row[0]))
     except (TypeError, ValueError):
@@ -352,17 +369,17 @@ def place(db: sqlite3.Connection) -> Place | None:
 
 
 def set_place(db: sqlite3.Connection, place: Place) -> None:
-    """Write down how far it has come."""
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PLACE, json.dumps([place.database, place.number])))
+    """Save how far a database has come."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PLACE_KEY, json.dumps([place.database, place.number])))
 
 
-def everything(db: sqlite3.Connection) -> Iterator[Row]:
-    """Yield every row that a journal holds, of done batches and their turns the newest only."""
+def journaled_rows(db: sqlite3.Connection) -> Iterator[Row]:
+    """Yield every row that belongs in a journal; of done batches and their turns only recent ones."""
     recent = f"""SELECT id FROM batches WHERE state != 'done' OR created_at >=
-        (SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(created_at), '-{_REMEMBERED} days') FROM batches)"""  # noqa: S608
+        (SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(created_at), '-{_MAX_BATCH_DAYS} days') FROM batches)"""  # noqa: S608
     for table in _TABLES:
         where = {
-            "meta": f"key NOT IN ({', '.join(map(repr, _PASSING))})",
+            "meta": f"key NOT IN ({', '.join(map(repr, _TRANSIENT_KEYS))})",
             "batches": f"id IN ({recent})",
             "turns": f"batch_id IN ({recent})",
         }.get(table, "1")
@@ -380,13 +397,13 @@ def _rows(db: sqlite3.Connection, table: str, where: str, values: tuple[object, 
 
 
 def replay(db: sqlite3.Connection, rows: Iterable[Row]) -> int:
-    """Lay rows of a journal over a database, within its transaction; returns how many could be."""
+    """Apply rows of a journal to a database, in its open transaction; return how many could be applied."""
     known = {table: {row[1] for row in db.execute(f"PRAGMA table_info({table})")} for table in _TABLES}
     taken = 0
     for table, row in rows:
         if not row.keys() & known.get(table, set()):
             continue
-        with suppress(*_TROUBLE):  # a row that breaks the schema's rules is none
+        with suppress(*_ROW_ERRORS):  # a row that breaks the schema's rules is dropped
             if table == "turns":
                 db.execute("UPDATE turns SET batch_id = :batch_id WHERE key = :key", row)
                 db.execute("INSERT OR REPLACE INTO judged VALUES (:key, :batch_id)", row)
@@ -399,7 +416,7 @@ def replay(db: sqlite3.Connection, rows: Iterable[Row]) -> int:
     return taken
 
 
-def forget_deletable(db: sqlite3.Connection) -> None:
-    """Delete the rows that a whole journal has as well, or that were deleted since: it alone knows."""
+def delete_removable(db: sqlite3.Connection) -> None:
+    """Delete the rows of tables with deletions; a complete journal restores those that still exist."""
     db.execute("DELETE FROM learnings")
-    db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join(map(repr, _PASSING))})")  # noqa: S608 - fixed names
+    db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join(map(repr, _TRANSIENT_KEYS))})")  # noqa: S608 - fixed names

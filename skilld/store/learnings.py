@@ -1,4 +1,4 @@
-"""Lasting instructions that have no file yet: redacted quotes, with where and when."""
+"""Lasting instructions that are in no file yet: redacted quotes, with where and when they were said."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Learnings(Table):
     """The table of learnings."""
 
     def add(self, learning: Learning) -> None:
-        """Keep a learning; the same id a second time changes nothing."""
+        """Add a learning; does nothing if its id exists."""
         self._db.execute(
             "INSERT OR IGNORE INTO learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(learning)
         )
 
-    def among(self, ids: Iterable[str]) -> list[str]:
-        """Return those of `ids` that there are."""
+    def existing(self, ids: Iterable[str]) -> list[str]:
+        """Return those of `ids` that exist."""
         return [name for name in dict.fromkeys(ids) if self.get(name) is not None]
 
     def all(self) -> list[Learning]:
@@ -50,41 +50,41 @@ class Learnings(Table):
         return [Learning(*row) for row in rows]
 
     def get(self, learning_id: str) -> Learning | None:
-        """Return one by its id."""
+        """Return the learning with this id."""
         row = self._db.execute("SELECT * FROM learnings WHERE id = ?", (learning_id,)).fetchone()
         return None if row is None else Learning(*row)
 
     def count(self) -> int:
-        """Return how many there are, each once however often it was said in one project."""
+        """Return how many there are, counting what was said several times in one project once."""
         return int(self._first("SELECT count(*) FROM (SELECT DISTINCT project, skill, lower(change) FROM learnings)"))
 
-    def homeless(self) -> int:
-        """Return how many of them are for a file that is no skill."""
+    def count_for_files(self) -> int:
+        """Return how many of them are for a file that is not a skill."""
         each = """SELECT count(*) FROM (SELECT DISTINCT project, lower(change) FROM learnings
                   WHERE place_kind NOT IN ('', 'skill'))"""
         return int(self._first(each))
 
     def for_files(self) -> list[Learning]:
-        """Return those that are for a file that is no skill, newest first."""
+        """Return those for files that are not skills, newest first."""
         rows = self._db.execute(
             "SELECT * FROM learnings WHERE place_kind NOT IN ('', 'skill') ORDER BY created_at DESC, id"
         )
         return [Learning(*row) for row in rows]
 
-    def places_known_since(self) -> str:
-        """Return since when learnings are kept with the place that they wait for."""
+    def targets_since(self) -> str:
+        """Return since when learnings are stored with the file that they are for."""
         return self._first("SELECT at FROM migrations WHERE name = '0013_targets'") or ""
 
     def of_turn(self, turn_key: str) -> list[Learning]:
-        """Return what was kept of one turn."""
+        """Return the learnings of one turn."""
         return [Learning(*row) for row in self._db.execute("SELECT * FROM learnings WHERE turn_key = ?", (turn_key,))]
 
-    def wait_for(self, learning_id: str, kind: str, place: str, why: str) -> None:
-        """Record which file one waits for, and why."""
+    def set_target(self, learning_id: str, kind: str, place: str, why: str) -> None:
+        """Record which file one is for, and why it is not proposed."""
         self._db.execute(
             "UPDATE learnings SET place_kind = ?, place = ?, why_kept = ? WHERE id = ?", (kind, place, why, learning_id)
         )
 
     def forget(self, learning_id: str) -> bool:
-        """Delete one by its id; False if there is none."""
+        """Delete the learning with this id; False if there is none."""
         return self._db.execute("DELETE FROM learnings WHERE id = ?", (learning_id,)).rowcount > 0

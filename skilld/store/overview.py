@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from skilld.clock import seconds
 from skilld.store.connection import Table
-from skilld.store.transcripts import BEFORE
+from skilld.store.transcripts import BEFORE_SKILLD
 
 
 @dataclass(frozen=True, slots=True)
 class LiveSession:
-    """A session and its counters: `turns` that count, `waiting` of them in no batch yet. `skills` newest last."""
+    """A session and its counters: `turns` that count, of which `waiting` are in no batch. `skills`: newest last."""
 
     agent: str
     session_id: str
@@ -25,15 +25,15 @@ class LiveSession:
 
     @property
     def judged(self) -> bool:
-        """Whether all that was said in it is in a batch; few logs tell whether more is to come."""
+        """Whether all of its turns are in a batch; few logs say whether more will come."""
         return bool(self.turns) and not self.waiting
 
 
 @dataclass(frozen=True, slots=True)
 class SkillUsage:
-    """A skill as logs claim it, and the sessions that used it, with the Unix time of the newest use (0: not known).
+    """A skill as logs name it, and the Unix time of the newest use in each session (0: unknown).
 
-    `path` is empty if no log says.
+    `path` is empty if no log gives it.
     """
 
     agent: str
@@ -45,14 +45,14 @@ class SkillUsage:
 
 @dataclass(frozen=True, slots=True)
 class UnratedUse:
-    """A skill that skilld has changed, and a session that used it since."""
+    """A skill that skilld has changed, and a session that has used it since."""
 
     skill: str
     session_id: str
 
 
 class Overview(Table):
-    """What many tables say together."""
+    """Queries over several tables."""
 
     def sessions_since(self, since: float) -> list[LiveSession]:
         """Return the sessions that were active at a Unix time or later, newest first."""
@@ -63,7 +63,7 @@ class Overview(Table):
                (SELECT count(*) FROM turns WHERE turns.agent = sessions.agent AND turns.session_id =
                 sessions.session_id AND batch_id IS NULL) AS waiting
                FROM sessions WHERE last_activity >= ? ORDER BY last_activity DESC""",
-            (BEFORE, since),
+            (BEFORE_SKILLD, since),
         )
         return [
             LiveSession(
@@ -93,10 +93,10 @@ class Overview(Table):
         return [SkillUsage(*claim, sessions) for claim, sessions in found.items()]
 
     def unrated(self, since: float, until: float) -> list[UnratedUse]:
-        """Return the skills that a session used with something in them that skilld proposed, and nobody rated lately.
+        """Return skills with an accepted proposal that a session used and nobody has rated lately.
 
-        The session's last word fell between the Unix times `since` and `until`, or later where its log says that it is
-        over; a skill that was rated after `since` is left out. The newest session of each skill, the newest first.
+        The session was last active between the Unix times `since` and `until`, or later if its log says that it is
+        over; skills rated after `since` are left out. Only the newest session of each skill, newest first.
         """
         rows = self._db.execute(
             """SELECT name, session_id, max(last_activity) FROM skill_uses JOIN sessions USING (agent, session_id)
@@ -111,25 +111,25 @@ class Overview(Table):
         return [UnratedUse(row["name"], row["session_id"]) for row in rows]
 
     def sessions_of(self, turns: Iterable[str]) -> set[str]:
-        """Return the ids of the sessions in which turns with these keys were said, as far as they are known."""
+        """Return the ids of the known sessions that have turns with these keys."""
         return {self._first("SELECT session_id FROM turns WHERE key = ?", key) for key in set(turns)} - {None}
 
     def said_at(self, turn: str) -> float | None:
-        """Return when the turn with this key was said, or else judged (Unix time); None if it is not known."""
+        """Return when a turn was said, or judged if that is unknown (Unix time); None if both are."""
         at = """SELECT coalesce(turns.at, created_at) FROM turns LEFT JOIN batches ON batches.id = batch_id
                 WHERE key = ?"""
         return seconds(self._first(at, turn))
 
     def projects(self) -> list[str]:
-        """Return the folders that sessions said they work in: absolute ones, which a system takes for a path."""
+        """Return the folders that sessions claim to work in, if they are valid absolute paths."""
         rows = self._db.execute("SELECT DISTINCT cwd FROM sessions WHERE cwd LIKE '/%' ORDER BY cwd")
         return [row["cwd"] for row in rows if "\0" not in row["cwd"]]
 
     def all_sessions(self) -> list[tuple[str, str, str | None, float]]:
-        """Return agent, id, folder and Unix time of the newest activity of each session there is a record of."""
+        """Return agent, id, folder and Unix time of the last activity of each session."""
         return [tuple(row) for row in self._db.execute("SELECT agent, session_id, cwd, last_activity FROM sessions")]
 
     def first_activity(self) -> float | None:
-        """Return the Unix time of the oldest session there is a record of; None if there is none."""
+        """Return the Unix time of the oldest session's last activity; None if there is no session."""
         first: float | None = self._first("SELECT min(last_activity) FROM sessions")
         return first

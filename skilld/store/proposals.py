@@ -1,4 +1,4 @@
-"""Proposals and the decisions about them. Decisions are only ever added."""
+"""Proposals and the decisions about them. Decisions are only added, never changed."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from collections.abc import Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any
 
-from skilld.store.batches import REMAKE
+from skilld.store.batches import REMAKE_PREFIX
 from skilld.store.connection import Table
 from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
-UNWANTED = (State.REJECTED, State.REVERTED, State.DROPPED)
-MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
+UNWANTED_STATES = (State.REJECTED, State.REVERTED, State.DROPPED)
+MAYBE_AGENTS_PREFIX = "git, maybe "  # followed by the agents that were at work there when plain git decided
 
 _COLUMNS = tuple(field.name for field in fields(Proposal))
-_NAMES = ", ".join(f'"{name}"' for name in _COLUMNS)
-_NEWEST = "FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1"
-ELSEWHERE = "another machine"  # and nothing was done to files here
+_COLUMN_LIST = ", ".join(f'"{name}"' for name in _COLUMNS)
+_NEWEST_DECISION = "FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1"
+OTHER_MACHINE = "another machine"  # decided there: no file was changed here
 
 
 class Proposals(Table):
     """The tables of proposals and decisions."""
 
-    def _will_change(self) -> None:
+    def _mark_changed(self) -> None:
         if self._db.waiting is not None:
             self._db.waiting.changed = True
 
     def add(self, proposal: Proposal) -> bool:
-        """Keep a new proposal; False if its id is known already (the same batch worked on twice)."""
+        """Add a proposal; False if its id exists (the same batch was processed twice)."""
         marks = ", ".join("?" for _ in _COLUMNS)
-        self._will_change()
+        self._mark_changed()
         values = [_to_row(name, getattr(proposal, name)) for name in _COLUMNS]
-        added = self._db.execute(f"INSERT OR IGNORE INTO proposals ({_NAMES}) VALUES ({marks})", values)  # noqa: S608 - fixed names
+        added = self._db.execute(f"INSERT OR IGNORE INTO proposals ({_COLUMN_LIST}) VALUES ({marks})", values)  # noqa: S608 - fixed names
         return added.rowcount > 0
 
     def get(self, proposal_id: str) -> Proposal | None:
-        """Return one by its id."""
-        row = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE id = ?", (proposal_id,)).fetchone()  # noqa: S608 - fixed names
+        """Return the proposal with this id."""
+        row = self._db.execute(f"SELECT {_COLUMN_LIST} FROM proposals WHERE id = ?", (proposal_id,)).fetchone()  # noqa: S608 - fixed names
         return None if row is None else _from_row(row)
 
     def find(self, prefix: str) -> list[Proposal]:
-        """Return those whose id or a commit of which begins with `prefix` (as people type ids)."""
+        """Return those whose id, commit or landed commit begins with `prefix` (as people type ids)."""
         begins = " OR ".join(f'substr("{name}", 1, :length) = :prefix' for name in ("id", "commit", "landed"))
         given = {"length": len(prefix), "prefix": prefix}
-        rows = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE {begins}", given)  # noqa: S608 - fixed names
+        rows = self._db.execute(f"SELECT {_COLUMN_LIST} FROM proposals WHERE {begins}", given)  # noqa: S608 - fixed names
         return [_from_row(row) for row in rows]
 
     def in_states(self, states: Sequence[State], repo: str | None = None) -> list[Proposal]:
@@ -53,19 +53,19 @@ class Proposals(Table):
         marks = ", ".join("?" for _ in states)
         where = f"state IN ({marks})" + (" AND repo = ?" if repo is not None else "")
         values = [state.value for state in states] + ([repo] if repo is not None else [])
-        rows = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE {where} ORDER BY created_at, rowid", values)  # noqa: S608 - fixed names
-        return [_from_row(row) for row in rows]
+        query = f"SELECT {_COLUMN_LIST} FROM proposals WHERE {where} ORDER BY created_at, rowid"  # noqa: S608 - fixed names
+        return [_from_row(row) for row in self._db.execute(query, values)]
 
     def all(self) -> list[Proposal]:
         """Return every one, oldest first."""
         return self.in_states([*State])
 
     def open(self) -> list[Proposal]:
-        """Return those that wait for a decision, oldest first."""
+        """Return the open ones, oldest first."""
         return self.in_states([State.OPEN])
 
     def accepted(self) -> list[Proposal]:
-        """Return those that hold, oldest first."""
+        """Return the accepted ones, oldest first."""
         return self.in_states([State.ACCEPTED])
 
     def ids(self, state: State) -> list[str]:
@@ -74,16 +74,16 @@ class Proposals(Table):
         return [row["id"] for row in rows]
 
     def closed_ids(self) -> list[str]:
-        """Return the ids of the newest proposals that are decided: git need not hold their commits any longer.
+        """Return the ids of the proposals decided last: git need not keep their commits any longer.
 
-        One that is being made again may be back on its branch before that is written down.
+        A proposal that is being remade is left out: it may be back on its branch before that is recorded.
         """
         rows = self._db.execute(
             """SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped', 'said')
                AND NOT (state = 'stale' AND EXISTS (
                SELECT 1 FROM batches WHERE batches.id = ? || proposals.id AND batches.state IN ('pending', 'running')))
                ORDER BY decided_at DESC LIMIT 500""",
-            (REMAKE,),
+            (REMAKE_PREFIX,),
         )
         return [row["id"] for row in rows]
 
@@ -92,17 +92,17 @@ class Proposals(Table):
         return int(self._first("SELECT count(*) FROM proposals WHERE state = ?", state.value))
 
     def newest_at(self) -> str:
-        """Return when the newest was made (RFC 3339), empty if there is none."""
+        """Return when the newest was created (RFC 3339), "" if there is none."""
         return self._first("SELECT max(created_at) FROM proposals WHERE state != ?", State.SAID.value) or ""
 
     def decide(
         self, proposal: Proposal, after: State, at: str, *, who: str, why: str = "", commit: str = "", note: str = ""
     ) -> None:
-        """Record that `proposal` is in state `after` since `at`, by `who` (command, git, or `MAYBE` and agents).
+        """Record that `who` (command, git, or `MAYBE_AGENTS_PREFIX` and agents) put it in state `after` at `at`.
 
-        `commit` is the one that shows it; where it was accepted, by that it came in.
+        `commit` is the one that shows the decision; for an accepted proposal, the one by which it landed.
         """
-        self._will_change()
+        self._mark_changed()
         landed = commit if after is State.ACCEPTED else ""
         self._db.execute(
             """UPDATE proposals SET state = ?, landed = CASE WHEN ? = '' THEN landed ELSE ? END, note = ?,
@@ -116,48 +116,48 @@ class Proposals(Table):
             (proposal.id, proposal.state.value, after.value, who, why, commit, at),
         )
 
-    def move(self, proposal_id: str, *, commit: str, base: str) -> None:
-        """Record that the staging branch was rebuilt and the proposal is another commit now."""
+    def set_commit(self, proposal_id: str, *, commit: str, base: str) -> None:
+        """Record the proposal's new commit after the staging branch was rebuilt."""
         self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
 
     def refit(self, proposal_id: str, operations: tuple[Operation, ...], note: str) -> None:
-        """Record that other operations make its edit now; an empty note leaves the one it has."""
+        """Replace its operations after a refit; an empty note keeps the old one."""
         self._db.execute(
             "UPDATE proposals SET operations = ?, note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ?",
             (_to_row("operations", operations), note, note, proposal_id),
         )
 
     def set_branch(self, proposal_id: str, branch: str) -> None:
-        """Record the branch on which it stands now."""
+        """Record the branch that it is on now."""
         self._db.execute("UPDATE proposals SET branch = ? WHERE id = ?", (branch, proposal_id))
 
-    def rehome(self, proposal_id: str, *, repo: str, path: str) -> None:
-        """Record that it is in another work tree of its repository now, since its own was removed."""
+    def set_repo(self, proposal_id: str, *, repo: str, path: str) -> None:
+        """Move it to another work tree of its repository, after its own was removed."""
         self._db.execute("UPDATE proposals SET repo = ?, path = ? WHERE id = ?", (repo, path, proposal_id))
 
-    def support(self, proposal_id: str, evidence: Evidence) -> None:
-        """Add to a proposal that a person said it again, in whichever session; once for each turn.
+    def add_evidence(self, proposal_id: str, evidence: Evidence) -> None:
+        """Add that a person said it again, in any session; once for each turn.
 
-        One that they accepted, or that another took the place of, stays as it is.
+        An accepted or superseded proposal stays as it is.
         """
         proposal = self.get(proposal_id)
         if proposal is None or proposal.state not in {State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED}:
             return
         if evidence.turn not in {known.turn for known in proposal.evidence}:
-            # One that was found again in git does not say which turn it was.
+            # Evidence recovered from git does not have the turn's key.
             others = [known for known in proposal.evidence if (known.turn, known.quote) != ("", evidence.quote)]
             self._db.execute(
                 "UPDATE proposals SET evidence = ? WHERE id = ?",
                 (_to_row("evidence", (*others, evidence)), proposal_id),
             )
 
-    def amend(self, proposal: Proposal) -> None:
-        """Record that a proposal is another commit now, its first one if it had waited, and may say something else."""
+    def save_edit(self, proposal: Proposal) -> None:
+        """Save a proposal's new edit and commit; its first commit if it had none."""
         self._set(proposal, "operations", "summary", "commit", "base", "branch", "repo", "relpath", "note", "updates")
         self._set(proposal, "flags", "model", "also")
 
-    def justify(self, proposal: Proposal) -> None:
-        """Record the quotes, the reason and the kind of a proposal that is only a part of what it was, or all again."""
+    def set_evidence(self, proposal: Proposal) -> None:
+        """Save evidence, reason and kind of a proposal that was reduced to a part, or restored."""
         self._set(proposal, "evidence", "reason", "kind")
 
     def _set(self, proposal: Proposal, *names: str) -> None:
@@ -166,11 +166,11 @@ class Proposals(Table):
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
 
     def missing_since(self, proposal_id: str) -> str:
-        """Return since when a proposal has been dropped from the staging branch; empty: it is not."""
+        """Return since when a proposal has been missing from the staging branch; "" if it is there."""
         return str(self._first("SELECT missing_since FROM proposals WHERE id = ?", proposal_id) or "")
 
     def set_missing(self, proposal_id: str, since: str) -> None:
-        """Record since when it has been gone; empty: it is there."""
+        """Record since when it has been missing; "" if it is there."""
         self._db.execute("UPDATE proposals SET missing_since = ? WHERE id = ?", (since, proposal_id))
 
     def repos(self) -> list[str]:
@@ -178,25 +178,25 @@ class Proposals(Table):
         return [row["repo"] for row in self._db.execute("SELECT DISTINCT repo FROM proposals ORDER BY repo")]
 
     def accepted_at(self, proposal_id: str) -> str:
-        """Return when it was last accepted; empty if it never was."""
+        """Return when it was last accepted; "" if it never was."""
         newest = "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"
         return str(self._first(newest, proposal_id) or "")
 
     def accepted_by(self, proposal_id: str) -> str:
-        """Return who last accepted it; empty if nobody did."""
+        """Return who last accepted it; "" if nobody did."""
         newest = "SELECT who FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1"
         return str(self._first(newest, proposal_id) or "")
 
     def newest_accepted(self) -> int:
-        """Return the number of the newest decision to accept; 0 where there is none."""
+        """Return the number of the newest decision to accept; 0 if there is none."""
         return int(self._first("SELECT coalesce(max(id), 0) FROM decisions WHERE after = 'accepted'"))
 
     def decided_by(self, proposal_id: str) -> str:
-        """Return who made the newest decision; empty if there is none."""
-        return str(self._first(f"SELECT who {_NEWEST}", proposal_id) or "")
+        """Return who made the newest decision; "" if there is none."""
+        return str(self._first(f"SELECT who {_NEWEST_DECISION}", proposal_id) or "")
 
     def last_decided(self) -> Proposal | None:
-        """Return the one that the person decided on last, by a command; those that were decided otherwise since not."""
+        """Return the proposal that the person decided last by a command, unless it was decided otherwise since."""
         newest = """SELECT proposal_id FROM decisions AS one
                     WHERE who = 'command' AND after IN ('accepted', 'rejected')
                     AND id = (SELECT max(id) FROM decisions WHERE proposal_id = one.proposal_id)
@@ -204,12 +204,12 @@ class Proposals(Table):
         return self.get(self._first(newest) or "")
 
     def decisions(self, proposal_id: str) -> int:
-        """Return the number of the newest decision, which grows with each that is made; 0 where there is none."""
-        return int(self._first(f"SELECT id {_NEWEST}", proposal_id) or 0)
+        """Return the number of the newest decision, which grows with each one; 0 if there is none."""
+        return int(self._first(f"SELECT id {_NEWEST_DECISION}", proposal_id) or 0)
 
-    def why(self, proposal_id: str) -> str:
-        """Return the reason the person gave with the newest decision, if any."""
-        return str(self._first(f"SELECT why {_NEWEST}", proposal_id) or "")
+    def decision_reason(self, proposal_id: str) -> str:
+        """Return the reason that the person gave for the newest decision, "" if none."""
+        return str(self._first(f"SELECT why {_NEWEST_DECISION}", proposal_id) or "")
 
 
 def _to_row(name: str, value: object) -> object:

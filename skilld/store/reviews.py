@@ -1,4 +1,4 @@
-"""What reviewers asked for in comments that were read: redacted, each comment once. No name of a person."""
+"""What reviewers asked for in comments, redacted, each comment once. No names of people."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from skilld.store.connection import Table
 
 @dataclass(frozen=True, slots=True)
 class ReviewComment:
-    """One comment. `asks` are pairs of an instruction and its words; none where it was edited and asks no more.
+    """One comment. `asks` are pairs of an instruction and its quote; empty if it was edited and asks nothing now.
 
-    `author` is a hash, `own` says that it stands under the person's own account.
+    `author` is a hash, `own` says that the person's own account wrote it.
     """
 
     repository: str
@@ -31,10 +31,10 @@ class ReviewComment:
 class Reviews(Table):
     """The table of review comments that ask for something."""
 
-    def keep(self, comments: Sequence[ReviewComment]) -> int:
-        """Keep comments, in place of what they were when read before; returns how many are new.
+    def save(self, comments: Sequence[ReviewComment]) -> int:
+        """Save comments, replacing earlier versions; return how many are new.
 
-        One that asks for nothing is kept only where it asked for something before.
+        A comment that asks for nothing is saved only if it asked for something before.
         """
         new = 0
         for one in comments:
@@ -47,7 +47,7 @@ class Reviews(Table):
             self._db.execute("INSERT OR REPLACE INTO reviews VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
         return new
 
-    def of(self, repository: str, since: str) -> list[ReviewComment]:
+    def of_repository(self, repository: str, since: str) -> list[ReviewComment]:
         """Return the comments on a repository that ask for something, made at `since` (RFC 3339) or later."""
         rows = self._db.execute(
             "SELECT * FROM reviews WHERE repository = ? AND at >= ? AND asks != '[]' ORDER BY at, id",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from skilld.errors import SkilldError
-from skilld.store.connection import StoreError, damaged, transaction
+from skilld.store.connection import StoreError, damage_error, transaction
 
 
 def _migrations() -> tuple[tuple[str, str], ...]:
@@ -19,11 +19,12 @@ def _migrations() -> tuple[tuple[str, str], ...]:
 
 MIGRATIONS = _migrations()  # names and SQL, in order
 
-_PRECIOUS = "meta", "files", "proposals", "learnings"  # one that another process makes just now has no row in any
+# All of them are empty if another process is just creating the database.
+_PRECIOUS_TABLES = "meta", "files", "proposals", "learnings"
 
 
 def migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Run the migrations that the open database at `path` has not seen; what is precious in it is copied before.
+    """Run the migrations that the open database at `path` has not had, after backing it up if it holds anything.
 
     Raises SkilldError if a newer skilld wrote it, DamagedError if its own record of migrations makes no sense.
     """
@@ -32,18 +33,18 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
     known = [name for name, _ in MIGRATIONS]
     if newer := sorted(map(str, done - set(known))):
         if not done.issuperset(known):
-            raise damaged("its migrations have unknown names")
+            raise damage_error("its migrations have unknown names")
         raise SkilldError(
             "The database was written by a newer version of skilld",
             f"{path} contains the unknown migration {newer[0]}",
             "Install the newer version again.",
         )
     if not done and _is_in_use(db):
-        raise damaged("it has tables, but no record of migrations")
+        raise damage_error("it has tables, but no record of migrations")
     due = [(name, sql) for name, sql in MIGRATIONS if name not in done]
-    if due and done and any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _PRECIOUS):  # noqa: S608
+    if due and done and any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _PRECIOUS_TABLES):  # noqa: S608
         kept = path.with_name(f"{path.name}.before-{due[0][0]}")
-        own = kept.with_name(f"{kept.name}.{threading.get_native_id()}")  # others may be at it in this moment
+        own = kept.with_name(f"{kept.name}.{threading.get_native_id()}")  # other processes may be doing the same
         back_up(db, own)
         own.replace(kept)
     for name, sql in due:
@@ -64,19 +65,20 @@ def _statements(sql: str) -> Iterator[str]:
 
 
 def _is_in_use(db: sqlite3.Connection) -> bool:
-    """Whether tables were made without a migration: by another program, or the record of migrations is gone."""
+    """Whether there are tables but no migrations: another program made them, or the record of migrations is gone."""
     row = db.execute(
         """SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name != 'migrations'
-           AND NOT EXISTS (SELECT 1 FROM migrations)"""  # in one statement: another process may be making them
+           AND NOT EXISTS (SELECT 1 FROM migrations)"""  # in one statement: another process may be creating them
     ).fetchone()
     return bool(row[0])
 
 
 def back_up(db: sqlite3.Connection, path: Path) -> None:
-    """Write a compact copy of the database to `path` (mode 0600), in place of what is there. Raises StoreError."""
+    """Write a compact copy of the database to `path` (mode 0600), overwriting it. Raises StoreError."""
     try:
         path.unlink(missing_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))  # VACUUM fills an empty one
+        # VACUUM INTO accepts an empty file.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise StoreError("The database could not be backed up", f"{path}: {error.strerror}") from error
     db.execute("VACUUM INTO ?", (str(path),))

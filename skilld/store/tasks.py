@@ -1,4 +1,4 @@
-"""What a person or their tools record: finished tasks, and whether a skill helped."""
+"""Finished tasks and feedback on skills, recorded by a person or their tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skilld.store.connection import Table
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task as it was recorded, its texts redacted. `seconds` is its duration; `qa` is None if nobody checked."""
+    """One recorded task, its texts redacted. `seconds` is its duration; `qa` is None if nobody checked it."""
 
     id: str
     prompt: str
@@ -25,11 +25,11 @@ class Task:
     at: str
 
 
-class Records(Table):
+class TaskRecords(Table):
     """The tables of tasks and feedback."""
 
     def add_task(self, task: Task) -> bool:
-        """Keep a task; False if its id is known already."""
+        """Add a task; False if its id exists."""
         values = (
             *(task.id, task.prompt, task.project, task.status, json.dumps(task.tools), json.dumps(task.skills)),
             *(task.seconds, task.result, None if task.qa is None else int(task.qa), task.at),
@@ -38,16 +38,16 @@ class Records(Table):
         return added.rowcount > 0
 
     def tasks(self, project: str | None = None) -> list[Task]:
-        """Return the tasks of a project, or all, newest first."""
+        """Return the tasks of a project, or all tasks, newest first."""
         rows = self._db.execute(
             "SELECT * FROM tasks WHERE ? IS NULL OR project = ? ORDER BY at DESC, id", (project,) * 2
         )
         return [_task(row) for row in rows]
 
     def add_feedback(self, skill: str, path: str, session_id: str, note: str, at: str, *, helpful: bool) -> None:
-        """Keep whether a skill helped in a session; said again of the same session, the last word counts.
+        """Save whether a skill helped in a session, replacing earlier feedback for the same session.
 
-        `path` is its SKILL.md's, empty where only the name is known.
+        `path` is that of its SKILL.md, empty if only the name is known.
         """
         self._db.execute(
             "INSERT OR REPLACE INTO feedback (skill, path, session_id, helpful, note, at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -55,16 +55,16 @@ class Records(Table):
         )
 
     def feedback(self) -> dict[tuple[str, str], tuple[int, int]]:
-        """Return how often skills, by name and path as in `add_feedback`, were called helpful, and unhelpful."""
+        """Return how often each skill, by name and path as in `add_feedback`, was rated helpful and unhelpful."""
         rows = self._db.execute(
             "SELECT skill, path, sum(helpful) AS yes, sum(1 - helpful) AS no FROM feedback GROUP BY skill, path"
         )
         return {(row["skill"], row["path"]): (row["yes"], row["no"]) for row in rows}
 
     def feedback_by_session(self, skill: str, path: str) -> dict[str, bool]:
-        """Return in which sessions a skill was called helpful, or not; "" is none in particular.
+        """Return whether a skill was rated helpful, by session; "" stands for no particular session.
 
-        What was said of its name alone counts too, and what was said of this very file more.
+        Feedback on its name alone counts too, but feedback on this file takes precedence.
         """
         rows = self._db.execute(
             "SELECT session_id, helpful FROM feedback WHERE skill = ? AND path IN ('', ?) ORDER BY path", (skill, path)

@@ -1,4 +1,4 @@
-"""Sessions, turns and skill uses: where everything was seen, never what was said."""
+"""Files, sessions, turns and skill uses: where everything was read, never what was said."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A transcript and how far it was read. `cursor` and `parser` are JSON objects, None if it never was."""
+    """A transcript and how far it was read. `cursor` and `parser` are JSON objects, None if it was never read."""
 
     id: int
     agent: str
@@ -38,7 +38,7 @@ class Files(Table):
     """The table of files."""
 
     def add_file(self, agent: str, path: str, facts: FileFacts | os.stat_result, *, baseline: int) -> StoredFile:
-        """Start to follow a file; bytes before `baseline` were there before skilld."""
+        """Start to follow a file; bytes before `baseline` were written before skilld was installed."""
         self._db.execute(
             """INSERT OR IGNORE INTO files (agent, path, dev, ino, baseline, size, mtime)
                VALUES (?, ?, ?, ?, ?, ?, ?)""",
@@ -50,40 +50,40 @@ class Files(Table):
         return found
 
     def file(self, path: str) -> StoredFile | None:
-        """Return the file known under `path`."""
+        """Return the file at `path`."""
         row = self._db.execute("SELECT * FROM files WHERE path = ?", (path,)).fetchone()
         return None if row is None else _file(row)
 
     def is_live(self, path: str) -> bool:
-        """Whether a transcript is known, and has come since skilld is there: all of it was said meanwhile."""
+        """Whether a transcript is known and all of it was written after skilld was installed."""
         return bool(self._first("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", path))
 
     def is_read(self, path: str, since: str) -> bool:
-        """Whether all that was said in a transcript at `since` or later was read and counts."""
+        """Whether everything said in a transcript at `since` or later was read and counts."""
         query = "SELECT size >= 0 AND baseline = 0 AND (since IS NULL OR since <= ?) FROM files WHERE path = ?"
         return bool(self._first(query, since, path))
 
     def same_file(self, facts: FileFacts | os.stat_result) -> list[StoredFile]:
-        """Return the files known with this device and inode: perhaps this one under an older name."""
+        """Return the files with this device and inode: possibly the same file under an older name."""
         rows = self._db.execute("SELECT * FROM files WHERE dev = ? AND ino = ?", (facts.st_dev, facts.st_ino))
         return [_file(row) for row in rows]
 
     def files(self, agent: str | None = None) -> list[StoredFile]:
-        """Return all files (of one agent)."""
+        """Return all files, or those of one agent."""
         return [file for file in self.each() if agent in {None, file.agent}]
 
     def each(self) -> Iterator[StoredFile]:
-        """Yield all files, one by one: of many thousands the list alone would take 20 MB."""
+        """Yield all files one by one: a list of many thousands would take 20 MB."""
         return map(_file, self._db.execute("SELECT * FROM files ORDER BY id"))
 
     def positions(self) -> Iterator[tuple[str, str, int, int, float]]:
-        """Yield of each file agent, path, how far it was read, size and time of the newest growth; one by one."""
+        """Yield (agent, path, offset up to which it was read, size, modification time) of each file, one by one."""
         yield from self._db.execute(
             "SELECT agent, path, coalesce(json_extract(cursor, '$.offset'), baseline), size, mtime FROM files"
         )
 
     def newest(self, most: int) -> list[tuple[str, str]]:
-        """Return agent and path of the files that grew last."""
+        """Return (agent, path) of the files that grew last."""
         rows = self._db.execute("SELECT agent, path FROM files ORDER BY mtime DESC LIMIT ?", (most,))
         return [(row["agent"], row["path"]) for row in rows]
 
@@ -93,7 +93,7 @@ class Files(Table):
         return [_file(row) for row in rows if row is not None]
 
     def unread_before(self, agent: str, folder: Path) -> list[StoredFile]:
-        """Return the files that were there before skilld and were never read: those in `folder` first, newest first."""
+        """Return the files from before skilld that were never read: those in `folder` first, newest first."""
         rows = self._db.execute(
             "SELECT * FROM files WHERE agent = ? AND cursor IS NULL AND baseline > 0 ORDER BY mtime DESC", (agent,)
         )
@@ -111,9 +111,9 @@ class Files(Table):
         malformed: int = 0,
         overlong: int = 0,
     ) -> None:
-        """Record how far a file was read, and what was new in it; `cursor` is a dataclass.
+        """Save how far a file was read and add to its counters; `cursor` is a dataclass.
 
-        Call it with the turns in one transaction.
+        Call it in the transaction that stores the turns.
         """
         self._db.execute(
             """UPDATE files SET cursor = ?, parser = ?, size = ?, mtime = ?, turns = turns + ?,
@@ -122,18 +122,18 @@ class Files(Table):
         )
 
     def reread(self, file_id: int, *, since: str) -> None:
-        """Have a file read again from its start, counting what was said at `since` or later (backfill)."""
+        """Make a file be read again from its start; what was said at `since` or later counts (backfill)."""
         self._db.execute(
             "UPDATE files SET cursor = NULL, parser = NULL, baseline = 0, since = ?, size = -1 WHERE id = ?",
             (since, file_id),
         )
 
-    def to_read_again(self) -> int:
-        """Return how many files are still to be read from their start."""
+    def reread_count(self) -> int:
+        """Return how many files are still to be read again from their start."""
         return int(self._first("SELECT count(*) FROM files WHERE size < 0"))
 
     def drop_baseline(self, file_id: int, *, since: str | None) -> None:
-        """Record that a file is not what it was when skilld came: what is said in it at `since` or later counts."""
+        """Record that a file was replaced since skilld was installed: what is said in it at `since` or later counts."""
         self._db.execute("UPDATE files SET baseline = 0, since = ? WHERE id = ?", (since, file_id))
 
     def rename(self, file_id: int, path: str) -> None:
@@ -142,7 +142,7 @@ class Files(Table):
 
 
 def _fields(record: DataclassInstance) -> dict[str, Any]:
-    """Return a flat dataclass as a dict; dataclasses.asdict copies each value, which takes 30 us."""
+    """Return a flat dataclass as a dict; dataclasses.asdict copies each value, which takes 30 us more."""
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
@@ -152,13 +152,13 @@ def _file(row: sqlite3.Row) -> StoredFile:
     return StoredFile(row["id"], row["agent"], row["path"], cursor, parser, *known)
 
 
-# In place of a batch: said before skilld was there, so it counts for nothing but recognising copies.
-BEFORE = "before"
+# In place of a batch id: said before skilld was installed, so kept only to recognise copies.
+BEFORE_SKILLD = "before"
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingTurn:
-    """A turn that no batch has taken yet."""
+    """A turn that is in no batch yet."""
 
     key: str
     seq: int
@@ -171,7 +171,7 @@ class WaitingTurn:
 
 @dataclass(frozen=True, slots=True)
 class StoredUse:
-    """A skill use as the log claims it; `after_seq` turns of the session came before."""
+    """A skill use as the log gives it; `after_seq` turns of the session came before it."""
 
     name: str
     path: str | None
@@ -180,8 +180,8 @@ class StoredUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Active:
-    """A session that was at work in a folder, as it says itself; `since` is the time of its first turn (Unix time)."""
+class ActiveSession:
+    """A session and the folder that it claims to work in; `since` is the Unix time of its first turn."""
 
     agent: str
     cwd: str
@@ -189,9 +189,9 @@ class Active:
 
 
 class Transcripts(Files):
-    """The tables about what was read: those of the files, and what was found in them."""
+    """The tables of files, and of the sessions, turns and skill uses found in them."""
 
-    def see_session(self, agent: str, session_id: str, *, cwd: str | None, activity: float) -> None:
+    def record_activity(self, agent: str, session_id: str, *, cwd: str | None, activity: float) -> None:
         """Record that a session's file grew at `activity` (Unix seconds)."""
         self._db.execute(
             """INSERT INTO sessions (agent, session_id, cwd, last_activity) VALUES (?, ?, ?, ?)
@@ -200,22 +200,22 @@ class Transcripts(Files):
             (agent, session_id, cwd, activity),
         )
 
-    def forget_future(self, after: float, now: float) -> None:
-        """Take activity later than `after` for activity `now` (Unix seconds): the clock was set back since."""
+    def clamp_activity(self, after: float, now: float) -> None:
+        """Set activity later than `after` to `now` (Unix seconds): the clock was set back."""
         self._db.execute("UPDATE sessions SET last_activity = ? WHERE last_activity > ?", (now, after))
 
     def end_session(self, agent: str, session_id: str) -> None:
-        """Record that the session is over; it is not if it grows again."""
+        """Record that the session is over; growing again reopens it."""
         self._db.execute("UPDATE sessions SET ended = 1 WHERE agent = ? AND session_id = ?", (agent, session_id))
 
     def unknown(self, keys: Iterable[str]) -> set[str]:
-        """Return those of `keys` that no turn has."""
+        """Return those of `keys` that belong to no turn."""
         return {key for key in keys if not self._db.execute("SELECT 1 FROM turns WHERE key = ?", (key,)).fetchone()}
 
     def add_turn(self, turn: Turn, file_id: int, *, counts: bool, lasting: bool, revives: bool = False) -> bool:
-        """Keep a turn's key and place; its session must have been seen. False if it is known: a copy, or read again.
+        """Store a turn's key and position; its session must exist. Returns whether it is new and counts.
 
-        A turn that was first met as one from before skilld stays one in every copy, unless `revives` (backfill).
+        A turn first read as one from before skilld stays so in every copy, unless `revives` (backfill).
         """
         added = self._db.execute(
             """INSERT OR IGNORE INTO turns SELECT ?, agent, session_id, seen + 1, ?, ?, ?, ?, ?,
@@ -228,28 +228,28 @@ class Transcripts(Files):
                 turn.span.end,
                 turn.at,
                 int(lasting),
-                turn.key,  # after damage a journal may know that it was judged
-                None if counts else BEFORE,
+                turn.key,  # replayed from a journal after damage: it was judged already
+                None if counts else BEFORE_SKILLD,
                 turn.agent,
                 turn.session_id,
             ),
         ).rowcount
         if not added:
-            return counts and revives and self._revive(turn, file_id)
+            return counts and revives and self._count_again(turn, file_id)
         self._db.execute(
             "UPDATE sessions SET seen = seen + 1 WHERE agent = ? AND session_id = ?", (turn.agent, turn.session_id)
         )
         return counts
 
-    def _revive(self, turn: Turn, file_id: int) -> bool:
+    def _count_again(self, turn: Turn, file_id: int) -> bool:
         changed = self._db.execute(
             """UPDATE turns SET batch_id = NULL, file_id = ?, start = ?, stop = ? WHERE key = ? AND batch_id = ?""",
-            (file_id, turn.span.start, turn.span.end, turn.key, BEFORE),
+            (file_id, turn.span.start, turn.span.end, turn.key, BEFORE_SKILLD),
         )
         return changed.rowcount > 0
 
     def add_use(self, agent: str, use: SkillUse) -> None:
-        """Keep a skill use with the number of turns before it."""
+        """Store a skill use with the number of turns before it."""
         self._db.execute(
             """INSERT OR IGNORE INTO skill_uses SELECT ?, ?, ?, ?, ?, seen, ? FROM sessions
                WHERE agent = ? AND session_id = ?""",
@@ -257,7 +257,7 @@ class Transcripts(Files):
         )
 
     def sessions_waiting(self) -> list[tuple[str, str]]:
-        """Return (agent, session id) of every session with turns that no batch has taken."""
+        """Return (agent, session id) of every session with turns in no batch."""
         rows = self._db.execute("SELECT DISTINCT agent, session_id FROM turns WHERE batch_id IS NULL")
         return [(row["agent"], row["session_id"]) for row in rows]
 
@@ -269,9 +269,9 @@ class Transcripts(Files):
         return (0.0, False) if row is None else (row["last_activity"], bool(row["ended"]))
 
     def folders_after(self, agent: str, session_id: str) -> list[str]:
-        """Return the folders of the agent's sessions that grew after this one did. Looks at all of the agent's.
+        """Return the folders of the agent's sessions that grew after this one did. Scans all sessions of the agent.
 
-        Sessions that are over do not count, nor do those in which nobody sat: they have no folder.
+        Sessions that are over do not count, nor do those without a person: they have no folder.
         """
         rows = self._db.execute(
             """SELECT cwd FROM sessions WHERE agent = ? AND cwd IS NOT NULL AND ended = 0 AND session_id != ? AND
@@ -280,8 +280,8 @@ class Transcripts(Files):
         )
         return [row["cwd"] for row in rows]
 
-    def active(self, since: float, ended_since: float) -> list[Active]:
-        """Return the sessions with a folder whose transcript grew after `since`; for those over, after `ended_since`.
+    def active(self, since: float, ended_since: float) -> list[ActiveSession]:
+        """Return the sessions with a folder that grew after `since`, or after `ended_since` if they are over.
 
         Both are Unix times.
         """
@@ -291,14 +291,14 @@ class Transcripts(Files):
                WHERE last_activity >= (CASE WHEN ended THEN ? ELSE ? END) AND cwd IS NOT NULL""",
             (ended_since, since),
         )
-        return [Active(row["agent"], row["cwd"], seconds(row["first"]) or row["last_activity"]) for row in rows]
+        return [ActiveSession(row["agent"], row["cwd"], seconds(row["first"]) or row["last_activity"]) for row in rows]
 
     def newest_activity(self) -> float:
-        """Return when any transcript last grew (Unix time), 0 if none is known."""
+        """Return when any transcript last grew (Unix time), 0 if there is none."""
         return float(self._first("SELECT max(last_activity) FROM sessions") or 0.0)
 
     def waiting(self, agent: str, session_id: str) -> list[WaitingTurn]:
-        """Return the session's turns that no batch has taken, in order."""
+        """Return the session's turns that are in no batch, in order."""
         rows = self._db.execute(
             """SELECT key, seq, file_id, start, stop, at, lasting FROM turns
                WHERE agent = ? AND session_id = ? AND batch_id IS NULL ORDER BY seq""",
@@ -307,7 +307,7 @@ class Transcripts(Files):
         return [WaitingTurn(**{**dict(row), "lasting": bool(row["lasting"])}) for row in rows]
 
     def previous_end(self, agent: str, session_id: str, file_id: int, start: int) -> int:
-        """Return where the session's turn before byte `start` of a file ends; 0 if there is none."""
+        """Return where the session's last turn before byte `start` of a file ends; 0 if there is none."""
         (end,) = self._db.execute(
             """SELECT coalesce(max(stop), 0) FROM turns
                WHERE agent = ? AND session_id = ? AND file_id = ? AND start < ? AND stop <= ?""",
@@ -326,7 +326,7 @@ class Transcripts(Files):
         return [StoredUse(*row) for row in rows]
 
     def cwd(self, agent: str, session_id: str) -> str | None:
-        """Return the folder a session last said it works in: a claim."""
+        """Return the folder that a session last claimed to work in."""
         cwd: str | None = self._first("SELECT cwd FROM sessions WHERE agent = ? AND session_id = ?", agent, session_id)
         return cwd
 
@@ -339,25 +339,25 @@ class Transcripts(Files):
         return [row["agent"] for row in rows]
 
     def path_of(self, key: str) -> tuple[str, str] | None:
-        """Return agent and path of the transcript that has a turn, None if none is known to."""
+        """Return agent and path of the transcript that has a turn, None if there is none."""
         row = self._db.execute(
             "SELECT files.agent, path FROM turns JOIN files ON files.id = file_id WHERE key = ?", (key,)
         ).fetchone()
         return None if row is None else (row["agent"], row["path"])
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Return per agent: files, turns that count, malformed lines, time of the newest growth (Unix seconds)."""
+        """Return, by agent: files, turns that count, malformed and overlong lines, Unix time of the newest growth."""
         rows = self._db.execute(
             """SELECT agent, count(*) AS files, sum(turns) AS turns, sum(malformed) AS malformed,
                sum(overlong) AS overlong, max(mtime) AS newest FROM files GROUP BY agent"""
         )
         return {row["agent"]: dict(row) for row in rows}
 
-    def turn_fates(self, since: str = "") -> dict[str, int]:
-        """Return how many turns count, and what came of them: each is in one of the other numbers.
+    def turn_outcomes(self, since: str = "") -> dict[str, int]:
+        """Return how many turns count, and how many are judged, pending, waiting and chatter, which add up to it.
 
-        `taught` are those of the judged ones that something lasting was found in, wherever it went. With `since`, an
-        RFC 3339 time, only those that came after it or are still to be judged.
+        `taught` are the judged turns in which something lasting was found, wherever it went. With `since` (RFC 3339),
+        only turns after it or still to be judged.
         """
         row = self._db.execute(
             """WITH fates AS (SELECT CASE
@@ -373,6 +373,6 @@ class Transcripts(Files):
                coalesce(sum(fate = 'judged' AND taught), 0) AS taught,
                coalesce(sum(fate = 'pending'), 0) AS pending, coalesce(sum(fate = 'waiting'), 0) AS waiting,
                coalesce(sum(fate = 'chatter'), 0) AS chatter FROM fates""",
-            (BEFORE, since),
+            (BEFORE_SKILLD, since),
         ).fetchone()
         return dict(row)

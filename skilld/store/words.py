@@ -1,8 +1,8 @@
-"""The redacted words of turns that no worker has judged yet, in a small database of their own.
+"""The redacted words of turns that no worker has judged yet, in a small separate database.
 
-What was read of a transcript can so be kept when the transcript is gone by the time its batch is judged. Apart from the
-store, so that no copy of that has them: a row is overwritten as soon as its batch was judged, and after two days in any
-case. Nothing here is precious: whatever goes wrong with the file, it is made again.
+With them a batch can be judged even if its transcript is gone by then. They are not in the store, so that no copy of it
+has them: a row is overwritten once its batch is judged, and after two days in any case. The file is expendable: if
+anything is wrong with it, it is created again.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from skilld.types import How
 if TYPE_CHECKING:
     from skilld.protocol import StoredWords
 
-KEPT = 2 * 86400.0  # seconds
-MAX_TEXT = 16 * 1024  # characters of a turn: a longer one is a paste
-_MAX_TURNS = 5000  # turns
+KEPT_SECONDS = 2 * 86400.0  # seconds
+MAX_TEXT = 16 * 1024  # characters: a longer turn is a paste
+_MAX_TURNS = 5000
 _SCHEMA = "CREATE TABLE IF NOT EXISTS words (key TEXT PRIMARY KEY, how TEXT, text TEXT NOT NULL, at REAL NOT NULL)"
-_TROUBLE = (sqlite3.Error, OSError)
-Found = TypeVar("Found")
+_DATABASE_ERRORS = (sqlite3.Error, OSError)
+Result = TypeVar("Result")
 
 
 class Words:
-    """The file at `path`, opened and made when it is first needed. Use it from the thread that made this."""
+    """The database at `path`, opened or created when first needed. Use it from the thread that created this object."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._db: sqlite3.Connection | None = None
 
-    def keep(self, said: Iterable[StoredWords], now: float) -> None:
-        """Keep the words of turns, but not what is too long, until `forget` or two days from `now` (Unix time)."""
+    def save(self, said: Iterable[StoredWords], now: float) -> None:
+        """Save the words of turns, except overlong ones, until `forget` or two days from `now` (Unix time)."""
         rows = [(one.key, one.how, one.text, now) for one in said if len(one.text) <= MAX_TEXT]
         if rows:
-            self._do(lambda db: db.executemany("INSERT OR IGNORE INTO words VALUES (?, ?, ?, ?)", rows).rowcount, 0)
-            self._do(lambda db: db.execute(_TOO_MANY, (_MAX_TURNS,)).rowcount, 0)
+            self._run(lambda db: db.executemany("INSERT OR IGNORE INTO words VALUES (?, ?, ?, ?)", rows).rowcount, 0)
+            self._run(lambda db: db.execute(_DELETE_OLDEST, (_MAX_TURNS,)).rowcount, 0)
 
-    def of(self, keys: Iterable[str]) -> list[StoredWords]:
-        """Return what is kept of turns."""
+    def get(self, keys: Iterable[str]) -> list[StoredWords]:
+        """Return the saved words of turns."""
         wanted = list(keys)
 
         from skilld.protocol import StoredWords
@@ -51,19 +51,19 @@ class Words:
             rows = (db.execute("SELECT key, how, text FROM words WHERE key = ?", (key,)).fetchone() for key in wanted)
             return [StoredWords(row[0], How(row[1]), row[2]) for row in rows if row is not None]
 
-        return self._do(find, []) if self._path.exists() else []
+        return self._run(find, []) if self._path.exists() else []
 
     def forget(self, keys: Iterable[str]) -> None:
         """Overwrite the words of turns."""
         rows = [(key,) for key in keys]
         if self._path.exists():
-            self._do(lambda db: db.executemany("DELETE FROM words WHERE key = ?", rows).rowcount, 0)
+            self._run(lambda db: db.executemany("DELETE FROM words WHERE key = ?", rows).rowcount, 0)
 
     def forget_old(self, now: float) -> None:
-        """Overwrite what was kept for two days, or comes from the future."""
+        """Overwrite what is older than two days, or further in the future."""
         if self._path.exists():
-            old = now - KEPT, now + KEPT
-            self._do(lambda db: db.execute("DELETE FROM words WHERE at < ? OR at > ?", old).rowcount, 0)
+            old = now - KEPT_SECONDS, now + KEPT_SECONDS
+            self._run(lambda db: db.execute("DELETE FROM words WHERE at < ? OR at > ?", old).rowcount, 0)
 
     def close(self) -> None:
         """Close the file."""
@@ -71,32 +71,32 @@ class Words:
             self._db.close()
             self._db = None
 
-    def _do(self, work: Callable[[sqlite3.Connection], Found], otherwise: Found) -> Found:
-        """Do something in a transaction; a file that is damaged is made again, and other trouble gives `otherwise`."""
+    def _run(self, work: Callable[[sqlite3.Connection], Result], otherwise: Result) -> Result:
+        """Run `work` in a transaction; recreate a damaged file, and return `otherwise` on any other error."""
         for _ in range(2):
             try:
-                with self._opened() as db:
+                with self._connect() as db:
                     return work(db)
-            except _TROUBLE as error:
+            except _DATABASE_ERRORS as error:
                 self.close()
-                if type(error) is not sqlite3.DatabaseError:  # it is no damage: a full disk, a lock
+                if type(error) is not sqlite3.DatabaseError:  # not damage, but a full disk or a lock
                     break
                 for suffix in ("", "-journal"):
                     with suppress(OSError):
                         self._path.with_name(self._path.name + suffix).unlink()
         return otherwise
 
-    def _opened(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._db is None or not self._path.exists():
             self.close()
             with suppress(FileExistsError):
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             self._db = sqlite3.connect(self._path, timeout=1)
             self._db.execute("PRAGMA secure_delete = ON")
-            self._db.execute("PRAGMA synchronous = OFF")  # kill -9 loses nothing by it, and a power cut little
+            self._db.execute("PRAGMA synchronous = OFF")  # kill -9 loses nothing, a power cut little
             self._db.execute("PRAGMA cache_size = -64")
             self._db.execute(_SCHEMA)
         return self._db
 
 
-_TOO_MANY = "DELETE FROM words WHERE rowid NOT IN (SELECT rowid FROM words ORDER BY rowid DESC LIMIT ?)"
+_DELETE_OLDEST = "DELETE FROM words WHERE rowid NOT IN (SELECT rowid FROM words ORDER BY rowid DESC LIMIT ?)"

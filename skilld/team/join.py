@@ -16,7 +16,7 @@ from typing import Any
 
 from skilld.errors import UsageError
 from skilld.store import Store
-from skilld.store.meta import TEAM
+from skilld.store.meta import TEAMS
 from skilld.team.records import is_person
 from skilld.team.refs import Pin
 
@@ -70,14 +70,14 @@ def checked_name(name: str) -> str:
 
 def load(store: Store, repo: Path, joined: list[Path]) -> Membership | None:
     """Return the person's membership in the team of a repository; None where they did not join."""
-    row = store.meta.get(TEAM, {}).get(str(repo))
+    row = store.meta.get(TEAMS, {}).get(str(repo))
     return None if row is None or repo not in joined else from_row(row)
 
 
 def save(store: Store, membership: Membership) -> None:
     """Keep a membership."""
     with store.transaction():
-        store.meta.set(TEAM, store.meta.get(TEAM, {}) | {membership.repo: to_row(membership)})
+        store.meta.set(TEAMS, store.meta.get(TEAMS, {}) | {membership.repo: to_row(membership)})
 
 
 def from_row(row: Mapping[str, Any]) -> Membership:
@@ -94,7 +94,7 @@ def to_row(membership: Membership) -> dict[str, Any]:
 def forget(store: Store, repo: str) -> None:
     """Forget a membership, with the keys of the others."""
     with store.transaction():
-        store.meta.set(TEAM, {name: row for name, row in store.meta.get(TEAM, {}).items() if name != repo})
+        store.meta.set(TEAMS, {name: row for name, row in store.meta.get(TEAMS, {}).items() if name != repo})
 
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/]+:")

@@ -22,7 +22,7 @@ from skilld.daemon.lock import Lock
 from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.meta import DAEMON, JUDGES_AWAY, PAUSED_UNTIL
+from skilld.store.meta import DAEMON, PAUSED_UNTIL, UNAVAILABLE_JUDGES
 from skilld.types import ClosedBy, Usage
 from support.claude_lines import typed, write
 from support.program import Program
@@ -258,7 +258,7 @@ def _parked(known: Store) -> None:
 
 def _away(known: Store) -> None:
     absent = {"why": "not logged in", "remedy": "claude", "limit": False, "since": 0, "until": 9e9, "times": 1}
-    known.meta.set(JUDGES_AWAY, {"offline": absent})
+    known.meta.set(UNAVAILABLE_JUDGES, {"offline": absent})
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,9 @@ def test_a_machine_that_comes_later_knows_what_was_decided_though_the_other_is_g
     quiet(tower, laptop)
     desk.team.hub.git(f"--git-dir={desk.remote}", "update-ref", "-d", "refs/skilld/machines/tower")
     third = desk.machine("third")
-    third.store.transcripts.see_session("codex", "s1", cwd=str(third.clone.root), activity=1.0)
+    third.store.transcripts.record_activity("codex", "s1", cwd=str(third.clone.root), activity=1.0)
     third.sync()
-    assert third.store.elsewhere.unwanted() == [
+    assert third.store.machine_records.unwanted() == [
         (str(third.clone.root / "CLAUDE.md"), "rejected", PNPM, f"from now on: {PNPM}")
     ]
 

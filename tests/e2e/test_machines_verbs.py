@@ -104,7 +104,7 @@ def test_a_remote_that_is_away_is_named_in_the_status_alone(desk: Desk) -> None:
 
 def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(desk: Desk) -> None:
     tower, laptop = desk.machine("tower"), desk.machine("laptop")
-    laptop.store.transcripts.see_session("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
+    laptop.store.transcripts.record_activity("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
     tower.store.learnings.add(a_learning(tower, DATES, "one"))
     for one in (tower, laptop, tower):
         one.sync()
@@ -130,11 +130,11 @@ def test_learnings_travel_and_are_gone_on_both_once_they_are_gone_on_one(desk: D
 
 def test_repeats_travel_to_a_machine_whose_file_has_the_line(desk: Desk) -> None:
     tower, laptop = desk.machine("tower"), desk.machine("laptop")
-    laptop.store.transcripts.see_session("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
+    laptop.store.transcripts.record_activity("codex", "s9", cwd=str(laptop.clone.root), activity=1.0)
     file = str(tower.clone.root / "CLAUDE.md")
     repeat = Repeat("codex:t1", "again: short functions", file, 5, "Keep functions short.", 1.0)
     past = PastSession("codex", "s1", str(tower.clone.root), "", 1.8e9, (file,), (), (), (repeat,))
-    tower.store.past.keep("/t.jsonl", 1, 1.0, [past])
+    tower.store.past.save("/t.jsonl", 1, 1.0, [past])
     for one in (tower, laptop, tower, laptop):
         one.sync()
     (told,) = laptop.store.past.sessions()

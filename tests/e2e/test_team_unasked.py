@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld.errands import SyncTeams
 from skilld.protocol import Job, Result
 from skilld.store import Store
-from skilld.store.meta import SYNCED_AT, TEAM
+from skilld.store.meta import SYNCED_AT, TEAMS
 from skilld.types import Outcome
 from skilld.worker.spawn import VerbWorker
 from support import fake_host
@@ -71,9 +71,9 @@ def test_the_pull_request_is_brought_up_to_date_once_a_week_where_the_person_say
     unasked(ada)
     assert len(json.loads(state.read_text())["asked"]) == asked
     store = Store.open(ada.database)
-    kept = store.meta.get(TEAM)
+    kept = store.meta.get(TEAMS)
     kept[str(ada.clone.root)]["asked_at"] -= 7 * 86400
-    store.meta.set(TEAM, kept)
+    store.meta.set(TEAMS, kept)
     store.close()
     unasked(ada)
     assert len(json.loads(state.read_text())["asked"]) > asked

@@ -12,7 +12,7 @@ import pytest
 
 from faults import apart
 from faults.clock import Clock
-from skilld.store.connection import kind_of
+from skilld.store.connection import file_system_type
 from support.claude_lines import append, typed
 from support.live_project import Project
 from support.program import Program
@@ -93,7 +93,7 @@ MOUNTS = """\
     ],
 )
 def test_f10_the_file_system_of_a_file(path: str, kind: str) -> None:
-    assert kind_of(Path(path), MOUNTS) == kind
+    assert file_system_type(Path(path), MOUNTS) == kind
 
 
 def test_f10_no_write_ahead_log_over_a_network(home: Path, program: Program) -> None:

@@ -52,7 +52,7 @@ def _project(chance: random.Random, root: Path, store: Store, number: int) -> No
         loaded = tuple(path for path, (_, _, share) in zip(paths, _FILES, strict=True) if chance.random() < share)
         agent = "claude-code" if place < _OF_ONE_AGENT else chance.choice(("codex", "opencode"))
         held = replace(one, agent=agent, cwd=str(root), session_id=f"{root.name}-{place}", loaded=loaded)
-        store.past.keep(f"{root}/{place}.jsonl", 1, one.at, [held])
+        store.past.save(f"{root}/{place}.jsonl", 1, one.at, [held])
     for place, rule in enumerate(known):
         _propose(chance, store, root, rule.text, rule.since, f"{number}{place:03}", State.ACCEPTED, 0)
     for place in range(25 - 6 * number):

@@ -109,7 +109,7 @@ class Machine:
 
     def known(self) -> list[str]:
         """Return all records as this machine knows them."""
-        return [one.record for one in self.store.elsewhere.all()]
+        return [one.record for one in self.store.machine_records.all()]
 
 
 def _no_sessions() -> Any:

@@ -41,7 +41,7 @@ class Bench(NamedTuple):
     def work(self, *agents: str, below: str = "") -> None:
         for agent in agents:
             cwd = str(self.project.root / below)
-            self.store.transcripts.see_session(agent, f"of {agent}", cwd=cwd, activity=NOW)
+            self.store.transcripts.record_activity(agent, f"of {agent}", cwd=cwd, activity=NOW)
 
     def taught(self, rule: str = PNPM, name: str = "CLAUDE.md", number: int = 1, **changes: Any) -> Proposal:
         """Have a rule that stands in a file be an accepted proposal's."""
@@ -135,7 +135,7 @@ def test_what_is_seen_or_gone_or_unwanted_is_not_offered(bench: Bench, files: di
 def test_only_agents_at_work_in_the_project_are_thought_of(bench: Bench, tmp_path: Path) -> None:
     bench.write(**{"CLAUDE.md": claude(PNPM), "AGENTS.md": AGENTS})
     bench.work("claude-code")
-    bench.store.transcripts.see_session("codex", "s", cwd=str(tmp_path / "elsewhere"), activity=NOW)
+    bench.store.transcripts.record_activity("codex", "s", cwd=str(tmp_path / "elsewhere"), activity=NOW)
     bench.taught()
     assert bench.share() == []
     bench.work("codex", below="docs")

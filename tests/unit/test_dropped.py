@@ -176,7 +176,7 @@ def test_what_was_rejected_is_restored_as_the_rejection_says(person: Person, sto
     assert "To undo it: skilld restore p1" in told.lines
     assert rejected_for(store, get(store, "p1")) == "rejected; your reason: not here"
     head = person.tip()
-    store.proposals.support("p1", Evidence("agent:2", "p1, as I said"))
+    store.proposals.add_evidence("p1", Evidence("agent:2", "p1, as I said"))
     assert [one.turn for one in get(store, "p1").evidence] == ["agent:1", "agent:2"]
     restore(store, get(store, "p1"))
     assert states(store) == {"p1": "open"}

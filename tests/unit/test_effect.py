@@ -218,6 +218,6 @@ def test_where_a_job_of_several_fails_each_is_read_alone_and_only_what_fails_alo
         given.append(_asked(surveys, now))
         surveys.record(result, now)
     assert given == [["sound", "bad", "fine"], ["sound"], ["bad"], ["fine"]]
-    assert len(store.past.read()) == 3
+    assert len(store.past.read_files()) == 3
     assert _asked(surveys, 2900.0) is None
     store.close()

@@ -19,11 +19,11 @@ def filled(path: Path, *, ours: bool) -> Store:
     store = open_store(path, NOW)
     store.proposals.add(a_proposal(id="p1"))
     with store.transaction():
-        store.evals.begin(EVAL)
+        store.evals.add(EVAL)
         for number in range(EVAL.pairs):
             for side in (True, False):
-                store.evals.keep("e1", number, StoredRun("an answer " * 100, None), ours=side)
-                store.evals.keep("e1", number, StoredRun("an answer " * 100, side is ours), ours=side)
+                store.evals.save_run("e1", number, StoredRun("an answer " * 100, None), ours=side)
+                store.evals.save_run("e1", number, StoredRun("an answer " * 100, side is ours), ours=side)
     return store
 
 
@@ -36,7 +36,7 @@ def test_runs_survive_a_lost_database_and_of_an_answer_only_the_beginning_of_a_f
     again = open_store(tmp_path / "skilld.db", NOW)
     assert again.evals.get("e1") == EVAL
     assert again.evals.runs("e1") == runs
-    again.evals.begin(EVAL)
+    again.evals.add(EVAL)
     assert again.evals.runs("e1") == runs, "begun again it stays as it is"
     assert [one.id for one in again.evals.of_proposal("p1")] == ["e1"]
     assert again.evals.of_proposal("p2") == []

@@ -23,7 +23,7 @@ def _session(store: Store, tmp_path: Path, *spans: tuple[int, int]) -> ClosedBat
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"x" * 1000)
     file = store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
-    store.transcripts.see_session("claude-code", "s1", cwd=str(tmp_path), activity=1.0)
+    store.transcripts.record_activity("claude-code", "s1", cwd=str(tmp_path), activity=1.0)
     for number, (start, end) in enumerate(spans, 1):
         turn = Turn(f"t{number}", "claude-code", "s1", "words", None, How.TYPED, Span(start, end))
         store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)

@@ -148,7 +148,7 @@ def test_skills_are_looked_for_from_where_sessions_worked_up_to_the_root_of_the_
 
     with closing(Store.open(tmp_path / "skilld.db")) as store:
         for name, folder in (("s1", root / "src/api"), ("s2", root), ("s3", tmp_path / "home"), ("s4", Path())):
-            store.transcripts.see_session("claude-code", name, cwd=str(folder), activity=1.0)
+            store.transcripts.record_activity("claude-code", name, cwd=str(folder), activity=1.0)
         assert collect(store, find_skills, tmp_path / "home", {}, now=NOW, around=[tmp_path / "loose"]) == []
     assert set(asked) == {tmp_path / "loose", root / "src/api", root / "src", root}
     assert len(asked) == 4

@@ -79,7 +79,7 @@ def test_what_was_kept_is_found_by_its_words_in_any_form_until_it_is_forgotten(s
 
 def test_the_index_of_a_rebuilt_database_fills_itself(store: Store, tmp_path: Path) -> None:
     store.learnings.add(LEARNING)
-    store.keep_copy()
+    store.save_copy()
     with_copy = Store.open(tmp_path / "skilld.db.copy")
     assert _ids(with_copy, "ticket") == ["l1"]
     with_copy.close()

@@ -16,7 +16,7 @@ from skilld.past import PastSession
 from skilld.protocol import Job, Result
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.store.meta import FOREVER, HEARD, PAUSED_UNTIL
+from skilld.store.meta import CORRECTIONS_READ, FOREVER, PAUSED_UNTIL
 from skilld.types import Outcome
 from skilld.worker.spawn import VerbWorker
 from support.waiting import LIMIT
@@ -42,7 +42,7 @@ def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine
 
 
 def test_it_waits_for_quiet_and_for_the_end_of_a_pause(engine: Engine) -> None:
-    engine.store.transcripts.see_session("codex", "s1", cwd=None, activity=NIGHT - 60)
+    engine.store.transcripts.record_activity("codex", "s1", cwd=None, activity=NIGHT - 60)
     assert not schedule.due(engine, NIGHT)
     engine.store.meta.set(PAUSED_UNTIL, FOREVER)
     assert not schedule.due(engine, NIGHT + 3600)
@@ -61,9 +61,9 @@ def test_rules_are_looked_at_every_night_once_a_session_is_known_and_by_day_when
     store = Store.open(tmp_path / "skilld.db")
     engine = Engine(store, Settings(), Host(tmp_path, {}), EVENING)
     assert schedule.due(engine, NIGHT) is None
-    store.past.keep("/t.jsonl", 1, 1.0, [PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())])
+    store.past.save("/t.jsonl", 1, 1.0, [PastSession("codex", "s1", "/p", "", 1.0, (), (), (), ())])
     assert [schedule.due(engine, NIGHT), schedule.due(engine, NIGHT + 60)] == [Mend(), None]
-    store.meta.set(HEARD, True)  # noqa: FBT003 - a value
+    store.meta.set(CORRECTIONS_READ, True)  # noqa: FBT003 - a value
     store.meta.set(PAUSED_UNTIL, FOREVER)
     assert schedule.due(engine, NIGHT + 7200) is None
     store.meta.delete(PAUSED_UNTIL)

@@ -14,7 +14,7 @@ HOUR = 3600.0
 
 
 def _use(store: Store, session: str, activity: float, name: str = "notes", at: str | None = None) -> None:
-    store.transcripts.see_session("claude-code", session, cwd="/p", activity=activity)
+    store.transcripts.record_activity("claude-code", session, cwd="/p", activity=activity)
     store.transcripts.add_use("claude-code", SkillUse(session, name, None, at, Span(0, 1), "/p"))
 
 
@@ -53,7 +53,7 @@ def test_the_sessions_of_turns_are_told_as_far_as_they_are_known(store: Store, t
     path.touch()
     file = store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
     for session, key in (("s1", "t1"), ("s1", "t2"), ("s2", "t3")):
-        store.transcripts.see_session("claude-code", session, cwd=None, activity=NOON)
+        store.transcripts.record_activity("claude-code", session, cwd=None, activity=NOON)
         turn = Turn(key, "claude-code", session, "words", None, How.TYPED, Span(0, 10))
         store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
     assert store.overview.sessions_of(["t1", "t3", "gone"]) == {"s1", "s2"}

@@ -40,7 +40,7 @@ class World:
         return list(self.clients)
 
     def says(self, name: str, at: float = NOW - 60, cwd: str = "/w/shop", agent: str = "claude-code") -> Session:
-        self.store.transcripts.see_session(agent, name, cwd=cwd, activity=at)
+        self.store.transcripts.record_activity(agent, name, cwd=cwd, activity=at)
         self.presence.note((agent, name))
         return agent, name
 
@@ -137,7 +137,7 @@ def test_other_agents_and_other_folders_and_runs_without_a_person_end_nothing(wo
     one = world.says("one")
     world.says("codex", NOW - 5, agent="codex")
     world.says("other", NOW - 5, cwd="/w/other")
-    world.store.transcripts.see_session("claude-code", "headless", cwd=None, activity=NOW - 5)
+    world.store.transcripts.record_activity("claude-code", "headless", cwd=None, activity=NOW - 5)
     ended = world.says("ended", NOW - 5)
     world.store.transcripts.end_session(*ended)
     world.works(os.getpid())

@@ -24,7 +24,7 @@ from skilld.protocol import BatchResult, Remake
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.meta import IN_FORCE
+from skilld.store.meta import ACTIVE_SETTINGS
 from skilld.types import Evidence, Kind, Message, Op, Operation, Proposal, State, Update, Usage
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person
@@ -66,7 +66,7 @@ class World:
         self.model = Stub(MADE)
         monkeypatch.setattr(job_of, "make", self._make)
         places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
-        store.meta.set(IN_FORCE, {"model": "stub/model"})
+        store.meta.set(ACTIVE_SETTINGS, {"model": "stub/model"})
         for name, anchor, text in (
             ("p1", "Keep the changelog short.", SAID.quote),
             ("p2", "- Run the tests.", "- Rest."),

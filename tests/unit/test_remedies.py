@@ -107,7 +107,7 @@ class Bench(NamedTuple):
             said=(Correction(turn, at, quote),),
             repeats=tuple(repeats),
         )
-        self.store.past.keep(f"/{session}.jsonl", 1, at, [past])
+        self.store.past.save(f"/{session}.jsonl", 1, at, [past])
 
     def mend(self, days: float = 0.0) -> list[Proposal]:
         return propose_remedies(self.store, self.host, set(TargetKind), str, NOW + days * DAY)

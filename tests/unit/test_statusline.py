@@ -59,7 +59,7 @@ def test_what_was_taken_back_is_not_told_for_long(store: Store) -> None:
     def fail_to_commit() -> None:
         with store.transaction():
             store.proposals.add(a_proposal())
-            store.tell_waiting()  # as it is told just before the end
+            store.write_waiting_file()  # as it is told just before the end
             raise OverflowError
 
     with pytest.raises(OverflowError):
@@ -74,7 +74,7 @@ def test_a_file_that_is_gone_comes_back_with_the_daemon(store: Store) -> None:
     store.proposals.add(a_proposal())
     file = store.path.with_name(statusline.FILE)
     file.unlink()
-    store.tell_waiting()
+    store.write_waiting_file()
     assert statusline.numbers(file.read_bytes()) is not None
 
 

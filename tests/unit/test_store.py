@@ -20,7 +20,7 @@ from skilld.store.batches import StoredBatch
 from skilld.store.connection import StoreError
 from skilld.store.learnings import Learning
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
-from skilld.store.transcripts import BEFORE
+from skilld.store.transcripts import BEFORE_SKILLD
 from skilld.types import ClosedBy, Evidence, How, SkillUse, Span, State, Turn, Usage
 from support.proposals import COMMITTED, a_proposal
 
@@ -42,7 +42,7 @@ def _turn(key: str, *, start: int = 0, session: str = "s1") -> Turn:
 
 
 def _say(store: Store, file_id: int, *keys: str, counts: bool = True) -> None:
-    store.transcripts.see_session("claude-code", "s1", cwd=None, activity=1.0)
+    store.transcripts.record_activity("claude-code", "s1", cwd=None, activity=1.0)
     for number, key in enumerate(keys):
         store.transcripts.add_turn(_turn(key, start=number * 10), file_id, counts=counts, lasting=True)
 
@@ -207,7 +207,7 @@ def test_a_turn_from_before_skilld_stays_one_unless_a_backfill_revives_it(store:
     assert not store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True)
     assert store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True, revives=True)
     assert [turn.key for turn in store.transcripts.waiting("claude-code", "s1")] == ["t1"]
-    assert store.transcripts.turn_fates()["seen"] == 1
+    assert store.transcripts.turn_outcomes()["seen"] == 1
 
 
 def test_a_turn_that_a_batch_took_is_never_revived(store: Store, tmp_path: Path) -> None:
@@ -238,10 +238,12 @@ def test_counts_leave_out_what_was_there_before(store: Store, tmp_path: Path) ->
     _say(store, file_id, "t1", "t2")
     store.batches.add(BATCH, ["t1"])
     fates = {"judged": 0, "taught": 0, "pending": 1, "waiting": 1, "chatter": 0}
-    assert store.transcripts.turn_fates() == {"seen": 2, **fates}
+    assert store.transcripts.turn_outcomes() == {"seen": 2, **fates}
     later = "2100-01-01T00:00:00Z"
-    assert store.transcripts.turn_fates(later) == {"seen": 1, **fates, "waiting": 0}, "only what is still to be judged"
-    assert store._db.execute("SELECT batch_id FROM turns WHERE key = 'old'").fetchone()[0] == BEFORE
+    assert store.transcripts.turn_outcomes(later) == {"seen": 1, **fates, "waiting": 0}, (
+        "only what is still to be judged"
+    )
+    assert store._db.execute("SELECT batch_id FROM turns WHERE key = 'old'").fetchone()[0] == BEFORE_SKILLD
 
 
 def test_a_judged_turn_that_taught_is_told_from_one_that_did_not(store: Store, tmp_path: Path) -> None:
@@ -250,7 +252,7 @@ def test_a_judged_turn_that_taught_is_told_from_one_that_did_not(store: Store, t
     store.batches.next_due(0.0)
     store.batches.finish(BATCH.id, "proposed", "", AT)
     store.proposals.add(replace(PROPOSAL, evidence=(Evidence("t1", "always b"), Evidence("t1", "never c"))))
-    fates = store.transcripts.turn_fates()
+    fates = store.transcripts.turn_outcomes()
     assert (fates["judged"], fates["taught"]) == (3, 1)
 
 
@@ -259,13 +261,13 @@ def test_a_turn_to_which_no_answer_could_be_used_is_not_judged(store: Store, tmp
     store.batches.add(BATCH, ["t1"])
     store.batches.next_due(0.0)
     store.batches.finish(BATCH.id, "failed", "", AT)
-    fates = store.transcripts.turn_fates()
+    fates = store.transcripts.turn_outcomes()
     assert (fates["judged"], fates["pending"]) == (0, 1)
 
 
 def test_the_words_of_a_turn_are_nowhere_in_the_database(store: Store, tmp_path: Path) -> None:
     file_id = _file(store, tmp_path)
-    store.transcripts.see_session("claude-code", "s1", cwd="/p", activity=1.0)
+    store.transcripts.record_activity("claude-code", "s1", cwd="/p", activity=1.0)
     turn = replace(_turn("t1"), text="the-secret-words")
     store.transcripts.add_turn(turn, file_id, counts=True, lasting=True)
     kept = b"".join(path.read_bytes() for path in tmp_path.glob("skilld.*"))
@@ -325,7 +327,7 @@ def test_the_same_batch_a_second_time_changes_nothing(store: Store) -> None:
 def test_a_plan_is_kept_with_its_job(store: Store) -> None:
     store.batches.add(BATCH, ["t1"])
     plan = Plan((replace(PROPOSAL, summary="é \u2028 '"),))
-    store.batches.keep_plan("b1", plan)
+    store.batches.save_plan("b1", plan)
     due = store.batches.next_due(0.0)
     assert due is not None
     assert due.job == BatchJob(turns=("t1",), plan=plan)
@@ -358,7 +360,7 @@ def test_a_decision_is_recorded_once_with_who_and_why(store: Store) -> None:
     decided = store.proposals.get("0123abcd")
     assert decided is not None
     assert (decided.state, decided.decided_at) == (State.REJECTED, AT)
-    assert store.proposals.why("0123abcd") == "not here"
+    assert store.proposals.decision_reason("0123abcd") == "not here"
     assert store.proposals.missing_since("0123abcd") == ""
     store.proposals.decide(decided, State.REJECTED, "2026-03-03T09:00:00Z", who="git", note="seen again")
     again = store.proposals.get("0123abcd")

@@ -92,17 +92,17 @@ def test_what_is_in_a_batchs_way_comes_back_from_it_too(path: Path) -> None:
         StoredBatch("b1", "codex", "s1", ClosedBy.IDLE, "pending", BatchJob(), 0, "2026-01-01T00:00:00Z"), []
     )
     found = Obstacle(Cause.REPOSITORY, "/r", "git status", 7.0, (LEARNING.id,))
-    store.batches.obstruct("b1", found)
+    store.batches.set_obstacle("b1", found)
     store.close()
     store = _again(path)
-    assert [batch.obstacle for batch in store.batches.obstructed()] == [found]
+    assert [batch.obstacle for batch in store.batches.with_obstacle()] == [found]
     store.close()
 
 
 def test_what_was_deleted_stays_deleted_and_is_in_no_line_of_it(path: Path) -> None:
     store = Store.open(path)
     store.learnings.add(LEARNING)
-    store.keep_copy()
+    store.save_copy()
     store.learnings.forget("l1")
     assert b"a quote" not in journal_of(path).read_bytes()
     store.close()
@@ -198,11 +198,11 @@ def test_a_kill_between_journal_and_database_is_made_good_by_whoever_opens_it_ne
 def test_a_database_that_is_older_than_it_is_not_opened(path: Path) -> None:
     store = Store.open(path)
     store.meta.set("x", 1)
-    store.keep_copy()
+    store.save_copy()
     for value in (2, 3):
         store.meta.set("x", value)
     store.close()
-    corruption.copy_of(path).replace(path)
+    corruption.copy_path(path).replace(path)
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     with pytest.raises(DamagedError, match="older"):
@@ -263,7 +263,7 @@ def test_it_holds_every_proposal_and_of_the_batches_the_newest(path: Path, many:
     _reject(store)
     many(store, "2025-01-01T00:00:00Z")
     many(store, "2026-01-01T00:00:00Z")
-    store.keep_copy()
+    store.save_copy()
     found = journal.read(journal_of(path))
     assert found is not None
     assert found.whole
@@ -290,16 +290,16 @@ def test_copies_grow_old_one_by_one(path: Path) -> None:
     store = Store.open(path)
     for number in range(5):
         store.proposals.add(replace(PROPOSAL, id=f"p{number}"))
-        store.keep_copy()
+        store.save_copy()
     store.close()
-    counts = [found.proposals for copy in corruption.copies(path) if (found := corruption.summary(copy))]
+    counts = [found.proposals for copy in corruption.existing_copies(path) if (found := corruption.summary(copy))]
     assert counts == [5, 4, 3]
 
 
 def test_said_again_a_proposal_found_in_git_learns_of_its_turn(path: Path) -> None:
     store = Store.open(path)
     store.proposals.add(replace(PROPOSAL, evidence=(Evidence("", "Always"), Evidence("", "Never"))))
-    store.proposals.support("p1", Evidence("t1", "Never"))
+    store.proposals.add_evidence("p1", Evidence("t1", "Never"))
     found = store.proposals.get("p1")
     assert found is not None
     assert found.evidence == (Evidence("", "Always"), Evidence("t1", "Never"))
@@ -309,5 +309,5 @@ def test_said_again_a_proposal_found_in_git_learns_of_its_turn(path: Path) -> No
 def test_a_database_of_ours_that_we_may_not_read_is_given_back_to_us(path: Path) -> None:
     Store.open(path).close()
     path.chmod(0)
-    corruption.make_usable(path)
+    corruption.restore_access(path)
     assert path.stat().st_mode & 0o777 == 0o600

@@ -112,7 +112,7 @@ def test_each_half_has_what_belongs_to_it(
 ) -> None:
     if not has_updates:
         made = replace(made, updates=())
-        store.proposals.amend(made)
+        store.proposals.save_edit(made)
     told = accept_parts(store, made, chosen, {})
     (rest,) = store.proposals.in_states([State.OPEN])
     assert f"{rest.id} is open" in told.lines[-1]
@@ -234,7 +234,7 @@ def test_what_was_accepted_is_shown_as_its_commit_and_not_among_lines_that_are_s
 def test_a_quote_about_both_halves_stays_with_both(store: Store, made: Proposal) -> None:
     both = "Run the linter before tagging and sign the tag with the release key."
     made = replace(made, updates=(), evidence=(Evidence("t", both), Evidence("u", "What he said.")))
-    store.proposals.justify(made)
+    store.proposals.set_evidence(made)
     accept_parts(store, made, {0}, {})
     (rest,) = store.proposals.in_states([State.OPEN])
     assert _quotes(_kept(store, made.id)) == _quotes(rest) == [both, "What he said."]
@@ -253,7 +253,7 @@ def test_a_part_is_rejected_alone_and_comes_back_alone(person: Person, store: St
     decide_parts(store, made, {1}, rejecting("we have no key"))
     (rest,) = store.proposals.in_states([State.OPEN])
     assert _quotes(rest) == [SAID[0][0], SAID[2][0]]
-    assert (_kept(store, made.id).state, store.proposals.why(made.id)) == (State.REJECTED, "we have no key")
+    assert (_kept(store, made.id).state, store.proposals.decision_reason(made.id)) == (State.REJECTED, "we have no key")
     assert (LINES[0] in _text(rest), LINES[1] in _text(rest)) == (True, False)
     assert LINES[1] not in person.show(ref="skilld/staging")
     restore(store, _kept(store, made.id))

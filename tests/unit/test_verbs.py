@@ -16,7 +16,7 @@ from skilld.__main__ import main
 from skilld.cli import proposals, why
 from skilld.cli.common import days, store
 from skilld.store.learnings import Learning
-from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES, SNOOZED_UNTIL
+from skilld.store.meta import DAEMON, LAST_ERROR, NOTICE_ERROR, SNOOZED_UNTIL
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.claude_lines import typed, write
 from support.program import Program
@@ -255,7 +255,7 @@ def test_nothing_from_outside_reaches_the_terminal_raw(capsys: pytest.CaptureFix
 
 def test_all_that_is_to_be_told_of_notices_is_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     opened = store()
-    opened.meta.set(NOTICES, "no notification service")
+    opened.meta.set(NOTICE_ERROR, "no notification service")
     opened.meta.set(SNOOZED_UNTIL, 4102444800.0)
     assert _run("status") == 0
     told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("notices")]

@@ -124,6 +124,6 @@ def test_file_systems_from_which_no_events_come(
 ) -> None:
     table = folder.parent / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {folder.resolve()} rw - {kind} far:/home rw\n")
-    monkeypatch.setattr(connection, "_TABLE", table)
+    monkeypatch.setattr(connection, "_MOUNT_TABLE", table)
     assert said(watching, capsys) == f"watching  no events from {folder}; it is polled every 30 s\n"
     assert not watching.reliable

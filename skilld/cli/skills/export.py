@@ -209,13 +209,13 @@ def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]
 
 def _remember(repo: Repo, commit: str) -> None:
     """Have `skilld uninstall` know the commit for one of ours again."""
-    from skilld.store.meta import SHARED
+    from skilld.store.meta import SHARED_COMMITS
 
     store = common.store()
     with store.transaction():
-        known = store.meta.get(SHARED, {})
+        known = store.meta.get(SHARED_COMMITS, {})
         made = {*known.get(str(repo.address), []), commit}
-        store.meta.set(SHARED, known | {str(repo.address): sorted(made)})
+        store.meta.set(SHARED_COMMITS, known | {str(repo.address): sorted(made)})
 
 
 def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:

@@ -1,6 +1,6 @@
-"""What the person's other machines know of rules, as last synced. Empty for who has joined no machines.
+"""Records about rules from the person's other machines, as last synced; empty if no machines were joined.
 
-It is a copy of what their remote holds, so the journal goes without it.
+The journal does not hold them: they are a copy of what the remote has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from skilld.store.connection import Table
 
 @dataclass(frozen=True, slots=True)
 class MachineRecord:
-    """One record: `record` is its text, `path` its file on this machine, `here` how it stood here then."""
+    """One record: `record` is its text, `path` its file on this machine, `here` its state here at the last sync."""
 
     key: str
     what: str
@@ -23,20 +23,20 @@ class MachineRecord:
     here: str = ""
 
 
-class Elsewhere(Table):
-    """The table of what is known."""
+class MachineRecords(Table):
+    """The table `elsewhere`."""
 
     def all(self) -> list[MachineRecord]:
-        """Return all that is known."""
+        """Return all records."""
         return [MachineRecord(*row) for row in self._db.execute("SELECT * FROM elsewhere ORDER BY what, key")]
 
     def replace(self, rows: Iterable[MachineRecord]) -> None:
-        """Know this and nothing else. Within a transaction of the caller's."""
+        """Replace all records. Call it in a transaction."""
         self._db.execute("DELETE FROM elsewhere")
         self._db.executemany("INSERT INTO elsewhere VALUES (?, ?, ?, ?, ?)", map(astuple, rows))
 
     def unwanted(self) -> list[tuple[str, str, str, str]]:
-        """Return path, state, rule and quote of what was rejected or reverted elsewhere and never proposed here."""
+        """Return (path, state, rule, quote) of what another machine rejected or reverted and this one never had."""
         rows = self._db.execute(
             "SELECT path, record FROM elsewhere WHERE what = 'decided' AND path != '' AND here = ''"
         )
